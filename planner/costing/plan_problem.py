@@ -1,0 +1,131 @@
+"""The capacity plan as numbers: what may be bought, what it costs, what must be met. PURE.
+
+Money is in the request's currency. `T` is the horizon in months; every array is indexed by
+month 0 … T-1. Objective coefficients are net present; cash is undiscounted. One *reference
+accelerator-hour* is an hour of the workload's reference accelerator; a node with `n`
+accelerators of kind `a` delivers `capacity = n · r(a)` of them in an hour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HourlySource:
+    """Rented by the node-hour, fractions allowed: on demand, spot, capacity blocks."""
+
+    key: str
+    capacity: float
+    """Reference accelerators served by one node."""
+    accelerators: float
+    """Physical accelerators of one node, for quotas."""
+    hour_cost: Floats
+    """[T] net present cost of one useful node-hour in month t (spot: price / goodput)."""
+    hour_cash: Floats
+    """[T] undiscounted cash of one useful node-hour, for the monthly budget."""
+    is_spot: bool = False
+    limit_groups: tuple[str, ...] = ()
+    """Names of the quotas that count this source."""
+    available: NDArray[np.bool_] | None = None
+    """[T] months in which it can be rented; None means every month."""
+
+
+@dataclass(frozen=True)
+class UnitSource:
+    """Whole nodes begun in a month and kept: a commitment, or a server bought.
+
+    A unit begun in month m can be used in months m+lead … m+lead+duration-1, cut at T.
+    """
+
+    key: str
+    is_owned: bool
+    capacity: float
+    accelerators: float
+    lead_months: int
+    duration_months: int
+    start_cost: Floats
+    """[T] net present cost of one unit begun in month m, all fixed cost lines in, the
+    residual taken off; `inf` where it may not begin."""
+    hour_cost: Floats
+    """[T] net present cost of one node-hour of use in month t, on top of `start_cost`."""
+    hours_per_month: float
+    """Most hours one unit delivers in a month: 730, or 730 · utilisation ceiling."""
+    start_cash: Floats
+    """[T, T] undiscounted cash due in month t for one unit begun in month m."""
+    hour_cash: Floats
+    """[T] undiscounted cash of one node-hour of use in month t."""
+    capex: Floats
+    """[T] capital spent on one unit begun in month m, for the capex budget; 0 if rented."""
+    max_units: int | None = None
+    """Most units begun over the whole horizon."""
+    existing: NDArray[np.int64] | None = None
+    """[T] units already there and usable in month t, which need not be begun."""
+    limit_groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quota:
+    """Accelerators of the sources in a group that may be up at once, in every month."""
+
+    group: str
+    max_accelerators: float
+
+
+@dataclass(frozen=True)
+class PlanProblem:
+    """Meet `hours` and `peak` of every month from the sources at the least net present cost.
+
+    With d_t = hours_t / peak_t (the hours for which the peak is up; months without demand ask
+    for nothing) and, per month, `units` up, `used` node-hours of units and `rented` node-hours:
+
+    - width: Σ capacity·up + Σ capacity·rented / d_t ≥ peak_t
+    - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · up
+    - spot: Σ over spot of capacity·rented ≤ max_spot_share · hours_t
+    - quota: Σ accelerators·up + Σ accelerators·rented / d_t ≤ max_accelerators
+    - capex: Σ capex·begun ≤ capex_budget over the horizon
+    - monthly budget: cash of month t ≤ monthly_budget
+    """
+
+    hours: Floats
+    peak: Floats
+    hourly: tuple[HourlySource, ...]
+    units: tuple[UnitSource, ...]
+    quotas: tuple[Quota, ...] = ()
+    max_spot_share: float = 1.0
+    capex_budget: float | None = None
+    monthly_budget: float | None = None
+    base_cost: float = 0.0
+    """Net present cost that no choice changes (servers already owned): added to every plan."""
+    base_cash: Floats | None = None
+    """[T] the same, undiscounted by month, for the monthly budget."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An answer: what to begin when and how many node-hours to use, with its proof."""
+
+    feasible: bool
+    cost: float
+    """Net present cost of this plan, `base_cost` included."""
+    bound: float
+    """No plan costs less than this."""
+    begun: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    """unit key → [T] units begun in each month."""
+    used_hours: dict[str, Floats] = field(default_factory=dict)
+    """unit key → [T] node-hours used."""
+    rented_hours: dict[str, Floats] = field(default_factory=dict)
+    """hourly key → [T] useful node-hours rented."""
+    why_not: Sequence[str] = ()
+    """When infeasible: the limits that clash and the smallest relaxation of each."""
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost, 0 for a plan that costs nothing."""
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
