@@ -137,7 +137,15 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 NODE_MODULES = BASE_DIR / "node_modules"
-STATICFILES_DIRS = [BASE_DIR / "static"]
+FRONT_END_PACKAGES = {
+    "tabler": NODE_MODULES / "@tabler/core/dist",
+    "echarts": NODE_MODULES / "echarts/dist",
+    "htmx": NODE_MODULES / "htmx.org/dist",
+}
+STATICFILES_DIRS = [
+    BASE_DIR / "static",
+    *((f"npm/{name}", str(path)) for name, path in FRONT_END_PACKAGES.items() if path.is_dir()),
+]
 WHITENOISE_USE_FINDERS = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},

@@ -1,0 +1,63 @@
+# Two commands matter: `make run` and `make test`. Both set up whatever is missing.
+PYTHON ?= python3
+PORT ?= 8000
+BIN := .venv/bin
+MANAGE := $(BIN)/python manage.py
+WORKERS ?= 2
+.DEFAULT_GOAL := help
+.PHONY: help run test check format fuzz faults bench lock clean
+
+help: ## This list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+.make/venv: requirements.lock .ci/venv
+	@.ci/venv "$(PYTHON)"
+	@echo "Installing the dependencies" && $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@mkdir -p .make && touch $@
+
+.make/venv-dev: requirements-dev.lock .make/venv
+	@echo "Installing the test tools" && $(BIN)/pip install -q --disable-pip-version-check --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.make/npm: package-lock.json .make/venv .ci/npm
+	@.ci/npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127.0.0.1:8000
+	@$(MANAGE) migrate --verbosity 0
+	@$(MANAGE) load_catalog
+	@$(MANAGE) demo_workspace
+	@echo "Planner: http://127.0.0.1:$(PORT)"
+	@$(BIN)/gunicorn planner.wsgi --bind 127.0.0.1:$(PORT) --worker-class gthread --threads 8 --timeout 120 --log-level warning
+
+test: .make/venv-dev .make/npm ## Everything a change needs
+	@.ci/browser
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+check: .make/venv-dev .make/npm ## Linter, types, import contracts, migrations
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy planner pricing
+	@$(BIN)/lint-imports
+	@$(MANAGE) makemigrations --check --dry-run
+
+format: .make/venv-dev ## Format the code
+	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+
+fuzz: .make/venv-dev .make/npm ## Random instances in their long form
+	@FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) -m fuzz $(ARGS)
+
+faults: .make/venv-dev .make/npm ## The fault matrix in its long form
+	@FAULTS=1 $(BIN)/python -m pytest -n $(WORKERS) -m faults $(ARGS)
+
+bench: .make/venv-dev .make/npm ## Speed and memory as ratios against floors of the same run
+	@$(BIN)/python -m tests.bench $(ARGS)
+
+lock: .make/venv ## Pin the dependencies anew
+	@$(BIN)/pip install -q uv
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml -o requirements.lock -q
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock -q
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --group node -o requirements-node.lock -q
+
+clean: ## Remove what set-up made (the database stays)
+	rm -rf .venv node_modules .make staticfiles
