@@ -1,0 +1,75 @@
+"""Accelerator-hours given by the team, month by month."""
+
+import datetime as dt
+
+import pytest
+
+from planner.sizing.demand import demand_of
+from planner.sizing.workload import AcceleratorHours
+from planner.validation import parse
+from pricing.invalid_input import InvalidInput
+
+START = dt.date(2027, 1, 1)
+
+
+def workload(**changes):
+    given = {
+        "kind": "accelerator_hours",
+        "accelerator": "nvidia-a100-80gb-sxm",
+        "hours_per_month": 1000,
+    }
+    return parse(AcceleratorHours, given | changes, "workload")
+
+
+def refusal(months=3, **changes):
+    with pytest.raises(InvalidInput) as caught:
+        demand_of(workload(**changes), START, months)
+    return caught.value
+
+
+def test_one_number_counts_for_every_month():
+    demand = demand_of(workload(), START, 3)
+    assert demand.hours_per_month.tolist() == [1000, 1000, 1000]
+    assert demand.peak_accelerators.tolist() == [2, 2, 2]
+
+
+def test_a_list_gives_each_month_and_none_without_work():
+    demand = demand_of(workload(hours_per_month=[0, 730, 730.5]), START, 3)
+    assert demand.peak_accelerators.tolist() == [0, 1, 2]
+
+
+def test_a_given_peak_holds_in_the_months_with_work():
+    demand = demand_of(workload(hours_per_month=[0, 10], peak_accelerators=8), START, 2)
+    assert demand.peak_accelerators.tolist() == [0, 8]
+
+
+def test_the_hours_are_exact_and_for_the_named_accelerator():
+    demand = demand_of(workload(), START, 1)
+    assert (demand.range_p10_p90, demand.candidates[0].relative_throughput) == ((1, 1), 1)
+    assert demand.candidates[0].accelerator == demand.accelerator == "nvidia-a100-80gb-sxm"
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"hours_per_month": [1, 2]}, "hours_per_month", "a list of 3"),
+        ({"hours_per_month": []}, "hours_per_month", "at least 1"),
+        ({"hours_per_month": 0}, "hours_per_month", "0 in every month"),
+        ({"hours_per_month": [0, 0, 0]}, "hours_per_month", "0 in every month"),
+        ({"hours_per_month": -1}, "hours_per_month", "at least 0"),
+        ({"hours_per_month": [1, -2, 3]}, "hours_per_month.1", "at least 0"),
+        ({"hours_per_month": float("nan")}, "hours_per_month", "finite"),
+        ({"hours_per_month": [1, float("inf"), 1]}, "hours_per_month.1", "finite"),
+        ({"hours_per_month": True}, "hours_per_month", "true is not a number"),
+        ({"hours_per_month": "100"}, "hours_per_month", "'100' is not a number"),
+        ({"hours_per_month": None}, "hours_per_month", "null is not a number"),
+        ({"hours_per_month": 1e11}, "hours_per_month", "at most"),
+        ({"peak_accelerators": 1}, "peak_accelerators", "allowed are 2 or more"),
+        ({"peak_accelerators": 0}, "peak_accelerators", "at least 1"),
+        ({"peak_accelerators": 2.5}, "peak_accelerators", "whole number"),
+    ],
+)
+def test_a_bad_value_is_refused_by_field(changes, field, words):
+    error = refusal(**changes)
+    assert error.field == f"workload.{field}"
+    assert words in error.message
