@@ -187,8 +187,11 @@ CONTENT_SECURITY_POLICY = {
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["pricing.rest.GuardedJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "pricing.rest.CursorPages",
+    "EXCEPTION_HANDLER": "pricing.rest.exception_handler",
 }
+API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
     "DESCRIPTION": "What deep-learning accelerators should cost: rented, owned or mixed.",
