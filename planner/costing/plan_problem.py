@@ -91,6 +91,19 @@ class PlanProblem:
     - quota: Σ accelerators·up + Σ accelerators·rented / d_t ≤ max_accelerators
     - capex: Σ capex·begun ≤ capex_budget over the horizon
     - monthly budget: cash of month t ≤ monthly_budget
+
+    What is settled where this leaves a choice:
+
+    - A month without demand rents nothing, but units up in it still count for quotas and
+      their cash for the monthly budget.
+    - `hours_t > 0` with `peak_t = 0` asks for hours and no width.
+    - Of one source no more units are begun in a month than the widest month they serve needs
+      (the greater of peak / capacity and hours / (capacity · hours_per_month), rounded up), so
+      that a negative `start_cost` (a residual above the price) buys nothing for its own sake;
+      and none that would be usable only after the horizon.
+    - Coefficients of a month whose `start_cost` is `inf` are ignored. Hourly costs and cash
+      are finite and not negative. Keys differ from one another.
+    - A group that has no quota limits nothing.
     """
 
     hours: Floats
@@ -105,6 +118,26 @@ class PlanProblem:
     """Net present cost that no choice changes (servers already owned): added to every plan."""
     base_cash: Floats | None = None
     """[T] the same, undiscounted by month, for the monthly budget."""
+
+
+@dataclass(frozen=True)
+class Clash:
+    """A limit that stands in the way of every plan, and its smallest change that lets one in."""
+
+    limit: str
+    """What is limited, in words: "capex_budget", "quota gcp/us-central1 nvidia-t4", …"""
+    given: float
+    needed: float | None
+    """With every other limit as it is; None where no value of this one alone would do."""
+
+    def __str__(self) -> str:
+        """
+        >>> print(Clash("capex_budget", 1_000_000, 1_412_300))
+        capex_budget: 1,000,000 → at least 1,412,300
+        """
+        if self.needed is None:
+            return f"{self.limit}: {self.given:,.10g} clashes; no value of it alone is enough"
+        return f"{self.limit}: {self.given:,.10g} → at least {self.needed:,.10g}"
 
 
 @dataclass(frozen=True)
@@ -123,7 +156,9 @@ class Plan:
     rented_hours: dict[str, Floats] = field(default_factory=dict)
     """hourly key → [T] useful node-hours rented."""
     why_not: Sequence[str] = ()
-    """When infeasible: the limits that clash and the smallest relaxation of each."""
+    """When infeasible: the limits that clash and the smallest relaxation of each, in words."""
+    clashes: tuple[Clash, ...] = ()
+    """The same in figures."""
 
     @property
     def gap(self) -> float:

@@ -1,0 +1,98 @@
+"""Does a plan keep every limit of its problem, to 1e-9 of the limit?"""
+
+import numpy as np
+import pytest
+
+TOLERANCE = 1e-9
+
+
+def units_up(unit, begun):
+    """[T] units of a source usable in each month."""
+    months = begun.size
+    up = np.zeros(months) if unit.existing is None else unit.existing.astype(float)
+    for m, count in enumerate(begun):
+        up[m + unit.lead_months : m + unit.lead_months + unit.duration_months] += count
+    return up
+
+
+def assert_keeps_every_limit(problem, plan):
+    months = problem.hours.size
+    up = {u.key: units_up(u, plan.begun[u.key]) for u in problem.units}
+    busy = problem.hours > 0
+    nodes = {
+        s.key: np.where(busy, plan.rented_hours[s.key] * problem.peak, 0.0)
+        / np.where(busy, problem.hours, 1.0)
+        for s in problem.hourly
+    }
+    width = sum((u.capacity * up[u.key] for u in problem.units), np.zeros(months))
+    width = sum((s.capacity * nodes[s.key] for s in problem.hourly), width)
+    served = sum((u.capacity * plan.used_hours[u.key] for u in problem.units), np.zeros(months))
+    served = sum((s.capacity * plan.rented_hours[s.key] for s in problem.hourly), served)
+    _at_least(width[busy], problem.peak[busy])
+    _at_least(served, problem.hours)
+    for unit in problem.units:
+        _at_most(plan.used_hours[unit.key], unit.hours_per_month * up[unit.key])
+        assert (plan.begun[unit.key][~np.isfinite(unit.start_cost)] == 0).all()
+        if unit.max_units is not None:
+            assert plan.begun[unit.key].sum() <= unit.max_units
+    _keeps_rental_limits(problem, plan)
+    for quota in problem.quotas:
+        held = sum(
+            u.accelerators * up[u.key] for u in problem.units if quota.group in u.limit_groups
+        )
+        held = held + sum(
+            s.accelerators * nodes[s.key] for s in problem.hourly if quota.group in s.limit_groups
+        )
+        _at_most(held, quota.max_accelerators)
+    _keeps_budgets(problem, plan)
+
+
+def _keeps_rental_limits(problem, plan):
+    spot = np.zeros(problem.hours.size)
+    for source in problem.hourly:
+        rented = plan.rented_hours[source.key]
+        assert (rented >= 0).all()
+        assert (rented[problem.hours == 0] == 0).all()
+        if source.available is not None:
+            assert (rented[~source.available] == 0).all()
+        spot += source.capacity * source.is_spot * rented
+    _at_most(spot, problem.max_spot_share * problem.hours)
+
+
+def _keeps_budgets(problem, plan):
+    if problem.capex_budget is not None:
+        _at_most(sum(u.capex @ plan.begun[u.key] for u in problem.units), problem.capex_budget)
+    if problem.monthly_budget is None:
+        return
+    cash = np.zeros(problem.hours.size) if problem.base_cash is None else problem.base_cash.copy()
+    for unit in problem.units:
+        cash += plan.begun[unit.key] @ unit.start_cash
+        cash += unit.hour_cash * plan.used_hours[unit.key]
+    for source in problem.hourly:
+        cash += source.hour_cash * plan.rented_hours[source.key]
+    _at_most(cash, problem.monthly_budget)
+
+
+def _at_most(value, limit):
+    value, limit = np.broadcast_arrays(np.asarray(value, float), np.asarray(limit, float))
+    assert (value <= limit + TOLERANCE * np.maximum(np.abs(limit), 1.0)).all(), (value, limit)
+
+
+def _at_least(value, limit):
+    _at_most(-np.asarray(value), -np.asarray(limit))
+
+
+def summed_cost(problem, plan):
+    """The cost of a plan, added up from its pieces."""
+    cost = problem.base_cost
+    for unit in problem.units:
+        begun = plan.begun[unit.key]
+        cost += sum(n * unit.start_cost[m] for m, n in enumerate(begun) if n)
+        cost += unit.hour_cost @ plan.used_hours[unit.key]
+    for source in problem.hourly:
+        cost += source.hour_cost @ plan.rented_hours[source.key]
+    return cost
+
+
+def assert_priced_by_itself(problem, plan):
+    assert plan.cost == pytest.approx(summed_cost(problem, plan), rel=1e-12)
