@@ -1,0 +1,127 @@
+"""What happened and what is happening: audit log, idempotent answers, jobs."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, Self
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from planner.models.access import Access
+from planner.models.team import NAME_LENGTH, Team, TeamOwned, TeamQuerySet
+
+
+class AppendOnlyQuerySet(TeamQuerySet):
+    def update(self, **kwargs: Any) -> NoReturn:
+        raise TypeError("The audit log is append-only.")
+
+    def delete(self) -> NoReturn:
+        raise TypeError("The audit log is append-only.")
+
+    def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("The audit log is append-only.")
+
+
+class AuditEntry(TeamOwned):
+    """Who changed what from what to what. Written once, never changed."""
+
+    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(default=timezone.now)
+    actor = models.CharField(max_length=NAME_LENGTH)
+    """User name, or the token's name; kept as text so that it outlives the account."""
+    action = models.CharField(max_length=60)
+    object_type = models.CharField(max_length=40)
+    object_id = models.CharField(max_length=64)
+    object_name = models.CharField(max_length=NAME_LENGTH, blank=True)
+    before = models.JSONField(default=dict)
+    after = models.JSONField(default=dict)
+
+    objects = AppendOnlyQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta:
+        ordering = ("-at", "id")
+        indexes = (models.Index(fields=("team", "-at"), name="audit_by_team"),)
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.actor} {self.action}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        if not self._state.adding:
+            raise TypeError("The audit log is append-only.")
+        super().save(*args, **kwargs)
+
+    def delete(self, *args: Any, **kwargs: Any) -> NoReturn:
+        raise TypeError("The audit log is append-only.")
+
+
+class IdempotencyRecord(models.Model):
+    """The answer to a creation, given again to the same key and body."""
+
+    owner = models.CharField(max_length=60)
+    key = models.CharField(max_length=200)
+    digest = models.CharField(max_length=64)
+    """Hash of method, path and body."""
+    status = models.PositiveSmallIntegerField(null=True)
+    """None while the first request is still being answered."""
+    body = models.JSONField(null=True)
+    headers = models.JSONField(default=dict)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=("owner", "key"), name="one_answer_per_key"),)
+
+    def __str__(self) -> str:
+        return f"{self.owner} {self.key}"
+
+
+class JobState(models.TextChoices):
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class JobQuerySet(TeamQuerySet):
+    def for_access(self, access: Access) -> Self:
+        """The team's jobs; those of no team (price refreshes) are seen by operators."""
+        mine = Q(team_id__in=access.team_ids)
+        return self.filter(mine | Q(team=None) if access.is_operator else mine)
+
+
+class Job(TeamOwned):
+    """Work that outlives its request: polled for progress, may be cancelled."""
+
+    team = models.ForeignKey(  # type: ignore[assignment]
+        Team, null=True, on_delete=models.CASCADE, related_name="+"
+    )
+    kind = models.CharField(max_length=40)
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.QUEUED)
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(null=True)
+    message = models.CharField(max_length=200, blank=True)
+    result = models.JSONField(null=True)
+    error = models.JSONField(null=True)
+    """Problem details of what made it fail."""
+    cancel_requested = models.BooleanField(default=False)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    objects = JobQuerySet.as_manager()  # type: ignore[misc]
+
+    class Meta:
+        ordering = ("-created_at", "id")
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.state}"
+
+    @property
+    def is_over(self) -> bool:
+        return self.state not in (JobState.QUEUED, JobState.RUNNING)

@@ -1,0 +1,158 @@
+"""Projects, their scenarios and the comparisons that a team keeps."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
+
+
+def _person() -> models.ForeignKey[models.Model | None, models.Model | None]:
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+
+class BudgetPeriod(models.TextChoices):
+    TOTAL = "total"
+    YEARLY = "yearly"
+    MONTHLY = "monthly"
+
+
+class Project(TeamOwned, Versioned):
+    """A workload and its assumptions, with a budget and a watch on its prices."""
+
+    name = models.CharField(max_length=NAME_LENGTH)
+    description = models.CharField(max_length=2000, blank=True)
+    workload = models.JSONField(default=dict, blank=True)
+    assumptions = models.JSONField(default=dict, blank=True)
+    """The rest of the comparison request: start, horizon_months, constraints, on_prem, …"""
+    tags = models.JSONField(default=dict, blank=True)
+    budget = models.CharField(max_length=40, blank=True)
+    """Decimal text in the project's currency; empty means no budget."""
+    budget_period = models.CharField(
+        max_length=8, choices=BudgetPeriod.choices, default=BudgetPeriod.TOTAL
+    )
+    watched = models.BooleanField(default=False)
+    watch_threshold = models.FloatField(default=0.05)
+    """Fraction by which the recommended total must move to raise an alert."""
+    archived = models.BooleanField(default=False)
+    created_by = _person()
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        indexes = (models.Index(fields=("team", "-created_at"), name="project_by_team"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Scenario(TeamOwned, Versioned):
+    """A named variant of a project: what its request changes."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scenarios")
+    name = models.CharField(max_length=NAME_LENGTH)
+    changes = models.JSONField(default=dict, blank=True)
+    """Parts of the comparison request laid over the project's, section by section."""
+    created_by = _person()
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "name"), name="one_scenario_per_name"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class State(models.TextChoices):
+    DRAFT = "draft"
+    SUBMITTED = "submitted"
+    APPROVED = "approved"
+    SUPERSEDED = "superseded"
+
+
+class SavedComparison(TeamOwned, Versioned):
+    """An answer kept with all that it came from: request, revisions, assumptions."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_comparisons")
+    scenario = models.ForeignKey(Scenario, null=True, blank=True, on_delete=models.SET_NULL)
+    name = models.CharField(max_length=NAME_LENGTH)
+    note = models.CharField(max_length=2000, blank=True)
+    given = models.JSONField()
+    """The request as its author wrote it, before the team's overlay."""
+    request = models.JSONField()
+    """The request that was answered, overlay and start month in."""
+    inherited = models.JSONField(default=dict)
+    """Request field → where its value came from in the team's settings."""
+    revisions = models.JSONField(default=dict)
+    """Provider → catalog revision that the answer used."""
+    assumptions = models.JSONField(default=list)
+    answer = models.JSONField()
+    summary = models.JSONField(default=dict)
+    """What lists show: recommendation, totals, currency, months."""
+    answered_on = models.DateField()
+    state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
+    created_by = _person()
+    submitted_by = _person()
+    submitted_at = models.DateTimeField(null=True)
+    approved_by = _person()
+    approved_at = models.DateTimeField(null=True)
+    superseded_by = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="supersedes"
+    )
+    superseded_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        indexes = (models.Index(fields=("team", "-created_at"), name="saved_by_team"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ActualsUpload(TeamOwned):
+    """One file of what a project really used and paid."""
+
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="uploads")
+    file_name = models.CharField(max_length=200, blank=True)
+    format = models.CharField(max_length=10)
+    rows = models.PositiveIntegerField()
+    digest = models.CharField(max_length=64)
+    currency = models.CharField(max_length=3)
+    uploaded_by = _person()
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("project", "digest"), name="one_upload_per_file"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.file_name or self.format}, {self.rows} rows"
+
+
+class ActualLine(models.Model):
+    """The rows of an upload summed by month and what was bought."""
+
+    upload = models.ForeignKey(ActualsUpload, on_delete=models.CASCADE, related_name="lines")
+    month = models.CharField(max_length=7)
+    provider = models.CharField(max_length=60, blank=True)
+    region = models.CharField(max_length=60, blank=True)
+    instance_type = models.CharField(max_length=120, blank=True)
+    purchase_option = models.CharField(max_length=30, blank=True)
+    category = models.CharField(max_length=30)
+    hours = models.FloatField(default=0)
+    """Node-hours used."""
+    cost = models.CharField(max_length=40)
+    """Decimal text, exact, in the upload's currency."""
+
+    class Meta:
+        ordering = ("month", "pk")
+
+    def __str__(self) -> str:
+        return f"{self.month} {self.instance_type} {self.cost}"

@@ -1,0 +1,149 @@
+"""Teams, their members and what each comparison of a team inherits."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Self
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from planner.models.access import ALL_SCOPES, ANONYMOUS, Access, Role
+
+NAME_LENGTH = 120
+
+
+class TeamQuerySet(models.QuerySet[Any]):
+    """The only place where one team's rows are told from another's."""
+
+    team_lookup = "team_id"
+
+    def for_access(self, access: Access) -> Self:
+        return self.filter(**{f"{self.team_lookup}__in": access.team_ids})
+
+    def for_user(self, user: Any) -> Self:
+        return self.for_access(access_of(user))
+
+
+class OwnTeamQuerySet(TeamQuerySet):
+    team_lookup = "pk"
+
+
+class Versioned(models.Model):
+    """Rows that people edit: `version` is the ETag that a stale edit fails on."""
+
+    version = models.PositiveIntegerField(default=1, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        abstract = True
+
+
+class Team(Versioned):
+    """A workspace: people, projects and the prices and assumptions that they share."""
+
+    name = models.CharField(max_length=NAME_LENGTH)
+    slug = models.SlugField(max_length=60, unique=True)
+    currency = models.CharField(max_length=3, default="USD")
+    price_adjustments = models.JSONField(default=list, blank=True)
+    """Contract discounts, in the form of the comparison request."""
+    custom_offers = models.JSONField(default=list, blank=True)
+    """Private or negotiated prices, in the form of the comparison request."""
+    defaults = models.JSONField(default=dict, blank=True)
+    """Assumptions that a request leaves out: {"finance": {…}, "on_prem": {…}, "data": {…}}."""
+
+    objects = OwnTeamQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("name", "pk")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class TeamOwned(models.Model):
+    """A row of one team, seen by its members alone through `objects.for_access`."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    team = models.ForeignKey(Team, on_delete=models.CASCADE, related_name="+")
+
+    objects = TeamQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class Membership(TeamOwned, Versioned):
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
+    )
+    role = models.CharField(max_length=10, choices=Role.choices)
+
+    class Meta:
+        ordering = ("created_at", "id")
+        constraints = (
+            models.UniqueConstraint(fields=("team", "user"), name="one_membership_per_team"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.user} as {self.role}"
+
+
+class Invitation(TeamOwned):
+    """A link that makes whoever opens it a member, once. Only its hash is kept."""
+
+    role = models.CharField(max_length=10, choices=Role.choices)
+    email = models.EmailField(blank=True)
+    digest = models.CharField(max_length=64, unique=True)
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ("-created_at", "id")
+
+    def __str__(self) -> str:
+        return f"{self.role} of {self.team_id}"
+
+    @property
+    def is_open(self) -> bool:
+        return not self.accepted_at and not self.revoked_at and self.expires_at > timezone.now()
+
+
+class ServerQuote(TeamOwned, Versioned):
+    """A supplier's price for a server, used as `{"server": slug}` in the team's requests."""
+
+    slug = models.SlugField(max_length=60)
+    label = models.CharField(max_length=NAME_LENGTH)
+    server = models.JSONField(default=dict)
+    """The server in the form of `on_prem.servers` of the comparison request."""
+    supplier = models.CharField(max_length=NAME_LENGTH, blank=True)
+    quoted_on = models.DateField(null=True, blank=True)
+    valid_until = models.DateField(null=True, blank=True)
+
+    class Meta:
+        ordering = ("slug", "id")
+        constraints = (models.UniqueConstraint(fields=("team", "slug"), name="one_quote_per_slug"),)
+
+    def __str__(self) -> str:
+        return self.label
+
+
+def access_of(user: Any) -> Access:
+    """The rights of a signed-in person: their role in each of their teams, every scope."""
+    if not user.is_authenticated:
+        return ANONYMOUS
+    rows = Membership.objects.filter(user_id=user.pk).values_list("team_id", "role")
+    return Access(
+        user_id=user.pk,
+        name=user.get_username(),
+        roles={team_id: Role(role) for team_id, role in rows},
+        scopes=ALL_SCOPES,
+        is_operator=user.is_staff,
+    )
