@@ -38,6 +38,19 @@ class SkippedRow:
     """What it was: the name not known, the SKU, the machine."""
 
 
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """A part of the market that this fetch could not look at, such as spot without credentials.
+
+    What is published of that part stays in force with its own, older dates; without this, an
+    offer that a fetch does not give counts as gone. Empty tuples mean all of them.
+    """
+
+    reason: str
+    purchase_options: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class FetchContext:
     """What a fetch may use. `settings` holds endpoints and credentials by environment name."""
@@ -54,6 +67,8 @@ class FetchContext:
     """Keeps a raw page under a name, for `--record`."""
     replay: Callable[[str], bytes | None] | None = None
     """Gives a recorded page back, for `--from`."""
+    server_time: Callable[[dt.datetime], None] = lambda _seen: None
+    """Reports the time that the provider's `Date` header gives, to find a clock that is off."""
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -63,8 +78,9 @@ class Provider(Protocol):
     name: str
     title: str
 
-    def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow]:
-        """Every accelerator offering now, normalised; a `SkippedRow` for each row left out.
+    def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
+        """Every accelerator offering now, normalised; a `SkippedRow` for each row left out,
+        a `NotRead` for each part that could not be read although the rest could.
 
         Raises `ProviderUnavailable`; any other exception is a bug and fails this provider only.
         """
