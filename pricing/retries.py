@@ -1,0 +1,54 @@
+"""When a page is asked for again, and after how long."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import tenacity
+
+MAX_CALLS = 5
+"""Calls for one page, the first one counted."""
+MAX_WAIT_S = 60.0
+"""Longest wait between two calls by our own choice, s."""
+LONGEST_RETRY_AFTER_S = 300.0
+"""A server that asks for a longer wait, s, is taken as unavailable."""
+
+
+class RetryableError(Exception):
+    """A call that may succeed when repeated. `after_s`: what the server asked us to wait."""
+
+    def __init__(self, what: str, after_s: float | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.after_s = after_s
+
+
+def retry_after_s(header: str | None, now: datetime | None = None) -> float | None:
+    """Seconds that a `Retry-After` header asks for, a number or a date; None without one.
+
+    >>> retry_after_s("7"), retry_after_s("soon")
+    (7.0, None)
+    """
+    if not header:
+        return None
+    try:
+        return max(0.0, float(header))
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+
+
+_BACK_OFF = tenacity.wait_random_exponential(multiplier=0.5, max=MAX_WAIT_S)
+
+
+def wait_s(state: tenacity.RetryCallState) -> float:
+    """Seconds until the next call: what the server asked for, else random exponential."""
+    error = state.outcome.exception() if state.outcome else None
+    if isinstance(error, RetryableError) and error.after_s is not None:
+        return error.after_s
+    return _BACK_OFF(state)
