@@ -6,7 +6,7 @@ import pytest
 
 from planner.costing.defaults import all_defaults, default
 
-CONTRACT_FIELDS = [
+CONTRACT_FIELDS = (
     "electricity_per_kwh",
     "pue",
     "colocation_per_kw_month",
@@ -25,7 +25,7 @@ CONTRACT_FIELDS = [
     "electricity_trend_per_year",
     "tax_rate",
     "spot_interruptions_per_month",
-]
+)
 
 
 @pytest.mark.parametrize("field", CONTRACT_FIELDS)
