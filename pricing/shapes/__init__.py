@@ -1,0 +1,201 @@
+"""What machines hold: accelerators, vCPUs, memory, local disk, and where they are offered. PURE.
+
+Price lists name machines and say little about them. These tables fill the gap where a
+provider's own API cannot be asked, and hold what that API gets wrong: Azure's "GPUs"
+capability is 1 for every fraction of an accelerator. An accelerator count that no source
+gives is absent, with the reason in `note`; it is never guessed.
+
+| table | one row is |
+|---|---|
+| `azure.csv`, `gcp.csv` | a machine with its own accelerators |
+| `gcp_hosts.csv`, `gcp_attached.csv` | an N1 host; how many accelerators one may carry |
+| `gcp_tpu.csv` | a TPU slice and the rate by which it is sold |
+| `gcp_offered.csv` | the regions of a machine or of an attachable accelerator |
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+_FOLDER = Path(__file__).parent
+
+LEAST_VCPUS_PER_ACCELERATOR = 4
+"""N1 hosts with fewer vCPUs for each attached accelerator are not listed: they cannot feed it.
+Four is the smallest host of the accelerator-optimised families (g2-standard-4)."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """One machine type."""
+
+    instance_type: str
+    accelerator: str
+    """Canonical slug; empty for a machine whose accelerator is none (an FPGA)."""
+    accelerator_count: Fraction | None
+    """Exact: 1/6 of an A10. None where no source says it; `note` tells why."""
+    vcpus: float | None
+    memory_gib: Decimal | None
+    network_gbps: float | None
+    local_ssd_gib: int = 0
+    """Local disk that comes with the machine, GiB."""
+    not_sold_as: frozenset[str] = frozenset()
+    """Purchase options with a listed price under which it cannot be had."""
+    retired_on: dt.date | None = None
+    note: str = ""
+    source: str = ""
+
+    def retired(self, day: dt.date) -> bool:
+        return self.retired_on is not None and day >= self.retired_on
+
+
+@dataclass(frozen=True)
+class AttachedShape(Shape):
+    """An N1 host with accelerators attached, named `n1-standard-8+1xnvidia-tesla-t4`."""
+
+    host: str = ""
+    accelerator_type: str = ""
+    """The provider's name of the accelerator."""
+
+
+@dataclass(frozen=True)
+class TpuSlice:
+    """A TPU slice, such as v5litepod-8 (8 chips) or v3-32 (32 cores, 16 chips)."""
+
+    name: str
+    accelerator: str
+    chips: int
+    rate: str
+    """Which price applies: `device` (one v2 or v3 host), `pod`, or `chip` (v5e and later)."""
+    chips_per_unit: int
+    """Chips that one unit of that price covers: v2 to v4 are priced per 8 cores, 4 chips."""
+    machine_types: str
+    """How the machine types of its hosts begin; empty where there are none."""
+    vcpus: float | None
+    memory_gib: Decimal | None
+
+    @property
+    def units(self) -> int:
+        """Units of its price that one slice takes."""
+        return self.chips // self.chips_per_unit
+
+
+@cache
+def shapes(provider: str) -> Mapping[str, Shape]:
+    """Machine types of a provider by name in lower case: capitals differ between its APIs.
+
+    >>> shapes("azure")["standard_nv6ads_a10_v5"].accelerator_count
+    Fraction(1, 6)
+    """
+    found = (_shape(row) for row in _rows(f"{provider}.csv"))
+    return MappingProxyType({shape.instance_type.lower(): shape for shape in found})
+
+
+def find(provider: str, instance_type: str) -> Shape | None:
+    """The machine type of this name, capitals aside.
+
+    >>> find("gcp", "a3-highgpu-8g").local_ssd_gib
+    6000
+    """
+    return shapes(provider).get(instance_type.strip().lower())
+
+
+@cache
+def attached_shapes() -> tuple[AttachedShape, ...]:
+    """Every N1 host with every number of accelerators that it may carry and can feed.
+
+    >>> attached_shapes()[0].instance_type
+    'n1-standard-4+1xnvidia-tesla-t4'
+    """
+    return tuple(_attachments())
+
+
+@cache
+def tpu_slices() -> tuple[TpuSlice, ...]:
+    """The TPU slices on sale, v2 to v7.
+
+    >>> [(s.name, s.chips, s.units) for s in tpu_slices() if s.name in ("v3-32", "v5p-8")]
+    [('v3-32', 16, 4), ('v5p-8', 4, 4)]
+    """
+    return tuple(
+        TpuSlice(
+            name=row["slice"],
+            accelerator=row["accelerator"],
+            chips=int(row["chips"]),
+            rate=row["rate"],
+            chips_per_unit=int(row["chips_per_unit"]),
+            machine_types=row["machine_types"],
+            vcpus=_number(row["vcpus"]),
+            memory_gib=_decimal(row["memory_gib"]),
+        )
+        for row in _rows("gcp_tpu.csv")
+    )
+
+
+@cache
+def offered(provider: str = "gcp") -> Mapping[str, frozenset[str]]:
+    """Regions in which a machine type, or an attachable accelerator, is offered.
+
+    >>> "us-central1" in offered()["nvidia-tesla-t4"]
+    True
+    """
+    rows = _rows(f"{provider}_offered.csv")
+    return MappingProxyType({row["name"]: frozenset(row["regions"].split()) for row in rows})
+
+
+def _shape(row: dict[str, str]) -> Shape:
+    count = row["accelerator_count"]
+    return Shape(
+        instance_type=row["instance_type"],
+        accelerator=row["accelerator"],
+        accelerator_count=Fraction(count) if count else None,
+        vcpus=_number(row["vcpus"]),
+        memory_gib=_decimal(row["memory_gib"]),
+        network_gbps=_number(row["network_gbps"]),
+        local_ssd_gib=int(row["local_ssd_gib"] or 0),
+        not_sold_as=frozenset(row["not_sold_as"].split()),
+        retired_on=dt.date.fromisoformat(row["retired_on"]) if row["retired_on"] else None,
+        note=row["note"],
+        source=row["source"],
+    )
+
+
+def _attachments() -> Iterator[AttachedShape]:
+    hosts = list(_rows("gcp_hosts.csv"))
+    for row in _rows("gcp_attached.csv"):
+        count = int(row["count"])
+        for host in hosts:
+            vcpus, memory_gib = int(host["vcpus"]), Decimal(host["memory_gib"])
+            fits = vcpus <= int(row["max_vcpus"]) and memory_gib <= Decimal(row["max_memory_gib"])
+            if fits and vcpus >= LEAST_VCPUS_PER_ACCELERATOR * count:
+                yield AttachedShape(
+                    instance_type=f"{host['instance_type']}+{count}x{row['accelerator_type']}",
+                    accelerator=row["accelerator"],
+                    accelerator_count=Fraction(count),
+                    vcpus=vcpus,
+                    memory_gib=memory_gib,
+                    network_gbps=None,
+                    source=row["source"],
+                    host=host["instance_type"],
+                    accelerator_type=row["accelerator_type"],
+                )
+
+
+def _rows(name: str) -> Iterator[dict[str, str]]:
+    with (_FOLDER / name).open(newline="", encoding="utf-8") as lines:
+        yield from csv.DictReader(lines)
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def _decimal(text: str) -> Decimal | None:
+    return Decimal(text) if text else None
