@@ -61,6 +61,10 @@ class Refused(ProviderUnavailable):
     """The provider knows us not, or does not let us."""
 
 
+class BadRequest(ProviderUnavailable):
+    """The provider does not understand the question (400): another wording may do."""
+
+
 @dataclass(frozen=True)
 class Answer:
     """One answer over http, read whole."""
@@ -129,17 +133,23 @@ class Pages:
         url: str,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
+        check: Callable[[Any], None] = lambda _document: None,
     ) -> Any:
-        """The JSON document at `url`; one that is cut off or garbled is asked for again."""
+        """The JSON document at `url`; one that is cut off or garbled is asked for again.
+
+        `check` may raise `RetryableError` for a document that cannot be whole.
+        """
         if self.context.replay is not None:
             return self._parse(name, self._replayed(name))
 
         def ask() -> tuple[bytes, Any]:
             body = self._ask(url, params, headers).body
             try:
-                return body, json.loads(body)
+                document = json.loads(body)
             except ValueError as error:
                 raise RetryableError(f"the answer is not valid JSON ({error})") from None
+            check(document)
+            return body, document
 
         body, document = self.attempt(name, ask)
         self.keep(name, body)
@@ -290,7 +300,7 @@ def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
     if status in _REFUSED_STATUS:
         raise Refused(provider, what, "Check the credentials and their permissions.")
     remedy = "Check the address in the settings, and whether the provider changed its API."
-    raise ProviderUnavailable(provider, what, remedy)
+    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, remedy)
 
 
 def _translated(
