@@ -53,6 +53,7 @@ class Download:
         file: IO[bytes] = tempfile.TemporaryFile(prefix="prices-")  # noqa: SIM115 - outlives this
         try:
             with self.pages.client(self.url).stream("GET", self.url) as response:
+                self.pages.saw_date(response.headers.get("date"))
                 raise_for_status(self.pages.provider, self.url, response)
                 self._write(response, file)
         except httpx.HTTPError as error:

@@ -17,7 +17,8 @@ API (`get_json`) or a big file (`download`). Each page
     with pages.download("offers/us-east-1.json.gz", url) as file: ...
 
 A refusal by the provider (401, 403) raises `Refused`, a `ProviderUnavailable`: an adapter may
-catch it where the page is optional. `extra={"sleep": f}` in the context replaces `time.sleep`.
+catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
+and `extra={"call_timeout_s": 5}` the longest silence of a server.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import tenacity
@@ -80,6 +82,7 @@ class Pages:
         self.provider = provider
         self.context = context
         self.secrets = Secrets.of(context.settings, secrets)
+        self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
         self._keep_secrets_out_of_logs()
 
@@ -195,6 +198,15 @@ class Pages:
         if self.context.record is not None:
             self.keep(name, json.dumps(answer, default=_json_default).encode())
 
+    def saw_date(self, header: str | None) -> None:
+        """Passes on the time that a `Date` header gives: a clock that is off is found by it."""
+        if not header:
+            return
+        try:
+            self.context.server_time(parsedate_to_datetime(header))
+        except ValueError:
+            return
+
     def client(self, url: str) -> httpx.Client:
         """The connection pool. Loopback is never asked through a company's proxy."""
         import httpx
@@ -202,7 +214,7 @@ class Pages:
         loopback = checked_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
         if loopback not in self._clients:
             self._clients[loopback] = httpx.Client(
-                timeout=httpx.Timeout(CALL_TIMEOUT_S, connect=CONNECT_TIMEOUT_S),
+                timeout=httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S),
                 trust_env=not loopback,
                 follow_redirects=False,
             )
@@ -231,6 +243,7 @@ class Pages:
             response = self.client(url).get(url, params=params, headers=headers)
         except httpx.HTTPError as error:
             raise RetryableError(f"{shown(url)}: {type(error).__name__} {error}") from None
+        self.saw_date(response.headers.get("date"))
         raise_for_status(self.provider, url, response)
         return Answer(response.content, response.headers)
 

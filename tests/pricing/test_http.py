@@ -286,3 +286,16 @@ def test_a_full_disk_is_named(
     with pytest.raises(ProviderUnavailable, match="no space left on disk"):
         pages.download("big.gz", server.url).__enter__()
     assert len(server.requests) == 1
+
+
+def test_the_time_of_the_server_is_passed_on(server: Prices, slept: list[float]) -> None:
+    seen: list[dt.datetime] = []
+    make_pages(slept, server_time=seen.append).get_json("a.json", server.url)
+    assert abs(seen[0] - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
+
+
+def test_a_silent_server_is_left(server: Prices, slept: list[float]) -> None:
+    server.faults.append(Fault.time_out(0.4, times=1))
+    context = FetchContext({}, NOW, extra={"sleep": slept.append, "call_timeout_s": 0.1})
+    assert Pages("gcp", context).get_json("a.json", server.url) == {"price": "1.5"}
+    assert len(server.requests) == 2
