@@ -1,0 +1,234 @@
+"""Share of peak that a transformer's training sustains (MFU), and how sure that is. PURE.
+
+    MFU = level(accelerator, precision) · exp(a + b · ln(n / 128)),  n within 8 … 128
+
+`level` is what tuned public benchmarks reach (`mfu_levels.csv`); `a` is what real runs lose
+against them and `b` how that grows from one node to many. Two numbers, fitted robustly to
+`published_runs.csv` with every family of runs counted once, so nothing is fitted to one run.
+MFU counts the model's FLOPs over the dense peak; recomputation and sparsity are not in it.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.sizing.goodput import goodput_of
+from planner.sizing.measured import FULL, MIXED
+from planner.sizing.published import PublishedRun, published_runs
+from planner.sizing.relative import throughput_index
+from planner.sizing.work import Work, work_of
+from planner.sizing.workload import Training
+from pricing.accelerators import Accelerator, get
+
+Floats = NDArray[np.float64]
+
+SMALLEST_CLUSTER, LARGEST_CLUSTER = 8, 128
+"""Accelerators between which the loss grows: within a node there is none, and beyond 16 nodes
+Megatron-LM lost only 5 points from 96 to 4,608 H100 (NVIDIA/Megatron-LM README, 2024)."""
+MFU_CEILING = 0.65
+"""Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
+B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
+USUAL_WALL_CLOCK_HOURS = 500.0
+"""h: median wall clock of the published pre-training runs that state it, 2021-2025."""
+USUAL_MFU = 0.35
+"""Used only to guess a cluster's size where none is given."""
+REFERENCE_LEVEL = "nvidia-a100-80gb-sxm"
+"""Accelerator against which one without a benchmark of its own is placed."""
+QUANTILES = (0.1, 0.9)
+_HUBER = 0.3
+_RIDGE = 0.5
+_QUALITY_WEIGHT = {"A": 1.0, "B": 0.6}
+_LEVELS = Path(__file__).with_name("mfu_levels.csv")
+
+
+@dataclass(frozen=True)
+class Level:
+    """MFU that tuned benchmarks reach on an accelerator at a precision."""
+
+    mfu: float
+    source: str
+    is_measured: bool
+    """False where it is placed by the throughput index alone."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The two fitted numbers and the spread that is left."""
+
+    loss: float
+    """a: ln of what runs on 128 accelerators or more reach of the benchmarks' level."""
+    cluster_slope: float
+    """b: change of ln MFU with ln n."""
+    log_error_quantiles: tuple[float, float]
+    """p10 and p90 of ln(hours used / hours predicted), every family predicted by the others."""
+
+
+def mfu_of(
+    one: Accelerator, precision: str, accelerators: float, calibration: Calibration | None = None
+) -> float:
+    """Sustained MFU on n accelerators, at most 0.65.
+
+    >>> a100 = get("nvidia-a100-80gb-sxm")
+    >>> 0.3 < mfu_of(a100, "bf16", 1024) < mfu_of(a100, "bf16", 8) <= 0.65
+    True
+    """
+    fitted = calibration or calibrated()
+    log_loss = fitted.loss + fitted.cluster_slope * _log_cluster(accelerators)
+    return min(MFU_CEILING, level_of(one, precision).mfu * math.exp(log_loss))
+
+
+def default_accelerators(executed_flops: float, peak_flops: float) -> int:
+    """Cluster that does the work in about 500 h; whole nodes of 8 beyond one node.
+
+    >>> default_accelerators(6 * 7e9 * 1e12, 312e12), default_accelerators(1e18, 312e12)
+    (216, 1)
+    """
+    least = executed_flops / (peak_flops * USUAL_MFU * 3600 * USUAL_WALL_CLOCK_HOURS)
+    if least <= SMALLEST_CLUSTER:
+        return max(1, math.ceil(least))
+    return math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER
+
+
+@cache
+def level_of(one: Accelerator, precision: str) -> Level:
+    """Benchmark level of an accelerator; where there is none, the A100's level moved by the
+    throughput index of language models: level · rate ratio / peak ratio, within 0.1 … 0.65."""
+    wanted = "bf16" if precision == "fp16" else precision
+    found = _levels().get((one.slug, wanted))
+    if found:
+        return found
+    reference = get(REFERENCE_LEVEL)
+    anchor = _levels()[reference.slug, "tf32" if precision in ("fp32", "tf32") else "bf16"]
+    precision_class = FULL if precision in ("fp32", "tf32") else MIXED
+    ratio = throughput_index().ratio(one, reference, precision_class, "nlp")
+    own, other = _peak(one, precision), _peak(reference, "tf32" if precision == "fp32" else "bf16")
+    share = 1.0 if ratio is None or not own else ratio * other / own
+    return Level(
+        mfu=min(MFU_CEILING, max(0.1, anchor.mfu * share)),
+        source="placed by measured throughputs of language models and the datasheet",
+        is_measured=False,
+    )
+
+
+@cache
+def calibrated() -> Calibration:
+    """The calibration on every published run of quality A and B."""
+    return calibrate(published_runs())
+
+
+def calibrate(runs: Sequence[PublishedRun]) -> Calibration:
+    """Fit to `runs`; the spread comes from predicting each family by the other families."""
+    loss, slope = _fit(runs)
+    errors = held_out_log_errors(runs)
+    weights = np.array([_family_share(run, runs) for run in runs])
+    low, high = _weighted_quantiles(np.array([errors[run.run] for run in runs]), weights)
+    return Calibration(loss, slope, (low, high))
+
+
+def held_out_log_errors(runs: Sequence[PublishedRun]) -> dict[str, float]:
+    """run → ln(hours used / hours predicted), predicted without the run's own family."""
+    errors = {}
+    for family in {run.family for run in runs}:
+        loss, slope = _fit([run for run in runs if run.family != family])
+        for run in (r for r in runs if r.family == family):
+            goodput = math.log(goodput_of(run_accelerators(run)))
+            errors[run.run] = loss + slope * _cluster(run) + goodput - _log_realised(run)
+    return errors
+
+
+def training_of(run: PublishedRun) -> Training:
+    """A published run as the request it would have been."""
+    return Training(
+        kind="training",
+        parameters=run.parameters or 1e9,
+        tokens=run.tokens or 1,
+        active_parameters=run.active_parameters,
+        sequence_length=run.sequence_length,
+        layers=run.layers,
+        hidden_size=run.hidden_size,
+        accelerator=run.accelerator,
+    )
+
+
+def run_work(run: PublishedRun) -> Work:
+    """FLOPs of a published run, from its tokens, or as its source gives them."""
+    if run.training_flops is None:
+        return work_of(training_of(run))
+    return Work(run.training_flops, 0.0, run.training_flops)
+
+
+def run_accelerators(run: PublishedRun) -> int:
+    """Accelerators of a run, or the usual number for its work where the source is silent."""
+    if run.accelerators:
+        return run.accelerators
+    peak = _peak(get(run.accelerator), run.precision) * 1e12
+    return default_accelerators(run_work(run).executed_flops, peak)
+
+
+def _fit(runs: Sequence[PublishedRun]) -> tuple[float, float]:
+    """Weighted ridge with Huber weights: each family counts once, quality B 0.6."""
+    design = np.array([[1.0, _cluster(run)] for run in runs])
+    target = np.array([_log_realised(run) - math.log(_useful_share(run)) for run in runs])
+    prior = np.array([_QUALITY_WEIGHT[r.quality] * _family_share(r, runs) for r in runs])
+    weights, fitted = prior, np.zeros(2)
+    for _ in range(20):
+        weighted = design.T * weights
+        fitted = np.linalg.solve(weighted @ design + np.diag([1e-9, _RIDGE]), weighted @ target)
+        residual = np.abs(target - design @ fitted)
+        weights = prior * np.minimum(1.0, _HUBER / np.maximum(residual, 1e-9))
+    return float(fitted[0]), float(fitted[1])
+
+
+def _log_realised(run: PublishedRun) -> float:
+    """ln of (FLOPs executed / (hours · peak)) over the benchmark level."""
+    one = get(run.accelerator)
+    peak_hours = run.accelerator_hours * 3600 * _peak(one, run.precision) * 1e12
+    share = run_work(run).executed_flops / peak_hours
+    return math.log(share / level_of(one, run.precision).mfu)
+
+
+def _useful_share(run: PublishedRun) -> float:
+    return 1.0 if run.hours_exclude_downtime else goodput_of(run_accelerators(run))
+
+
+def _family_share(run: PublishedRun, runs: Sequence[PublishedRun]) -> float:
+    return 1.0 / sum(other.family == run.family for other in runs)
+
+
+def _cluster(run: PublishedRun) -> float:
+    return _log_cluster(run_accelerators(run))
+
+
+def _log_cluster(accelerators: float) -> float:
+    return math.log(min(max(accelerators, SMALLEST_CLUSTER), LARGEST_CLUSTER) / LARGEST_CLUSTER)
+
+
+def _peak(one: Accelerator, precision: str) -> float:
+    return one.dense_tflops(precision) or one.dense_tflops("fp32") or 0.0
+
+
+def _weighted_quantiles(values: Floats, weights: Floats) -> tuple[float, float]:
+    order = np.argsort(values)
+    share = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
+    low, high = np.interp(QUANTILES, share, values[order])
+    return float(low), float(high)
+
+
+@cache
+def _levels() -> dict[tuple[str, str], Level]:
+    with _LEVELS.open(newline="", encoding="utf-8") as lines:
+        return {
+            (slug, row["precision"]): Level(
+                float(row["mfu"]), f"{row['source']}, {row['year']}", True
+            )
+            for row in csv.DictReader(lines)
+            for slug in row["accelerators"].split(";")
+        }
