@@ -1,0 +1,167 @@
+"""The address of a page is the request: `workload.tokens~bn=150` ↔ {"workload": {"tokens": 1.5e11}}.
+
+A name is the dotted path of the contract's request. A suffix says the unit a person types in:
+`~pct` per cent, `~k` thousand, `~mn` million, `~bn` billion, `~tn` trillion. Nothing is judged
+here: text that is no number goes to the core as it is, and is refused there by its path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+SCALES = {
+    "pct": Decimal("0.01"),
+    "k": Decimal(10**3),
+    "mn": Decimal(10**6),
+    "bn": Decimal(10**9),
+    "tn": Decimal(10**12),
+}
+_SEPARATORS = re.compile(r"[\s,;]+")
+_GROUPED = re.compile(r"^[+-]?\d{1,3}([,_ \u00a0]\d{3})+(\.\d+)?$")
+
+
+def number(text: str, scale: str = "") -> int | float | str:
+    """What was typed as a number, exactly scaled; the text itself where it is none.
+
+    >>> number("1,250,000"), number("8", "pct"), number("7e9"), number("many")
+    (1250000, 0.08, 7000000000, 'many')
+    """
+    tidy = text.strip()
+    if _GROUPED.match(tidy):
+        tidy = re.sub(r"[,_ \u00a0]", "", tidy)
+    try:
+        value = Decimal(tidy)
+    except InvalidOperation:
+        return text.strip()
+    if not value.is_finite():
+        return text.strip()
+    value *= SCALES.get(scale, Decimal(1))
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def numbers(text: str) -> int | float | str | list[int | float | str]:
+    """One number, or a column of them as pasted from a spreadsheet.
+
+    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000")
+    (100, [100, 200, 0.5], 1000)
+    """
+    tidy = text.strip()
+    if _GROUPED.match(tidy):
+        return number(tidy)
+    values = [number(part) for part in _SEPARATORS.split(tidy) if part]
+    return values[0] if len(values) == 1 else values
+
+
+def parts(text: str) -> list[str]:
+    """A list typed in one line: `us-east-1, us-west-2`."""
+    return [part for part in _SEPARATORS.split(text.strip()) if part]
+
+
+Convert = Callable[[str], Any]
+
+
+def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
+    for here, below in zip(path, [*path[1:], ""], strict=True):
+        if not below:
+            tree[here] = value
+            return
+        tree = tree.setdefault(here, {})
+
+
+def _lists(tree: Any) -> Any:
+    """Mappings whose keys are all whole numbers become lists, in that order, gaps closed."""
+    if not isinstance(tree, dict):
+        return tree
+    below = {key: _lists(value) for key, value in tree.items()}
+    if below and all(key.isdigit() for key in below):
+        return [below[key] for key in sorted(below, key=int)]
+    return below
+
+
+def read(
+    query: QueryDict, kinds: Mapping[str, str], ignored: Callable[[str], bool] = lambda path: False
+) -> dict[str, Any]:
+    """The request that an address holds. `kinds` gives the kind of value of each path, with
+    list positions written as `*`: text, number, numbers, words, flag or choices. Paths for
+    which `ignored` holds belong to the page, not to the request.
+
+    An empty value is an absent one; a path not in `kinds` is passed on as text, so that the
+    core can refuse it by name.
+    """
+    tree: dict[str, Any] = {}
+    for name in query:
+        path, _, scale = name.partition("~")
+        values = [value for value in query.getlist(name) if value.strip()]
+        if ignored(path) or not values:
+            continue
+        segments = path.split(".")
+        pattern = ".".join("*" if s.isdigit() else s for s in segments)
+        _place(tree, segments, _convert(kinds.get(pattern, "text"), values, scale))
+    found = _lists(tree)
+    return found if isinstance(found, dict) else {}
+
+
+def _convert(kind: str, values: list[str], scale: str) -> Any:
+    last = values[-1].strip()
+    if kind == "number":
+        return number(last, scale)
+    if kind == "numbers":
+        return numbers(last)
+    if kind == "words":
+        return [part for value in values for part in parts(value)]
+    if kind == "choices":
+        return values
+    if kind == "flag":
+        return last in ("1", "true", "on", "yes")
+    return last
+
+
+def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:
+    """The same address with some names changed; None takes a name out."""
+    pairs: list[tuple[str, str]] = []
+    source = query.lists() if isinstance(query, QueryDict) else query.items()
+    for name, value in source:
+        if name in changes:
+            continue
+        values = value if isinstance(value, list | tuple) else [value]
+        pairs += [(name, str(one)) for one in values if str(one).strip()]
+    pairs += [(name, str(value)) for name, value in changes.items() if value is not None]
+    return urlencode(pairs)
+
+
+def flatten(request: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """The names and values of a request: the way back from a request to its address.
+
+    >>> flatten({"workload": {"kind": "training", "runs": [{"count": 2}]}, "regions": ["a"]})
+    [('workload.kind', 'training'), ('workload.runs.0.count', '2'), ('regions', 'a')]
+    """
+    pairs: list[tuple[str, str]] = []
+    for key, value in request.items():
+        pairs += _flat(f"{prefix}{key}", value)
+    return pairs
+
+
+def _flat(name: str, value: Any) -> list[tuple[str, str]]:
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        return flatten(value, f"{name}.")
+    if isinstance(value, list | tuple):
+        if any(isinstance(one, Mapping) for one in value):
+            return [pair for i, one in enumerate(value) for pair in _flat(f"{name}.{i}", one)]
+        if all(isinstance(one, int | float) for one in value):
+            return [(name, " ".join(_text(one) for one in value))]
+        return [(name, str(one)) for one in value]
+    return [(name, _text(value))]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,280 @@
+"""Charts of a comparison as plain documents: what each asks, its axes, its series, its table.
+
+Built from the answer's own figures; nothing is computed along a second route. `static/charts.js`
+draws a document with ECharts; the table beside it comes from the same document.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+Answer = Mapping[str, Any]
+
+TITLES = {
+    "on_demand": "On demand",
+    "spot": "Spot",
+    "committed": "Committed",
+    "cloud_mix": "Cloud mix",
+    "on_prem": "On-prem",
+    "hybrid": "Hybrid",
+}
+"""What each scenario is called on a page."""
+
+SOURCES = ("owned", "committed", "on_demand", "spot")
+"""Kinds of capacity, in the order in which they are stacked; colours follow them everywhere."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or bar series. `role` picks the colour; None leaves a gap."""
+
+    name: str
+    values: Sequence[float | None]
+    role: str = ""
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled point on a chart."""
+
+    x: float | str
+    y: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One question, answered by a picture and a table of the same figures."""
+
+    key: str
+    title: str
+    kind: str
+    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points."""
+    x_label: str
+    y_label: str
+    x: Sequence[str | float]
+    series: Sequence[Series]
+    marks: Sequence[Mark] = ()
+    summary: str = ""
+    """What it shows in a sentence: the text alternative."""
+    base: float | None = None
+    """tornado: the total from which the bars depart."""
+    digits: int = 0
+    """Decimals in the table."""
+
+    @property
+    def element(self) -> str:
+        """Id of the document on the page."""
+        return f"chart-{self.key}"
+
+    def document(self) -> dict[str, Any]:
+        """What `charts.js` reads."""
+        return asdict(self)
+
+    @property
+    def header(self) -> list[str]:
+        return [self.x_label, *(series.name for series in self.series)]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        return [[x, *(series.values[i] for series in self.series)] for i, x in enumerate(self.x)]
+
+
+def feasible(answer: Answer) -> list[Mapping[str, Any]]:
+    return [scenario for scenario in answer["scenarios"] if scenario["feasible"]]
+
+
+def months_of(answer: Answer) -> list[str]:
+    """Labels of the horizon's months: `2027-01`, …"""
+    year, month = (int(part) for part in str(answer["start"]).split("-")[:2])
+    count = int(answer["horizon_months"])
+    return [f"{year + (month - 1 + i) // 12}-{(month - 1 + i) % 12 + 1:02}" for i in range(count)]
+
+
+def _by_month(scenario: Mapping[str, Any], months: int) -> list[Decimal]:
+    spent = [Decimal(0)] * (months + 1)
+    for line in scenario["lines"]:
+        spent[min(int(line["month"]), months)] += Decimal(line["amount"])
+    return spent
+
+
+def cumulative(answer: Answer) -> Chart:
+    """Cost so far, month by month, for every feasible scenario; the residual falls at the end."""
+    labels = [*months_of(answer), "end"]
+    series = [
+        Series(
+            TITLES[scenario["key"]],
+            [float(total) for total in accumulate(_by_month(scenario, len(labels) - 1))],
+            scenario["key"],
+        )
+        for scenario in feasible(answer)
+    ]
+    crossing = _crossing(series, labels)
+    return Chart(
+        key="cumulative",
+        title="When does buying pay off?",
+        kind="line",
+        x_label="month",
+        y_label=f"spent so far, {answer['currency']}",
+        x=labels,
+        series=series,
+        marks=[crossing] if crossing else [],
+        summary=crossing.label
+        if crossing
+        else "No scenario that buys overtakes renting on demand.",
+    )
+
+
+def _crossing(series: Sequence[Series], labels: Sequence[str]) -> Mark | None:
+    """First month in which the total of buying falls to that of renting on demand."""
+    lines = {one.role: one.values for one in series}
+    rent, own = lines.get("on_demand"), lines.get("on_prem") or lines.get("hybrid")
+    if rent is None or own is None or (own[0] or 0) <= (rent[0] or 0):
+        return None
+    for i, label in enumerate(labels):
+        if (own[i] or 0) <= (rent[i] or 0):
+            return Mark(label, float(own[i] or 0), f"Buying has paid off by {label}")
+    return None
+
+
+def capacity(answer: Answer, scenario: Mapping[str, Any]) -> Chart:
+    """Accelerators up in each month by source, over the demand."""
+    labels = months_of(answer)
+    stacks: dict[str, list[float]] = {}
+    for row in scenario["capacity"]:
+        stack = stacks.setdefault(source_of(row), [0.0] * len(labels))
+        stack[int(row["month"])] += float(row["accelerators"])
+    series = [
+        Series(name.replace("_", " "), stacks[name], name) for name in SOURCES if name in stacks
+    ]
+    peak = [float(value) for value in answer["demand"]["peak_accelerators"]]
+    series.append(Series("peak demand", peak, "demand", dashed=True))
+    return Chart(
+        key="capacity",
+        title="What serves the demand, month by month?",
+        kind="bar",
+        x_label="month",
+        y_label="accelerators",
+        x=labels,
+        series=series,
+        summary=f"Capacity by source of {TITLES[scenario['key']].lower()} against a peak of "
+        f"{max(peak, default=0):,.0f} accelerators.",
+    )
+
+
+def source_of(row: Mapping[str, Any]) -> str:
+    """The kind of capacity of a row: owned, committed, on_demand or spot."""
+    source = str(row["source"])
+    return next((kind for kind in SOURCES if source.startswith(kind)), "on_demand")
+
+
+def categories(answer: Answer) -> Chart:
+    """Total of each scenario by category of cost."""
+    sums: dict[str, dict[str, Decimal]] = defaultdict(lambda: defaultdict(Decimal))
+    scenarios = feasible(answer)
+    for scenario in scenarios:
+        for line in scenario["lines"]:
+            sums[line["category"]][scenario["key"]] += Decimal(line["amount"])
+    series = [
+        Series(category.replace("_", " "), [float(by_key[s["key"]]) for s in scenarios], category)
+        for category, by_key in sums.items()
+    ]
+    return Chart(
+        key="categories",
+        title="What is the money spent on?",
+        kind="hbar",
+        x_label="scenario",
+        y_label=f"total, {answer['currency']}",
+        x=[TITLES[s["key"]] for s in scenarios],
+        series=series,
+        summary="Cost by category of each scenario.",
+    )
+
+
+def hours_curve(answer: Answer) -> Chart | None:
+    """Cost of a node-month against its hours of use: owned and each purchase option."""
+    curve = answer.get("cost_curve") or {}
+    if not curve.get("series"):
+        return None
+    hours = [float(value) for value in curve["hours_per_month"]]
+    series = [
+        Series(one["label"], [float(value) for value in one["cost"]], one.get("role", ""))
+        for one in curve["series"]
+    ]
+    marks = [
+        Mark(float(mark["hours_per_month"]), float(mark["cost"]), mark["label"])
+        for mark in curve.get("crossings", [])
+    ]
+    return Chart(
+        key="hours-curve",
+        title="How busy must it be before owning is cheaper?",
+        kind="line",
+        x_label="hours of use per month",
+        y_label=f"cost per month, {answer['currency']}",
+        x=hours,
+        series=series,
+        marks=marks,
+        summary="; ".join(mark.label for mark in marks) or "The lines do not cross.",
+    )
+
+
+def fan(answer: Answer) -> Chart | None:
+    """p10, p50 and p90 of each scenario's total."""
+    risk = answer.get("risk") or {}
+    keys = [key for key in TITLES if isinstance(risk.get(key), Mapping)]
+    if not keys:
+        return None
+    series = [Series(p, [float(risk[key][p]) for key in keys], p) for p in ("p10", "p50", "p90")]
+    likely = risk.get("probability_cheapest") or {}
+    best = max(likely, key=lambda key: float(likely[key]), default=None)
+    return Chart(
+        key="fan",
+        title="How far could each total move?",
+        kind="fan",
+        x_label="scenario",
+        y_label=f"total, {answer['currency']}",
+        x=[TITLES[key] for key in keys],
+        series=series,
+        summary=f"{TITLES[best]} is cheapest in {float(likely[best]):.0%} of the futures tried."
+        if best
+        else "p10, p50 and p90 of each total.",
+    )
+
+
+def tornado(answer: Answer, base: Decimal) -> Chart | None:
+    """What moves the recommended total, the strongest first."""
+    rows = [row for row in answer.get("sensitivity") or [] if _swing(row)]
+    if not rows:
+        return None
+    rows = sorted(rows, key=_swing, reverse=True)[:12]
+    return Chart(
+        key="tornado",
+        title="Which assumption moves the total most?",
+        kind="tornado",
+        x_label="assumption",
+        y_label=f"total, {answer['currency']}",
+        x=[_range_label(row) for row in rows],
+        series=[
+            Series("at low", [float(row["total_at_low"]) for row in rows], "low"),
+            Series("at high", [float(row["total_at_high"]) for row in rows], "high"),
+        ],
+        base=float(base),
+        summary=f"{_range_label(rows[0])} moves the total most.",
+    )
+
+
+def _swing(row: Mapping[str, Any]) -> float:
+    if row.get("total_at_low") is None or row.get("total_at_high") is None:
+        return 0.0
+    return abs(float(row["total_at_high"]) - float(row["total_at_low"]))
+
+
+def _range_label(row: Mapping[str, Any]) -> str:
+    name = str(row["field"]).rpartition(".")[2].replace("_", " ")
+    return f"{name} {row['low']} to {row['high']}"

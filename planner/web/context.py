@@ -1,0 +1,45 @@
+"""What every page needs: navigation, colours, and how fresh the prices are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from planner.web.choices import provider_title
+from pricing import catalog
+
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class NavigationItem:
+    title: str
+    url: str
+    active: bool
+
+
+def _navigation(request: HttpRequest) -> list[NavigationItem]:
+    pages = [
+        ("Plan", reverse("plan")),
+        ("Market", reverse("market")),
+        ("Hardware", reverse("hardware")),
+    ]
+    if request.user.is_authenticated:
+        pages.append(("Team", reverse("team")))
+    pages += [("Method", reverse("method")), ("API", reverse("api-docs"))]
+    return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    """Context of every template."""
+    theme = request.COOKIES.get("theme", "light")
+    return {
+        "theme": theme if theme in THEMES else "light",
+        "navigation": _navigation(request),
+        "freshness": [
+            {"row": row, "title": provider_title(row.provider)} for row in catalog.freshness()
+        ],
+    }
