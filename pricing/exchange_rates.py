@@ -49,6 +49,15 @@ class ExchangeRates:
             grouped[rate.currency][rate.date] = rate
         return cls({c: tuple(days[d] for d in sorted(days)) for c, days in grouped.items()})
 
+    def until(self, day: dt.date) -> ExchangeRates:
+        """The rates known on a day; of a currency first known later, its first rate."""
+        return ExchangeRates(
+            {
+                currency: tuple(r for r in rates if r.date <= day) or rates[:1]
+                for currency, rates in self.by_currency.items()
+            }
+        )
+
     @property
     def currencies(self) -> tuple[str, ...]:
         """Every currency that can be converted, the US dollar included."""

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from pricing import accelerators as market_accelerators
 from pricing.exchange_rates import ExchangeRates
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH, Offer
@@ -27,10 +28,8 @@ Facts = Callable[[str], tuple[float, str]]
 def datasheet_facts(accelerator: str) -> tuple[float, str]:
     """Memory (GiB) and interconnect of an accelerator; (NaN, "") for one that is not known."""
     try:
-        from pricing import accelerators
-
-        known = accelerators.get(accelerator)
-    except (ImportError, KeyError, InvalidInput):
+        known = market_accelerators.get(accelerator)
+    except InvalidInput:
         return float("nan"), ""
     memory = float("nan") if known.memory_gib is None else float(known.memory_gib)
     return memory, known.interconnect or ""

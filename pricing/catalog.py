@@ -1,0 +1,245 @@
+"""The read side: the market now, at given revisions, or on a day in the past.
+
+A `Catalog` is immutable, so the one in force is kept in the process until another revision is
+published; asking for it costs one small query.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from django.db.models import Max, OuterRef, QuerySet, Subquery
+
+from pricing import models, reference, store
+from pricing.invalid_input import InvalidInput
+from pricing.models import PastPrice, Price, Revision
+from pricing.offers import Offer
+from pricing.snapshot import Catalog, RevisionInfo
+
+
+class State(NamedTuple):
+    """All that a catalog depends on."""
+
+    revisions: tuple[tuple[str, int, dt.datetime], ...]
+    """(provider, number, published at), in order of provider."""
+    reference: tuple[dt.datetime | None, ...]
+    """When exchange rates and regions were last loaded."""
+
+
+_PAST = "history"
+"""Origin of what is known from before the first revision."""
+
+
+def current() -> Catalog:
+    """The market as it is published now."""
+    return _catalog(_state())
+
+
+def at(revisions: Mapping[str, int]) -> Catalog:
+    """The market as it was at these revisions, for replaying a saved comparison.
+
+    Raises `InvalidInput` for a revision that was never published.
+    """
+    return _catalog(_state_at(revisions.items()))
+
+
+def as_of(day: dt.date) -> Catalog:
+    """The market as it was known on a day: of each provider the last revision read by then;
+    before the first one, the last dated price by then from the published histories.
+
+    Raises `InvalidInput` where nothing is known of that day.
+    """
+    rows = Revision.objects.filter(as_of__lte=day).values_list("provider")
+    revisions: dict[str, int] = dict(rows.annotate(number=Max("number")).order_by("provider"))
+    past = _past_offers(day, excluding=revisions)
+    if not revisions and not past:
+        raise InvalidInput("as_of", f"no price is known of {day} or before; {_first_day()}")
+    known = _catalog(_state_at(revisions.items()))
+    if not past:
+        return known
+    infos = [*known.revisions, *_past_infos(past)]
+    return Catalog.of(
+        [*known.offers.offers, *past],
+        revisions=sorted(infos, key=lambda info: info.provider),
+        regions=known.regions,
+        exchange_rates=known.exchange_rates,
+    )
+
+
+def version() -> State:
+    """Changes whenever any published figure does; for ETags."""
+    return _state()
+
+
+def revisions_in_force() -> tuple[Revision, ...]:
+    """The latest revision of each provider, in order of provider."""
+    newest = Revision.objects.filter(provider=OuterRef("provider")).order_by("-number")
+    return tuple(Revision.objects.filter(pk=Subquery(newest.values("pk")[:1])).order_by("provider"))
+
+
+# One offer over time ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DatedPrice:
+    """What one offer cost from a day on."""
+
+    date: dt.date
+    revision: int | None
+    """None before the first revision: from a published history."""
+    offer: Offer | None
+    """None from the day on which the offer was gone."""
+
+
+def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
+    """Every change of an offer's price, the oldest first; empty for an offer never seen."""
+    past = [
+        DatedPrice(row.date, None, _past_offer(row))
+        for row in PastPrice.objects.filter(listing__offer_id=offer_id)
+        .select_related("listing")
+        .order_by("date")
+    ]
+    published = list(_published_history(offer_id))
+    first = published[0].date if published else dt.date.max
+    return tuple(_without_repeats([*(p for p in past if p.date < first), *published]))
+
+
+def _published_history(offer_id: str) -> Iterable[DatedPrice]:
+    prices = list(
+        Price.objects.filter(listing__offer_id=offer_id)
+        .select_related("listing")
+        .order_by("first_revision")
+    )
+    if not prices:
+        return
+    provider = prices[0].listing.provider
+    ends = {p.first_revision for p in prices} | {p.last_revision + 1 for p in prices}
+    days = dict(
+        Revision.objects.filter(provider=provider, number__in=ends).values_list("number", "as_of")
+    )
+    starts = {p.first_revision for p in prices}
+    for price in prices:
+        number, after = price.first_revision, price.last_revision + 1
+        yield DatedPrice(days[number], number, _offer(price, days[number]))
+        if after in days and after not in starts:
+            yield DatedPrice(days[after], after, None)
+
+
+def _without_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:
+    """Leaves out an entry whose price is that of the entry before it."""
+    before: tuple[object, ...] | None = None
+    for entry in prices:
+        offer = entry.offer
+        price = None if offer is None else (offer.price_per_hour, offer.upfront, offer.currency)
+        if price != before or before is None:
+            yield entry
+        before = price
+
+
+def _offer(price: Price | PastPrice, day: dt.date) -> Offer:
+    columns = [getattr(price.listing, name) for name in store.LISTING_FIELDS]
+    return store.offer_from(columns, price.price_per_hour, price.upfront, price.sold_now, day)
+
+
+def _past_offer(price: PastPrice) -> Offer:
+    return _offer(price, price.date)
+
+
+# Building ---------------------------------------------------------------------------------
+
+
+def _state() -> State:
+    """What is in force, in one query; every part of it names content that never changes."""
+    rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
+    places = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
+    rows = list(
+        _newest()
+        .annotate(rates=Subquery(rates), places=Subquery(places))
+        .values_list("provider", "number", "published_at", "rates", "places")
+    )
+    loaded = rows[0][3:] if rows else ()
+    return State(tuple(row[:3] for row in rows), loaded)
+
+
+def _newest() -> QuerySet[Revision]:
+    newest = Revision.objects.filter(provider=OuterRef("provider")).order_by("-number")
+    return Revision.objects.filter(pk=Subquery(newest.values("pk")[:1])).order_by("provider")
+
+
+def _state_at(revisions: Iterable[tuple[str, int]]) -> State:
+    found = [_revision(provider, number) for provider, number in sorted(revisions)]
+    keys = tuple((r.provider, r.number, r.published_at) for r in found)
+    return State(keys, _state().reference)
+
+
+@lru_cache(maxsize=8)
+def _catalog(state: State) -> Catalog:
+    """A state names immutable content, so its catalog can be kept.
+
+    Money is converted with the rates of the last day on which a provider was read, so that the
+    same revisions give the same figures at any later time.
+    """
+    found = [_revision(provider, number) for provider, number, _ in state.revisions]
+    offers = [offer for revision in found for offer in store.read_offers(revision)]
+    rates = reference.exchange_rates()
+    return Catalog.of(
+        offers,
+        revisions=[info_of(revision) for revision in found],
+        regions=reference.regions(),
+        exchange_rates=rates.until(max(r.as_of for r in found)) if found else rates,
+    )
+
+
+def info_of(revision: Revision) -> RevisionInfo:
+    """A revision as costing and the API tell it."""
+    return RevisionInfo(
+        provider=revision.provider,
+        revision=revision.number,
+        published_at=revision.published_at,
+        as_of=revision.as_of,
+        oldest_price_as_of=revision.oldest_price_as_of,
+        undated_prices=revision.undated_prices,
+        offer_count=revision.offer_count,
+        origin=revision.origin,
+    )
+
+
+def _revision(provider: str, number: int) -> Revision:
+    revision = Revision.objects.filter(provider=provider, number=number).first()
+    if revision is None:
+        last = store.latest(provider)
+        known = f"known are 1 to {last.number}" if last else "it has none"
+        raise InvalidInput("revision", f"{provider} has no revision {number}; {known}")
+    return revision
+
+
+def _past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
+    """The last dated price by that day of every offer of a provider without a revision then."""
+    rows = (
+        PastPrice.objects.filter(date__lte=day)
+        .exclude(listing__provider__in=list(excluding))
+        .select_related("listing")
+        .order_by("date")
+    )
+    return list({row.listing.offer_id: _past_offer(row) for row in rows}.values())
+
+
+def _past_infos(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
+    by_provider: dict[str, list[Offer]] = defaultdict(list)
+    for offer in offers:
+        by_provider[offer.provider].append(offer)
+    for provider, rows in by_provider.items():
+        summary = RevisionInfo.summing_up(provider, rows, revision=0)
+        yield RevisionInfo(**{**vars(summary), "origin": _PAST})
+
+
+def _first_day() -> str:
+    first = PastPrice.objects.order_by("date").values_list("date", flat=True).first()
+    revision = Revision.objects.order_by("as_of").values_list("as_of", flat=True).first()
+    days = [day for day in (first, revision) if day]
+    return f"the first known day is {min(days)}" if days else "the catalog is empty"

@@ -1,0 +1,79 @@
+"""Reference data beside the prices: exchange rates and regions, replaced whole when loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from django.db import transaction
+
+from pricing import models
+from pricing.amounts import quantized
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.snapshot import Region
+
+
+def exchange_rates() -> ExchangeRates:
+    """Every dated exchange rate."""
+    rows = models.ExchangeRate.objects.values_list("currency", "date", "units_per_usd", "source")
+    return ExchangeRates.of(ExchangeRate(*row) for row in rows)
+
+
+def regions() -> dict[tuple[str, str], Region]:
+    """(provider, region) → where it is."""
+    return {
+        (row.provider, row.region): Region(
+            geography=row.geography,
+            country=row.country,
+            city=row.city,
+            latitude=row.latitude,
+            longitude=row.longitude,
+            g_co2e_per_kwh=row.g_co2e_per_kwh,
+            carbon_source=row.carbon_source,
+            name=row.name,
+        )
+        for row in models.Region.objects.all()
+    }
+
+
+def region_names(provider: str) -> frozenset[str]:
+    """The regions of a provider in their right spelling."""
+    rows = models.Region.objects.filter(provider=provider)
+    return frozenset(rows.values_list("region", flat=True))
+
+
+@transaction.atomic
+def replace_exchange_rates(rates: Iterable[ExchangeRate]) -> int:
+    """Put `rates` in the place of those kept; gives how many there are now."""
+    models.ExchangeRate.objects.all().delete()
+    rows = [
+        models.ExchangeRate(
+            currency=rate.currency,
+            date=rate.date,
+            units_per_usd=quantized(rate.units_per_usd),
+            source=rate.source,
+        )
+        for rate in rates
+    ]
+    return len(models.ExchangeRate.objects.bulk_create(rows))
+
+
+@transaction.atomic
+def replace_regions(regions: Mapping[tuple[str, str], Region]) -> int:
+    """Put `regions` in the place of those kept; gives how many there are now."""
+    models.Region.objects.all().delete()
+    rows = [
+        models.Region(
+            provider=provider,
+            region=name,
+            name=region.name,
+            geography=region.geography,
+            country=region.country,
+            city=region.city,
+            latitude=region.latitude,
+            longitude=region.longitude,
+            g_co2e_per_kwh=region.g_co2e_per_kwh,
+            carbon_source=region.carbon_source,
+        )
+        for (provider, name), region in regions.items()
+    ]
+    return len(models.Region.objects.bulk_create(rows))

@@ -1,0 +1,259 @@
+"""Revisions at rest: writing one in bulk, reading any of them back exactly."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from django.db.models import Max
+
+from pricing import bulk, price_dates
+from pricing.amounts import quantized, to_scaled
+from pricing.models import OPEN, Listing, Price, Revision
+from pricing.offers import Offer, PurchaseOption
+
+_IDENTITY = (
+    *("provider", "region", "zone", "instance_type", "accelerator", "accelerator_count"),
+    *("purchase_option", "term_months", "payment_option", "currency"),
+    *("vcpus", "memory_gib", "network_gbps", "sku", "source"),
+)
+"""Fields of an offer that make its listing; the others are its price and its date."""
+listing_of = attrgetter(*_IDENTITY)
+_price_of = attrgetter("price_per_hour", "upfront", "sold_now")
+
+_LISTING_COLUMNS = (
+    *("id", "offer_id", "provider", "region", "zone", "instance_type", "accelerator"),
+    *("count_numerator", "count_denominator", "purchase_option", "term_months"),
+    *("payment_option", "currency", "vcpus", "memory_gib", "network_gbps", "sku", "source"),
+)
+_PRICE_COLUMNS = (
+    *("listing", "first_revision", "last_revision"),
+    *("price_per_hour", "upfront", "sold_now"),
+)
+LISTING_FIELDS = tuple(name for name in _LISTING_COLUMNS if name not in ("id", "offer_id"))
+"""Columns of a listing in the order in which `offer_from` takes them."""
+
+_fraction = lru_cache(maxsize=4096)(Fraction)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An offer in force, with the rows that hold it."""
+
+    offer: Offer
+    listing_id: int
+    price_id: int
+
+
+@dataclass
+class _Plan:
+    """The rows by which a revision differs from the one before."""
+
+    closed: list[int] = field(default_factory=list)
+    """Primary keys of the prices that end."""
+    prices: list[tuple[Any, ...]] = field(default_factory=list)
+    in_force: list[tuple[int, Offer]] = field(default_factory=list)
+    """(listing, offer) of every offer of the revision."""
+
+
+# Reading ----------------------------------------------------------------------------------
+
+
+def latest(provider: str) -> Revision | None:
+    """The revision in force, None before the first."""
+    return Revision.objects.filter(provider=provider).order_by("-number").first()
+
+
+def read(revision: Revision) -> list[Stored]:
+    """Every offer of a revision, with its rows, in the order of the listings."""
+    rows = list(
+        Price.objects.filter(
+            listing__provider=revision.provider,
+            first_revision__lte=revision.number,
+            last_revision__gte=revision.number,
+        )
+        .order_by("listing_id")
+        .values_list(
+            "listing_id",
+            "id",
+            *("price_per_hour", "upfront", "sold_now"),
+            *(f"listing__{name}" for name in LISTING_FIELDS),
+        )
+    )
+    days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
+    return [
+        Stored(offer_from(row[5:], row[2], row[3], row[4], day), row[0], row[1])
+        for row, day in zip(rows, days, strict=True)
+    ]
+
+
+def read_offers(revision: Revision) -> list[Offer]:
+    """Every offer of a revision, exactly as it was published."""
+    return [stored.offer for stored in read(revision)]
+
+
+def offer_from(
+    listing: Sequence[Any], price: Decimal, upfront: Decimal, sold_now: bool, day: dt.date | None
+) -> Offer:
+    """The offer of a listing's columns (`LISTING_FIELDS`) at a price."""
+    (
+        provider, region, zone, instance_type, accelerator, numerator, denominator, option,
+        term_months, payment_option, currency, vcpus, memory_gib, network_gbps, sku, source,
+    ) = listing  # fmt: skip
+    return Offer(
+        provider=provider,
+        region=region,
+        instance_type=instance_type,
+        accelerator=accelerator,
+        accelerator_count=_fraction(numerator, denominator),
+        purchase_option=PurchaseOption(option),
+        price_per_hour=price,
+        upfront=upfront,
+        currency=currency,
+        zone=zone,
+        term_months=term_months,
+        payment_option=payment_option,
+        vcpus=vcpus,
+        memory_gib=memory_gib,
+        network_gbps=network_gbps,
+        sku=sku,
+        source=source,
+        as_of=day,
+        sold_now=sold_now,
+    )
+
+
+def verify(revision: Revision) -> bool:
+    """Whether the revision reads back as it was published, by its digest."""
+    stored = read(revision)
+    return revision.digest == _digest([(s.listing_id, s.offer) for s in stored])
+
+
+# Writing ----------------------------------------------------------------------------------
+
+
+def at_rest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """The offers with money as it can be kept, to ten decimal places."""
+    return tuple(_at_rest(offer) for offer in offers)
+
+
+def _at_rest(offer: Offer) -> Offer:
+    price, upfront = quantized(offer.price_per_hour), quantized(offer.upfront)
+    if price == offer.price_per_hour and upfront == offer.upfront:
+        return offer
+    return replace(offer, price_per_hour=price, upfront=upfront)
+
+
+def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored]) -> None:
+    """Write `revision` as the one after `previous`: rows for what differs, none for the rest.
+
+    Must run inside a transaction that is the only one to publish.
+    """
+    plan = _plan(revision, offers, previous)
+    plan.in_force.sort(key=lambda pair: pair[0])
+    revision.dates = price_dates.encode([o.as_of for _, o in plan.in_force], revision.as_of)
+    revision.digest = _digest(plan.in_force)
+    bulk.close_prices(plan.closed, revision.number - 1)
+    bulk.insert(Price, _PRICE_COLUMNS, plan.prices)
+    revision.save(force_insert=True)
+
+
+def _plan(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored]) -> _Plan:
+    plan = _Plan()
+    before = {stored.offer.id: stored for stored in previous}
+    unlisted: list[Offer] = []
+    for offer in offers:
+        stored = before.pop(offer.id, None)
+        if stored is None or listing_of(stored.offer) != listing_of(offer):
+            unlisted.append(offer)
+        elif _price_of(stored.offer) == _price_of(offer):
+            plan.in_force.append((stored.listing_id, offer))
+            continue
+        else:
+            _price_row(plan, revision.number, stored.listing_id, offer)
+        if stored is not None:
+            plan.closed.append(stored.price_id)
+    plan.closed.extend(stored.price_id for stored in before.values())
+    is_first = revision.number == 1
+    for listing_id, offer in zip(_listings(unlisted, is_first), unlisted, strict=True):
+        _price_row(plan, revision.number, listing_id, offer)
+    return plan
+
+
+def _price_row(plan: _Plan, number: int, listing_id: int, offer: Offer) -> None:
+    price, upfront = to_scaled(offer.price_per_hour), to_scaled(offer.upfront)
+    plan.prices.append((listing_id, number, OPEN, price, upfront, offer.sold_now))
+    plan.in_force.append((listing_id, offer))
+
+
+def _listings(offers: Sequence[Offer], is_first: bool = False) -> list[int]:
+    """A listing for each offer: one written before where it is the same, else a new one."""
+    known = {} if is_first else _known_listings(offers)
+    free = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
+    ids: list[int] = []
+    rows: list[tuple[Any, ...]] = []
+    for offer in offers:
+        listing_id = known.get(listing_of(offer)) if known else None
+        if listing_id is None:
+            listing_id = free + len(rows)
+            rows.append(_listing_row(listing_id, offer))
+        ids.append(listing_id)
+    bulk.insert(Listing, _LISTING_COLUMNS, rows)
+    return ids
+
+
+def _listing_row(listing_id: int, offer: Offer) -> tuple[Any, ...]:
+    count = offer.accelerator_count
+    return (
+        listing_id, offer.id, offer.provider, offer.region, offer.zone, offer.instance_type,
+        offer.accelerator, count.numerator, count.denominator, offer.purchase_option.value,
+        offer.term_months, offer.payment_option, offer.currency, offer.vcpus, offer.memory_gib,
+        offer.network_gbps, offer.sku, offer.source,
+    )  # fmt: skip
+
+
+def _known_listings(offers: Iterable[Offer], chunk: int = 500) -> dict[tuple[Any, ...], int]:
+    """What a listing says → its id, of every listing that these offers ever had."""
+    known: dict[tuple[Any, ...], int] = {}
+    ids = iter([offer.id for offer in offers])
+    while some := list(islice(ids, chunk)):
+        rows = Listing.objects.filter(offer_id__in=some).values_list("id", *LISTING_FIELDS)
+        for listing_id, *columns in rows:
+            offer = offer_from(columns, Decimal(0), Decimal(0), False, None)
+            known[listing_of(offer)] = listing_id
+    return known
+
+
+def listings_for(offers: Sequence[Offer]) -> list[int]:
+    """The listing of each offer, written where it is new. Inside a publishing transaction."""
+    return _listings(offers)
+
+
+def _digest(in_force: Sequence[tuple[int, Offer]]) -> str:
+    """SHA-256 of listing, price, upfront, availability and day of each offer, by listing.
+
+    A listing never changes, so its number stands for all it says.
+    """
+    table = np.array(
+        [
+            (
+                listing_id,
+                to_scaled(offer.price_per_hour),
+                to_scaled(offer.upfront),
+                offer.sold_now,
+                0 if offer.as_of is None else offer.as_of.toordinal(),
+            )
+            for listing_id, offer in in_force
+        ],
+        dtype="<i8",
+    )
+    return hashlib.sha256(table.tobytes()).hexdigest()
