@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from planner.validation import Month, Number, RequestModel, Whole
 from pricing.invalid_input import InvalidInput
@@ -21,6 +21,16 @@ MAX_HOURS = 1e10
 def _hours(value: object) -> object:
     """One number or a list of them, as a tuple of numbers."""
     return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+def _share_of_peak(value: float) -> float:
+    if 0 < value <= 1:
+        return value
+    impossible = "more than 100 % of peak is impossible; " if value > 1 else ""
+    raise ValueError(
+        f"{value:g} is not a share of the dense peak; {impossible}"
+        "allowed is above 0 and at most 1, such as 0.4 for 40 % (no sparse rates)"
+    )
 
 
 def _entries(value: object) -> object:
@@ -73,6 +83,8 @@ class Run(RequestModel):
 Runs = Annotated[
     tuple[Run, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=1000)
 ]
+Utilisation = Annotated[Number, AfterValidator(_share_of_peak)]
+"""A share of the dense peak, above 0 and at most 1."""
 ExperimentsFactor = Annotated[Number, Field(ge=1, le=1000)]
 """Hours of all attempts, failed and exploratory ones included, over those of the final runs."""
 
@@ -94,8 +106,10 @@ class Training(RequestModel):
     """Parameters of the adapters, for lora and qlora."""
     precision: Precision | None = None
     optimizer: Optimizer = "adamw"
-    mfu: Annotated[Number, Field(gt=0, le=1)] | None = None
-    """Model FLOP/s over dense peak, 0 to 1; recomputation is not counted (that is HFU)."""
+    mfu: Utilisation | None = None
+    """Model FLOP/s over dense peak, 0 to 1; recomputation is not counted."""
+    hfu: Utilisation | None = None
+    """Executed FLOP/s over dense peak under full recomputation: MFU is 3/4 of it."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
     goodput: Fraction | None = None
@@ -117,13 +131,11 @@ class Training(RequestModel):
                 f"{active:.4g} is more than the {self.parameters:.4g} parameters in total; "
                 f"allowed are up to {self.parameters:.4g}",
             )
-        if self.tokens_per_second_per_accelerator is None:
-            return
-        if self.mfu is not None:
-            yield InvalidInput(
-                "mfu", "give either mfu or tokens_per_second_per_accelerator, not both"
-            )
-        if self.accelerator is None:
+        rates = ("mfu", "hfu", "tokens_per_second_per_accelerator")
+        given = [name for name in rates if getattr(self, name) is not None]
+        if len(given) > 1:
+            yield InvalidInput(given[0], f"give only one of {', '.join(given)}")
+        if self.tokens_per_second_per_accelerator is not None and self.accelerator is None:
             yield InvalidInput(
                 "accelerator",
                 "is required with tokens_per_second_per_accelerator: where was it measured?",

@@ -1,0 +1,71 @@
+"""How sure an estimate of hours is: its p10-p90 range, and the reasons to doubt it. PURE."""
+
+from __future__ import annotations
+
+import math
+
+from planner.sizing.throughput import calibrated, level_of
+from planner.sizing.work import RECOMPUTE_FACTOR, is_adapter, is_mixture
+from planner.sizing.workload import Training
+from pricing.accelerators import Accelerator
+
+CALIBRATED_PARAMETERS = (6e7, 6e11)
+"""Parameters of the published runs, smallest and largest (published_runs.csv)."""
+CALIBRATED_ACCELERATORS = 16_384
+"""Most accelerators of a published run (Llama 3.1 405B, 2024)."""
+CALIBRATED_SEQUENCE = 8192
+"""Longest sequence of a published run, tokens."""
+DOUBT = 0.5
+"""Share by which each reason for doubt widens ln of the range; planning value, 2026."""
+GIVEN_RATE_RANGE = (0.95, 1.35)
+"""p10 and p90 of hours used over hours from the published MFU and default goodput, on the
+runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
+GIVEN_ALL_RANGE = (0.95, 1.15)
+"""The same where the goodput is given too: what is left is how the team counts."""
+
+
+def given_mfu(training: Training) -> float | None:
+    """The MFU that the team gives, 3/4 of an HFU; None where it gives neither.
+
+    >>> given_mfu(Training(kind="training", parameters=1e9, tokens=1e9, hfu=0.48))
+    0.36
+    """
+    return training.mfu or (training.hfu / RECOMPUTE_FACTOR if training.hfu else None)
+
+
+def has_given_rate(training: Training) -> bool:
+    """Whether the team's own MFU or throughput stands in for the calibration."""
+    return bool(given_mfu(training) or training.tokens_per_second_per_accelerator)
+
+
+def range_of(
+    training: Training, one: Accelerator, precision: str, count: int
+) -> tuple[float, float]:
+    """p10 and p90 as factors on the hours; each reason for doubt widens them by half."""
+    if has_given_rate(training):
+        return GIVEN_ALL_RANGE if training.goodput else GIVEN_RATE_RANGE
+    low, high = calibrated().log_error_quantiles
+    wider = 1 + DOUBT * len(doubts(training, one, precision, count))
+    return math.exp(low * wider), math.exp(high * wider)
+
+
+def doubts(training: Training, one: Accelerator, precision: str, count: int) -> tuple[str, ...]:
+    """Why the calibration may not hold here, in words; empty where a rate is given."""
+    if has_given_rate(training):
+        return ()
+    least, most = CALIBRATED_PARAMETERS
+    length = training.sequence_length or 0
+    reasons = {
+        f"{training.parameters:.3g} parameters are outside the published runs' {least:.0e} to "
+        f"{most:.0e}": not least <= training.parameters <= most,
+        f"no published run used more than {CALIBRATED_ACCELERATORS:,} accelerators": count
+        > CALIBRATED_ACCELERATORS,
+        f"no published run trained on more than {CALIBRATED_SEQUENCE:,} tokens at once": length
+        > CALIBRATED_SEQUENCE,
+        f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
+        "workloads and its datasheet": not level_of(one, precision).is_measured,
+        "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
+        "half the MFU of dense models": is_mixture(training),
+        "no adapter run is among the published ones": is_adapter(training),
+    }
+    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)

@@ -1,0 +1,198 @@
+"""Accelerator-hours of one training run on one kind of accelerator. PURE.
+
+    H = C / (P · MFU · 3600 · g)
+
+C model FLOPs, P dense peak of one accelerator, g goodput. MFU and g are the team's own where
+given, calibrated otherwise; a measured throughput replaces P · MFU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.sizing.confidence import doubts, given_mfu, has_given_rate, range_of
+from planner.sizing.goodput import goodput_of
+from planner.sizing.memory import min_accelerators
+from planner.sizing.parallelism import Layout, layout_on
+from planner.sizing.throughput import (
+    MFU_CEILING,
+    default_accelerators,
+    level_of,
+    mfu_of,
+)
+from planner.sizing.work import RECOMPUTE_FACTOR, Work, work_of
+from planner.sizing.workload import Training
+from pricing.accelerators import Accelerator
+from pricing.invalid_input import InvalidInput
+
+PRECISION_ORDER = ("bf16", "fp16", "fp32")
+"""Tried in this order where the request names no precision."""
+SERVER_POWER_FACTOR = 1.9
+"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
+@263c40a15930, 2024)."""
+POWER_LOAD = 0.75
+"""Average power over the server's rating while training (Epoch AI, as above, 2024)."""
+
+
+@dataclass(frozen=True)
+class TrainingSize:
+    """One run on `accelerators` of one kind."""
+
+    accelerator: Accelerator
+    precision: str
+    accelerators: int
+    min_accelerators: int
+    work: Work
+    mfu: float
+    mfu_source: str
+    goodput: float
+    goodput_source: str
+    hours: float
+    """Accelerator-hours, p50."""
+    range_p10_p90: tuple[float, float]
+    """Factors on `hours`."""
+    layout: Layout
+    warnings: tuple[str, ...]
+
+    @property
+    def wall_clock_hours(self) -> float:
+        return self.hours / self.accelerators
+
+    @property
+    def sustained_flops(self) -> float:
+        """Useful model FLOP/s of one accelerator, goodput included."""
+        return self.work.model_flops / (self.hours * 3600)
+
+    @property
+    def hfu(self) -> float:
+        """Executed FLOP/s over the dense peak: 4/3 of MFU where activations are recomputed."""
+        return self.mfu * (RECOMPUTE_FACTOR if self.layout.split.recompute else 1.0)
+
+    @property
+    def energy_kwh(self) -> float | None:
+        """Energy of the servers without the data centre's overhead (PUE): H · TDP · 1.9 · 0.75."""
+        tdp = self.accelerator.tdp_w
+        return tdp and self.hours * tdp / 1000 * SERVER_POWER_FACTOR * POWER_LOAD
+
+
+def precision_on(training: Training, one: Accelerator) -> str:
+    """The precision asked for, or the best that the accelerator has; refuses one it lacks.
+
+    >>> from pricing.accelerators import get
+    >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
+    >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
+    ('bf16', 'fp16')
+    """
+    available = [p for p in ("fp32", "tf32", "bf16", "fp16", "fp8") if one.dense_tflops(p)]
+    if training.precision is None:
+        best = [p for p in PRECISION_ORDER if p in available]
+        if best:
+            return best[0]
+        raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
+    if training.precision in available:
+        return training.precision
+    allowed = ", ".join(available) or "none, no rate is known"
+    raise InvalidInput(
+        "precision", f"{one.slug} has no {training.precision}; allowed there are {allowed}"
+    )
+
+
+def size_training(
+    training: Training, one: Accelerator, accelerators: int | None = None
+) -> TrainingSize:
+    """Hours, range and layout of one run; refuses what cannot be trained there.
+
+    Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
+    """
+    precision = precision_on(training, one)
+    work = work_of(training)
+    peak = (one.dense_tflops(precision) or 0.0) * 1e12
+    least = _least(training, precision, one)
+    count = _count(accelerators, least, default_accelerators(work.executed_flops, peak), one)
+    mfu, mfu_source = _mfu(training, one, precision, count, work, peak)
+    goodput, goodput_source = _goodput(training, count)
+    layout = layout_on(training, precision, one, count)
+    if layout is None:
+        raise InvalidInput("accelerators", f"no split of the model over {count} fits {one.slug}")
+    return TrainingSize(
+        accelerator=one,
+        precision=precision,
+        accelerators=count,
+        min_accelerators=least,
+        work=work,
+        mfu=mfu,
+        mfu_source=mfu_source,
+        goodput=goodput,
+        goodput_source=goodput_source,
+        hours=work.model_flops / (peak * mfu * goodput * 3600),
+        range_p10_p90=range_of(training, one, precision, count),
+        layout=layout,
+        warnings=(*_high_mfu(mfu, training), *doubts(training, one, precision, count)),
+    )
+
+
+def _least(training: Training, precision: str, one: Accelerator) -> int:
+    least = min_accelerators(training, precision, one.memory_gib)
+    if least is None:
+        raise InvalidInput(
+            "accelerator",
+            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
+            "a shorter sequence_length or an accelerator with more memory would",
+        )
+    return least
+
+
+def _count(asked: int | None, least: int, usual: int, one: Accelerator) -> int:
+    if asked is None:
+        return max(least, usual)
+    if asked < least:
+        raise InvalidInput(
+            "accelerators",
+            f"{asked} {one.slug} cannot hold the training; allowed are {least} or more "
+            "(optimizer lora or qlora needs fewer)",
+        )
+    return asked
+
+
+def _mfu(
+    training: Training, one: Accelerator, precision: str, count: int, work: Work, peak: float
+) -> tuple[float, str]:
+    """MFU over the model FLOPs, with where it is from."""
+    given = given_mfu(training)
+    if given:
+        return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+    if training.tokens_per_second_per_accelerator:
+        return _measured_mfu(training, work, peak, one), "measured throughput, given"
+    calibrated_mfu = mfu_of(one, precision, count)
+    source = f"{level_of(one, precision).source}; calibrated on published training runs"
+    return calibrated_mfu * work.model_flops / work.executed_flops, source
+
+
+def _measured_mfu(training: Training, work: Work, peak: float, one: Accelerator) -> float:
+    rate = training.tokens_per_second_per_accelerator or 0.0
+    share = rate * work.model_flops / training.tokens / peak
+    if share > 1:
+        raise InvalidInput(
+            "tokens_per_second_per_accelerator",
+            f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of {one.slug}; allowed "
+            f"are up to {rate / share:,.0f}",
+        )
+    return share
+
+
+def _goodput(training: Training, count: int) -> tuple[float, str]:
+    if training.goodput:
+        return training.goodput, "given"
+    return goodput_of(count), (
+        "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
+        "interval, and 7 % for operations of many nodes"
+    )
+
+
+def _high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
+    if mfu <= MFU_CEILING or not has_given_rate(training):
+        return ()
+    return (
+        f"an MFU of {mfu:.0%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
+        "that it is MFU and not HFU, and against the dense peak and not the sparse one",
+    )

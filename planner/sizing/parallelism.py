@@ -1,0 +1,96 @@
+"""How a training is spread over accelerators: tensor, pipeline and data parallelism. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.sizing.memory import Memory, Split, memory_on, sequence_length
+from planner.sizing.workload import Training
+from pricing.accelerators import Accelerator
+
+FAST_DOMAIN = {
+    "nvlink": 8,
+    "infinity-fabric": 8,
+    "nvlink-bridge": 2,
+    "pcie": 1,
+    "ici": 64,
+    "neuronlink": 16,
+}
+"""Accelerators joined by the fast interconnect: HGX and MI300X boards 8, an NVLink bridge 2, a
+TPU slice and a Trainium server as usually rented (vendors' system guides, 2024)."""
+RACK_DOMAIN = 72
+"""GPUs of one NVLink domain of GB200 and GB300 NVL72 (NVIDIA GB200 NVL72 datasheet, 2024)."""
+FULLY_SHARDED_LIMIT = 512
+"""Accelerators up to which ZeRO stage 3 alone is usual; the gathers of the weights grow beyond
+(mosaicml/llm-foundry runs up to 512, Llama 3 adds tensor and pipeline parallelism, 2023-2024)."""
+GLOBAL_BATCH_TOKENS = 4e6
+"""Tokens of one optimiser step: LLaMA and Llama 2 use 4 M (arXiv 2302.13971, 2023)."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A split that fits, with what it costs."""
+
+    split: Split
+    memory: Memory
+    pipeline_bubble: float
+    """Share of time that stages idle: (p − 1) / (m + p − 1), m micro-batches a step."""
+
+    def as_dict(self) -> dict[str, object]:
+        return {
+            "tensor": self.split.tensor,
+            "pipeline": self.split.pipeline,
+            "data": self.split.data,
+            "zero_stage": self.split.zero_stage,
+            "activation_checkpointing": self.split.recompute,
+            "pipeline_bubble": self.pipeline_bubble,
+        }
+
+
+def fast_domain(one: Accelerator) -> int:
+    """Accelerators that tensor parallelism may span.
+
+    >>> from pricing.accelerators import get
+    >>> [fast_domain(get(s)) for s in ("nvidia-h100-80gb-sxm", "nvidia-l4", "nvidia-gb200")]
+    [8, 1, 72]
+    """
+    if one.slug.startswith(("nvidia-gb200", "nvidia-gb300")):
+        return RACK_DOMAIN
+    return FAST_DOMAIN.get(one.interconnect, 8 if one.form == "oam" else 1)
+
+
+def layout_on(
+    training: Training, precision: str, one: Accelerator, accelerators: int
+) -> Layout | None:
+    """The first split that fits, in the order of what it costs to run; None where none does."""
+    for split in _splits(fast_domain(one), accelerators):
+        memory = memory_on(training, precision, one.memory_gib, split)
+        if memory.total_gib <= one.memory_gib:
+            return Layout(split, memory, _bubble(training, split))
+    return None
+
+
+def _splits(domain: int, accelerators: int) -> Iterator[Split]:
+    """Replicas first, then sharded states, then tensor and pipeline parallelism; splitting a
+    sequence beyond the fast domain comes last."""
+    for recompute in (False, True):
+        for stage in (0, 1, 2):
+            yield Split(accelerators, zero_stage=stage, recompute=recompute)
+        if accelerators <= FULLY_SHARDED_LIMIT or domain == 1:
+            yield Split(accelerators, zero_stage=3, recompute=recompute)
+    for tensor in (2, 4, 8):
+        if tensor <= min(domain, accelerators):
+            yield Split(accelerators, tensor, 1, 1, True)
+    for stages in (2, 4, 8, 16, 32, 64):
+        tensor = min(domain, 8)
+        if tensor * stages <= accelerators:
+            yield Split(accelerators, tensor, stages, 1, True)
+    for tensor in (1, 2, 4, 8, 16, 32, 64):
+        if tensor <= accelerators:
+            yield Split(accelerators, tensor, 1, 3, True)
+
+
+def _bubble(training: Training, split: Split) -> float:
+    per_replica = GLOBAL_BATCH_TOKENS / (sequence_length(training) * split.data)
+    return (split.pipeline - 1) / (max(1.0, per_replica) + split.pipeline - 1)
