@@ -1,4 +1,4 @@
-"""The address of a page is the request: `workload.tokens~bn=150` ↔ {"workload": {"tokens": 1.5e11}}.
+"""The address of a page is the request: `workload.tokens~bn=150` is workload.tokens = 1.5e11.
 
 A name is the dotted path of the contract's request. A suffix says the unit a person types in:
 `~pct` per cent, `~k` thousand, `~mn` million, `~bn` billion, `~tn` trillion. Nothing is judged

@@ -1,9 +1,9 @@
-"""The words of the trade, each in a sentence or two: behind terms on pages, and on the method page."""
+"""The words of the trade, each in a sentence or two: behind terms, and on the method page."""
 
 from __future__ import annotations
 
 TERMS: dict[str, str] = {
-    "accelerator-hour": "One accelerator in use for one hour. Eight accelerators for a day are 192.",
+    "accelerator-hour": "One accelerator in use for an hour. Eight of them for a day are 192.",
     "bound": "A figure below which no plan can cost, proved by the solver.",
     "break-even": "Hours of use after which a server has cost no more than renting the same.",
     "capex": "Capital expenditure: what is paid to buy servers.",
@@ -27,7 +27,7 @@ TERMS: dict[str, str] = {
     "quota": "Most accelerators that a provider lets an account run at once.",
     "regret": "What a choice costs more than the best one in the same future, on average.",
     "residual value": "What a server is still worth when the horizon ends.",
-    "revision": "One published state of a provider's prices; a saved answer names the ones it used.",
+    "revision": "One published state of a provider's prices; saved answers name theirs.",
     "savings plan": "A commitment to spend a sum per hour in return for lower prices.",
     "SKU": "The provider's number for the thing that is billed.",
     "spot": "Spare capacity at a lower price that the provider may take back at any time.",

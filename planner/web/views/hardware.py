@@ -1,0 +1,66 @@
+"""Accelerators and servers side by side, with the source of every value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from planner.costing.servers import Server, all_servers
+from planner.web.access import open_page
+from planner.web.choices import provider_title
+from planner.web.lowest import lowest_of
+from pricing import catalog
+from pricing.accelerators import Accelerator, all_accelerators
+from pricing.offers import Offer, PurchaseOption
+
+COMPARED_AT_MOST = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """An accelerator with who rents it and its lowest price on demand."""
+
+    accelerator: Accelerator
+    providers: tuple[str, ...]
+    offer: Offer | None
+    usd_per_hour: float | None
+
+    @property
+    def usd_per_tflop_hour(self) -> float | None:
+        """Lowest price over the dense bf16 (else fp16, else fp32) rate, USD per TFLOP-hour."""
+        one = self.accelerator
+        rate = one.bf16_tflops or one.fp16_tflops or one.fp32_tflops
+        return None if self.usd_per_hour is None or not rate else self.usd_per_hour / rate
+
+
+def row_of(accelerator: Accelerator) -> Row:
+    offers = catalog.current().offers
+    sold = offers.select(accelerators=[accelerator.slug])
+    names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
+    offer, usd = lowest_of(accelerator.slug, PurchaseOption.ON_DEMAND)
+    return Row(accelerator, tuple(provider_title(name) for name in names), offer, usd)
+
+
+def _servers(chosen: list[str]) -> list[Server]:
+    return [server for server in all_servers() if not chosen or server.slug in chosen]
+
+
+@open_page
+@require_safe
+def hardware(request: HttpRequest) -> HttpResponse:
+    """Every accelerator and server; with `compare`, up to four of them in columns."""
+    chosen = request.GET.getlist("compare")[:COMPARED_AT_MOST]
+    rows = [row_of(one) for one in all_accelerators()]
+    known = {row.accelerator.slug: row for row in rows}
+    context = {
+        "rows": rows,
+        "servers": all_servers(),
+        "compared": [known[slug] for slug in chosen if slug in known],
+        "compared_servers": _servers(chosen) if chosen else [],
+        "chosen": chosen,
+        "most": COMPARED_AT_MOST,
+    }
+    return render(request, "web/hardware.html", context)
