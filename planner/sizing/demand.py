@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.sizing.candidates import lay_out_everywhere, least_of, placed, reference_of
+from planner.sizing.fitness import notes_on
+from planner.sizing.hours import TrainingSize
+from planner.sizing.schedule import Schedule, Sized, Window, windows_of
+from planner.sizing.work import work_of
 from planner.sizing.workload import AcceleratorHours, Samples, Training
+from pricing.accelerators import resolve
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
 
@@ -58,18 +65,25 @@ def demand_of(
 ) -> Demand:
     """Accelerator-hours and peak of `workload` in each month from `start`.
 
-    `accelerators` are the slugs that may serve it; None stands for the workload's own
-    accelerator, or for every accelerator that fits where it names none. Fields of a refusal
+    A workload that names its accelerator is for that one alone; else every accelerator of
+    `accelerators` (every known one for None) that fits is a candidate. Fields of a refusal
     begin with `workload.`.
+
+    >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="T4", hours_per_month=[800])
+    >>> demand_of(hours, dt.date(2027, 1, 1), 2).peak_accelerators.tolist()
+    [2.0, 2.0]
     """
-    if isinstance(workload, AcceleratorHours):
-        return _given_hours(workload, horizon_months)
-    raise NotImplementedError(workload.kind)
+    try:
+        if isinstance(workload, AcceleratorHours):
+            return _given_hours(workload, horizon_months)
+        return _sized(workload, start, horizon_months, accelerators)
+    except InvalidInput as error:
+        raise error.under("workload") from error
 
 
 def _given_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
     hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
-    slug = _slug(workload.accelerator)
+    slug = resolve(workload.accelerator).slug
     return Demand(
         accelerator=slug,
         hours_per_month=hours,
@@ -82,14 +96,12 @@ def _given_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
 def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Floats:
     if len(hours) not in (1, horizon_months):
         raise InvalidInput(
-            "workload.hours_per_month",
+            "hours_per_month",
             f"{len(hours)} months are given and the horizon is {horizon_months}; "
             f"allowed are one number for every month or a list of {horizon_months}",
         )
     if not any(hours):
-        raise InvalidInput(
-            "workload.hours_per_month", "is 0 in every month; at least one month must be more"
-        )
+        raise InvalidInput("hours_per_month", "is 0 in every month; at least one must be more")
     return np.broadcast_to(np.asarray(hours, dtype=np.float64), horizon_months).copy()
 
 
@@ -101,19 +113,73 @@ def _peaks(hours: Floats, given: int | None) -> Floats:
     if given < least.max():
         month = int(least.argmax())
         raise InvalidInput(
-            "workload.peak_accelerators",
+            "peak_accelerators",
             f"{given} accelerators deliver {given * HOURS_PER_MONTH:,} h in a month and month "
             f"{month} asks for {hours[month]:,.0f} h; allowed are {int(least.max())} or more",
         )
     return np.where(hours > 0, float(given), 0.0)
 
 
-def _slug(name: str) -> str:
-    from importlib import import_module
+def _sized(
+    workload: Training | Samples,
+    start: dt.date,
+    horizon: int,
+    accelerators: Sequence[str] | None,
+) -> Demand:
+    workload = placed(workload, accelerators)
+    windows = windows_of(workload.runs, start, horizon)
+    eligible, excluded = lay_out_everywhere(workload, windows, horizon, accelerators)
+    if not eligible:
+        raise InvalidInput("accelerator", _nothing_fits(excluded))
+    reference = reference_of(eligible)
+    schedule = eligible.pop(reference)
+    others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
+    return Demand(
+        accelerator=reference,
+        hours_per_month=schedule.hours,
+        peak_accelerators=schedule.peak,
+        candidates=(_candidate(reference, schedule, schedule), *others),
+        method=method_of(schedule.largest),
+        range_p10_p90=schedule.largest.range_p10_p90,
+        excluded=excluded,
+        warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
+        training_flops=_flops(workload, windows),
+    )
 
-    try:
-        return str(import_module("pricing.accelerators").resolve(name).slug)
-    except InvalidInput as error:
-        raise InvalidInput("workload.accelerator", error.message) from error
-    except ModuleNotFoundError:
-        return name
+
+def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
+    """r = hours of the whole work on the reference over its hours here."""
+    return Candidate(
+        accelerator=slug,
+        relative_throughput=float(reference.hours.sum() / laid.hours.sum()),
+        min_accelerators=least_of(laid.largest),
+        notes=notes_on(laid.largest.accelerator),
+    )
+
+
+def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | None:
+    if isinstance(workload, Samples):
+        return None
+    runs = sum(window.count for window in windows)
+    return work_of(workload).model_flops * runs * workload.experiments_factor
+
+
+def method_of(size: Sized) -> str:
+    """How the hours of one run came about, in one sentence."""
+    if isinstance(size, TrainingSize):
+        return (
+            f"{size.work.model_flops:.3g} FLOPs a run over {size.precision} peak, MFU "
+            f"{size.mfu:.1%} ({size.mfu_source}) and goodput {size.goodput:.1%} "
+            f"({size.goodput_source})"
+        )
+    return (
+        f"{size.samples_per_second:,.4g} samples/s of one accelerator ({size.rate_source}), "
+        f"scaling efficiency {size.scaling_efficiency:.1%} and goodput {size.goodput:.1%}"
+    )
+
+
+def _nothing_fits(excluded: Mapping[str, str]) -> str:
+    """Why no accelerator can do the work, the commonest reason first."""
+    reasons = Counter(excluded.values()).most_common(3)
+    listed = "; ".join(f"{reason} ({count} accelerators)" for reason, count in reasons)
+    return f"no accelerator can do this work: {listed}"

@@ -131,6 +131,11 @@ def size_training(
     )
 
 
+def least_accelerators(training: Training, one: Accelerator) -> int:
+    """Accelerators that hold one run; refuses where not even one sequence fits."""
+    return _least(training, precision_on(training, one), one)
+
+
 def _least(training: Training, precision: str, one: Accelerator) -> int:
     least = min_accelerators(training, precision, one.memory_gib)
     if least is None:

@@ -135,11 +135,6 @@ class Training(RequestModel):
         given = [name for name in rates if getattr(self, name) is not None]
         if len(given) > 1:
             yield InvalidInput(given[0], f"give only one of {', '.join(given)}")
-        if self.tokens_per_second_per_accelerator is not None and self.accelerator is None:
-            yield InvalidInput(
-                "accelerator",
-                "is required with tokens_per_second_per_accelerator: where was it measured?",
-            )
 
 
 class Samples(RequestModel):
@@ -163,10 +158,6 @@ class Samples(RequestModel):
     def _has_a_rate(self) -> Samples:
         if self.benchmark is None and self.samples_per_second is None:
             raise InvalidInput("benchmark", "give a benchmark or samples_per_second")
-        if self.samples_per_second is not None and self.accelerator is None:
-            raise InvalidInput(
-                "accelerator", "is required with samples_per_second: where was it measured?"
-            )
         return self
 
 

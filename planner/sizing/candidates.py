@@ -1,0 +1,104 @@
+"""A work laid out on every accelerator that can do it, and why the others cannot. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from planner.sizing.fitness import PREFERRED, considered, exclusion
+from planner.sizing.hours import TrainingSize, least_accelerators, size_training
+from planner.sizing.samples import size_samples
+from planner.sizing.schedule import Schedule, Sized, Window, lay_out
+from planner.sizing.workload import Samples, Training
+from pricing.accelerators import Accelerator, resolve
+from pricing.invalid_input import InvalidInput
+
+OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
+"""Fields whose refusal says that one accelerator cannot do the work."""
+
+_MEASURED = {
+    "training": "tokens_per_second_per_accelerator",
+    "samples": "samples_per_second",
+}
+"""Field of each kind of workload that holds the team's own rate."""
+
+
+def placed(workload: Training | Samples, accelerators: Sequence[str] | None) -> Training | Samples:
+    """The workload with the accelerator that its measured rate belongs to.
+
+    A rate without a place is that of the only accelerator there is to choose from; with several
+    it is refused.
+    """
+    field = _MEASURED[workload.kind]
+    if getattr(workload, field) is None or workload.accelerator is not None:
+        return workload
+    if accelerators is None or len(accelerators) != 1:
+        raise InvalidInput("accelerator", f"is required with {field}: where was it measured?")
+    return workload.model_copy(update={"accelerator": accelerators[0]})
+
+
+def lay_out_everywhere(
+    workload: Training | Samples,
+    windows: Sequence[Window],
+    horizon: int,
+    accelerators: Sequence[str] | None,
+) -> tuple[dict[str, Schedule], dict[str, str]]:
+    """slug → schedule, and slug → reason for those that cannot do the work.
+
+    A workload that names its accelerator is laid out there alone, and a refusal is raised.
+    """
+    if workload.accelerator is not None:
+        one = resolve(workload.accelerator)
+        return {one.slug: lay_out_on(workload, windows, horizon, one)}, {}
+    eligible: dict[str, Schedule] = {}
+    excluded: dict[str, str] = {}
+    for one in considered(accelerators):
+        found = _try(workload, windows, horizon, one)
+        if isinstance(found, Schedule):
+            eligible[one.slug] = found
+        else:
+            excluded[one.slug] = found
+    return eligible, excluded
+
+
+def lay_out_on(
+    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+) -> Schedule:
+    """The runs on one kind of accelerator; refuses where it cannot do the work."""
+    least = least_accelerators(workload, one) if isinstance(workload, Training) else 1
+    size_at = partial(_size, workload, one)
+    return lay_out(windows, horizon, size_at, least, workload.experiments_factor)
+
+
+def reference_of(eligible: dict[str, Schedule]) -> str:
+    """The accelerator in whose hours the demand is stated: an A100 or H100 where one fits, the
+    one with the fewest hours else."""
+    preferred = (slug for slug in PREFERRED if slug in eligible)
+    return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
+
+
+def least_of(size: Sized) -> int:
+    """Accelerators that hold one run."""
+    return size.min_accelerators if isinstance(size, TrainingSize) else 1
+
+
+def _size(workload: Training | Samples, one: Accelerator, count: int | None) -> Sized:
+    if isinstance(workload, Training):
+        return size_training(workload, one, count)
+    return size_samples(workload, one, count)
+
+
+def _try(
+    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+) -> Schedule | str:
+    """The schedule, or the reason why there is none."""
+    reason = exclusion(one)
+    if reason:
+        return reason
+    try:
+        schedule = lay_out_on(workload, windows, horizon, one)
+    except InvalidInput as error:
+        if error.field in OF_THE_ACCELERATOR or error.field.startswith("runs."):
+            return error.message
+        raise
+    return exclusion(one, least_of(schedule.largest)) or schedule
