@@ -1,0 +1,269 @@
+"""A comparison as plain values: the answer that page, API and command line share.
+
+Fields are those of the contract; beyond them the answer carries `offers` (each offer it speaks
+of, with its native price), `cost_curve`, and per scenario `cash_per_month`,
+`accrued_per_month`, `cumulative_cost` and `cost_by_category`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from decimal import Decimal
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from planner.costing.assumptions import Assumption
+from planner.costing.break_even import BreakEven, CostLine, crossings
+from planner.costing.results import Line, Scenario
+from planner.costing.source import Source
+from pricing.offers import HOURS_PER_MONTH
+
+if TYPE_CHECKING:
+    from planner.comparison import Comparison
+
+CURVE_POINTS = 11
+"""Points of each line of the cost curve, from no use to 730 h a month."""
+
+
+def answer_of(comparison: Comparison) -> dict[str, Any]:
+    """The whole answer."""
+    request = comparison.request
+    return {
+        "name": request.name,
+        "start": f"{comparison.calendar.start:%Y-%m}",
+        "horizon_months": request.horizon_months,
+        "currency": request.currency,
+        "exchange_rate": _exchange_rate(comparison),
+        "catalog": _catalog(comparison),
+        "assumptions": [_assumption(row) for row in comparison.terms.rows],
+        "demand": _demand(comparison),
+        "scenarios": [_scenario(s) for s in comparison.scenarios.values()],
+        "break_even": [_break_even(row) for row in comparison.break_even],
+        "cost_curve": _curve(comparison.cost_lines),
+        "recommendation": _recommendation(comparison),
+        "offers": {s.offer_id: _offer(s) for s in comparison.used_sources if s.offer_id},
+        "servers": [_server(s) for s in comparison.used_sources if s.is_owned],
+        "risk": None,
+        "sensitivity": [],
+        "warnings": list(dict.fromkeys(comparison.warnings)),
+    }
+
+
+def money(amount: Decimal | float | None) -> str | None:
+    """Money as a decimal string without exponent; None stays None.
+
+    >>> money(Decimal("12.50")), money(1e-7), money(None)
+    ('12.50', '0.0000001', None)
+    """
+    if amount is None:
+        return None
+    exact = amount if isinstance(amount, Decimal) else Decimal(str(amount))
+    return f"{exact:f}"
+
+
+def _exchange_rate(comparison: Comparison) -> dict[str, Any] | None:
+    request = comparison.request
+    if request.currency == "USD":
+        return None
+    given = request.exchange_rates.get(request.currency)
+    if given is not None:
+        as_of = given.as_of.isoformat() if given.as_of else None
+        return {"units_per_usd": money(given.units_per_usd), "as_of": as_of, "source": "request"}
+    rate = comparison.catalog.exchange_rates.find(request.currency)
+    return {
+        "units_per_usd": money(rate.units_per_usd),
+        "as_of": rate.date.isoformat(),
+        "source": rate.source,
+    }
+
+
+def _catalog(comparison: Comparison) -> list[dict[str, Any]]:
+    if not comparison.request.use_catalog:
+        return []
+    return [
+        {
+            "provider": info.provider,
+            "revision": info.revision,
+            "as_of": _date(info.as_of),
+            "oldest_price_as_of": _date(info.oldest_price_as_of),
+            "age_days": info.age_days(comparison.today),
+        }
+        for info in comparison.catalog.revisions
+    ]
+
+
+def _date(day: Any) -> str | None:
+    return None if day is None else day.isoformat()
+
+
+def _assumption(row: Assumption) -> dict[str, Any]:
+    shown = money(row.value) if isinstance(row.value, Decimal) else row.value
+    return asdict(row) | {"value": shown}
+
+
+def _demand(comparison: Comparison) -> dict[str, Any]:
+    demand = comparison.demand
+    low, high = demand.range_p10_p90
+    return {
+        "accelerator": demand.accelerator,
+        "hours_per_month": _floats(demand.hours_per_month),
+        "peak_accelerators": _floats(demand.peak_accelerators),
+        "method": demand.method,
+        "range": {"p10": low, "p90": high},
+        "candidates": [
+            {
+                "accelerator": c.accelerator,
+                "relative_throughput": c.relative_throughput,
+                "min_accelerators": c.min_accelerators,
+                "notes": list(c.notes),
+            }
+            for c in demand.candidates
+        ],
+        "excluded": dict(demand.excluded),
+    }
+
+
+def _floats(values: Iterable[Any]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def _scenario(scenario: Scenario) -> dict[str, Any]:
+    known: dict[str, Any] = {"key": scenario.key.value, "feasible": scenario.feasible}
+    known["why_not"] = list(scenario.why_not)
+    if not scenario.feasible:
+        empty = dict.fromkeys(("total_cost", "net_present_cost"))
+        empty |= dict.fromkeys(("levelised_cost_per_accelerator_hour", "gap", "bound"))
+        return known | empty | {"lines": [], "capacity": [], "warnings": list(scenario.warnings)}
+    cash = scenario.cash_per_month
+    return known | {
+        "total_cost": money(scenario.total_cost),
+        "net_present_cost": money(scenario.net_present_cost),
+        "levelised_cost_per_accelerator_hour": money(scenario.levelised_cost_per_accelerator_hour),
+        "cost_by_category": {k: money(v) for k, v in scenario.cost_by_category.items()},
+        "cash_per_month": [money(amount) for amount in cash],
+        "accrued_per_month": [money(amount) for amount in scenario.accrued],
+        "cumulative_cost": [money(amount) for amount in accumulate(cash)],
+        "lines": [_line(line) for line in scenario.lines],
+        "capacity": [
+            {
+                "month": row.month,
+                "source": row.source,
+                "accelerators": row.accelerators,
+                "hours_available": row.hours_available,
+                "hours_used": row.hours_used,
+            }
+            for row in scenario.capacity
+        ],
+        "gap": scenario.gap,
+        "bound": money(round(scenario.bound, 2)),
+        "warnings": list(scenario.warnings),
+    }
+
+
+def _line(line: Line) -> dict[str, Any]:
+    return {
+        "month": line.month,
+        "category": line.category.value,
+        "label": line.label,
+        "provider": line.provider,
+        "region": line.region,
+        "instance_type": line.instance_type,
+        "purchase_option": line.purchase_option,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "unit_price": f"{line.unit_price:f}",
+        "amount": f"{line.amount:f}",
+        "offer_id": line.offer_id,
+        "source": line.source,
+    }
+
+
+def _break_even(row: BreakEven) -> dict[str, Any]:
+    return {
+        "server": row.server,
+        "against": row.against,
+        "purchase_option": row.purchase_option,
+        "term_months": row.term_months,
+        "rent_per_hour": money(round(row.rent_per_hour, 6)),
+        "running_cost_per_hour": money(round(row.running_cost_per_hour, 6)),
+        "hours": row.hours,
+        "months_at_full_use": row.months_at_full_use,
+        "utilisation_over_life": row.utilisation_over_life,
+    }
+
+
+def _curve(lines: tuple[CostLine, ...]) -> dict[str, Any]:
+    """Net present cost over the horizon of a node against its hours of use a month."""
+    step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
+    hours = [i * step for i in range(CURVE_POINTS)]
+    return {
+        "hours_per_month": hours,
+        "series": [
+            {
+                "key": line.key,
+                "label": line.label,
+                "purchase_option": line.purchase_option,
+                "cost": [money(round(line.cost(h), 2)) for h in hours],
+            }
+            for line in lines
+        ],
+        "crossings": [
+            {
+                "one": c.one,
+                "other": c.other,
+                "hours_per_month": c.hours_per_month,
+                "cost": money(round(c.cost, 2)),
+            }
+            for c in crossings(lines)
+        ],
+    }
+
+
+def _recommendation(comparison: Comparison) -> dict[str, Any]:
+    advice = comparison.recommendation
+    return {
+        "scenario": advice.scenario.value if advice.scenario else None,
+        "saving": money(advice.saving),
+        "next_best": advice.next_best.value if advice.next_best else None,
+        "because": list(advice.because),
+    }
+
+
+def _offer(source: Source) -> dict[str, Any]:
+    native = source.native
+    known = {
+        "label": source.label,
+        "provider": source.provider,
+        "region": source.region,
+        "zone": source.zone,
+        "instance_type": source.instance_type,
+        "accelerator": source.accelerator,
+        "accelerator_count": source.accelerators,
+        "purchase_option": source.purchase_option,
+        "goodput": source.goodput,
+    }
+    if native is None:
+        return known
+    return known | {
+        "native_currency": native.currency,
+        "native_price_per_hour": native.price_per_hour,
+        "native_upfront": native.upfront,
+        "units_per_usd": native.units_per_usd,
+        "rate_date": _date(native.rate_date),
+        "multiplier": native.multiplier,
+        "as_of": _date(native.as_of),
+        "source": native.source,
+        "sku": native.sku,
+    }
+
+
+def _server(source: Source) -> dict[str, Any]:
+    return {
+        "key": source.key,
+        "label": source.label,
+        "accelerator": source.accelerator,
+        "accelerator_count": source.accelerators,
+        "power_kw": source.power_kw,
+        "idle_power_kw": source.idle_power_kw,
+    }

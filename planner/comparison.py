@@ -1,0 +1,326 @@
+"""The only way to an answer: `compare(request, catalog)`, the same behind every door.
+
+No figure depends on the day it is asked, the order of offers or the number of cores; only the
+ages of prices are counted from `today`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from planner.costing.assumptions import Assumptions
+from planner.costing.break_even import (
+    BreakEven,
+    CostLine,
+    best_rents,
+    break_even_of,
+    cost_lines,
+)
+from planner.costing.charges import Calendar, Category, Stream
+from planner.costing.fleet import Fleet, fleet_of
+from planner.costing.market import Market, custom_table, refuse_unknown_names
+from planner.costing.recommendation import Recommendation, recommend
+from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.scenarios import (
+    COMMITTED,
+    ON_DEMAND,
+    SPOT,
+    Project,
+    scenarios_of,
+)
+from planner.costing.source import Source
+from planner.request import ComparisonRequest, read_request
+from planner.sizing.demand import Demand, demand_of
+from pricing.accelerators import resolve
+from pricing.invalid_input import InvalidInput
+from pricing.offers import PurchaseOption
+from pricing.snapshot import Catalog
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A request with its answer; `as_dict` is what every door gives."""
+
+    request: ComparisonRequest
+    catalog: Catalog
+    today: dt.date
+    terms: Assumptions
+    demand: Demand
+    project: Project
+    fleet: Fleet
+    scenarios: Mapping[ScenarioKey, Scenario]
+    break_even: tuple[BreakEven, ...]
+    cost_lines: tuple[CostLine, ...]
+    recommendation: Recommendation
+    warnings: tuple[str, ...] = ()
+    units_per_usd: float = 1.0
+
+    @property
+    def calendar(self) -> Calendar:
+        """Months of the plan."""
+        return self.project.calendar
+
+    @cached_property
+    def used_sources(self) -> tuple[Source, ...]:
+        """Sources that a scenario or a break-even speaks of, in the order of their keys."""
+        used = {row.against for row in self.break_even}
+        for scenario in self.scenarios.values():
+            used |= set(scenario.used_hours) | set(scenario.begun)
+        return tuple(s for key, s in sorted(self.project.by_key.items()) if key in used)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer as plain values: money as decimal strings, shares as fractions."""
+        from planner.answer import answer_of
+
+        return answer_of(self)
+
+
+def compare(
+    request: Mapping[str, Any], catalog: Catalog, *, today: dt.date | None = None
+) -> Comparison:
+    """What renting, owning and mixing cost for `request` at the prices of `catalog`.
+
+    Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
+    """
+    asked = read_request(request)
+    day = today or dt.datetime.now(dt.UTC).date()
+    return _Comparing(asked, catalog, day).result()
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """The steps of a comparison, each computed once."""
+
+    request: ComparisonRequest
+    catalog: Catalog
+    today: dt.date
+
+    def result(self) -> Comparison:
+        refuse_unknown_names(self.request, self.catalog)
+        self._refuse_clashing_terms()
+        scenarios = self._explained(scenarios_of(self.project))
+        break_even = tuple(self._break_even())
+        return Comparison(
+            request=self.request,
+            catalog=self.catalog,
+            today=self.today,
+            terms=self.terms,
+            demand=self.demand,
+            project=self.project,
+            fleet=self.fleet,
+            scenarios=scenarios,
+            break_even=break_even,
+            cost_lines=tuple(self._cost_lines(break_even)),
+            recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
+            warnings=tuple(self._warnings(scenarios)),
+            units_per_usd=self.units_per_usd,
+        )
+
+    @cached_property
+    def units_per_usd(self) -> float:
+        """Units of the request's currency in a US dollar."""
+        given = self.request.exchange_rates.get(self.request.currency)
+        if given is not None:
+            return given.units_per_usd
+        rate = self.catalog.exchange_rates.find(self.request.currency, field="currency")
+        return float(rate.units_per_usd)
+
+    @cached_property
+    def terms(self) -> Assumptions:
+        return Assumptions.of(self.request, self.units_per_usd)
+
+    @cached_property
+    def calendar(self) -> Calendar:
+        return Calendar(
+            start=self.request.start or _next_month(self.today),
+            months=self.request.horizon_months,
+            discount_rate_per_year=self.terms["discount_rate_per_year"],
+            beyond_months=self._longest_term() if self.request.term_end == "full" else 0,
+            tax_rate=self.terms["tax_rate"],
+        )
+
+    def _longest_term(self) -> int:
+        listed = self.catalog.offers.term_months if self.request.use_catalog else np.zeros(0)
+        own = [offer.term_months or 0 for offer in self.request.custom_offers]
+        return int(max([int(listed.max(initial=0)), *own]))
+
+    @cached_property
+    def all_servers(self) -> Fleet:
+        return fleet_of(self.request, self.calendar, self.units_per_usd)
+
+    @cached_property
+    def demand(self) -> Demand:
+        wanted = self._wanted()
+        demand = demand_of(self.request.workload, self.calendar.start, self.calendar.months, wanted)
+        limits = self._limit()
+        if limits is None:
+            return demand
+        kept = tuple(c for c in demand.candidates if c.accelerator in limits)
+        return replace(demand, candidates=kept)
+
+    def _limit(self) -> frozenset[str] | None:
+        """Accelerators that the request admits, None if it admits all."""
+        names = self.request.constraints.accelerators
+        if names is None:
+            return None
+        return frozenset(
+            resolve(name, f"constraints.accelerators.{i}").slug for i, name in enumerate(names)
+        )
+
+    def _wanted(self) -> list[str] | None:
+        """Accelerators to size for: the request's own, and those of servers and offers that it
+        names; None for every one that fits."""
+        limit = self._limit()
+        own = getattr(self.request.workload, "accelerator", None)
+        if own is None:
+            return None if limit is None else sorted(limit)
+        reference = resolve(own, "workload.accelerator").slug
+        named = {self.custom.offer(i).accelerator for i in range(len(self.custom))}
+        if self.request.on_prem.servers is not None:
+            named |= self.all_servers.accelerators
+        named |= {server.accelerator for server, _ in self.all_servers.owned}
+        return sorted({reference} | (limit if limit is not None else named))
+
+    @cached_property
+    def custom(self) -> Any:
+        return custom_table(self.request.custom_offers)
+
+    @cached_property
+    def market(self) -> Market:
+        return Market(
+            request=self.request,
+            catalog=self.catalog,
+            demand=self.demand,
+            terms=self.terms,
+            calendar=self.calendar,
+            units_per_usd=self.units_per_usd,
+            custom=self.custom,
+        )
+
+    @cached_property
+    def fleet(self) -> Fleet:
+        return self.all_servers.fitting(frozenset(self.market.throughput), self.request.constraints)
+
+    @cached_property
+    def project(self) -> Project:
+        limits = self.request.constraints
+        servers = self.fleet.sources(self.market.throughput, self.terms, self.calendar)
+        share = limits.max_spot_share
+        return Project(
+            calendar=self.calendar,
+            hours=self.demand.hours_per_month,
+            peak=self.demand.peak_accelerators,
+            sources=(*self.market.sources(), *servers, *self._parked_data()),
+            quotas=self.market.quotas,
+            max_spot_share=1.0 if share is None else share,
+            capex_budget=limits.capex_budget,
+            monthly_budget=limits.monthly_budget,
+        )
+
+    def _parked_data(self) -> Iterator[Source]:
+        """Storage in the months without work, which no source of hours carries."""
+        gib = self.market.data.storage_gib
+        idle = self.demand.hours_per_month <= 0
+        if not gib or not idle.any():
+            return
+        length = self.calendar.length
+        quantity = np.zeros(length)
+        quantity[: self.calendar.months] = gib * idle
+        price = np.full(length, self.terms["storage_per_gib_month"])
+        stream = Stream(
+            Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
+        )
+        yield Source("data", "Data at rest", "", "", 0.0, 0.0, fixed=(stream,))
+
+    def _refuse_clashing_terms(self) -> None:
+        life, lead = self.terms["useful_life_months"], self.terms["lead_time_months"]
+        if life <= lead:
+            raise InvalidInput(
+                "on_prem.useful_life_months",
+                f"{life:g} is no longer than the lead time of {lead:g} months; "
+                f"allowed are more than {lead:g}",
+            )
+
+    def _explained(self, scenarios: Mapping[ScenarioKey, Scenario]) -> dict[ScenarioKey, Scenario]:
+        """Scenarios with the reasons for what is not there."""
+        return {
+            key: scenario
+            if scenario.feasible
+            else replace(scenario, why_not=(*scenario.why_not, *self._why_not(key)))
+            for key, scenario in scenarios.items()
+        }
+
+    def _why_not(self, key: ScenarioKey) -> tuple[str, ...]:
+        offered = {s.purchase_option for s in self.project.sources}
+        if key is ScenarioKey.ON_PREM:
+            return () if self.fleet.to_buy else self.fleet.excluded_in_short()
+        wanted = SPOT if key is ScenarioKey.SPOT else ON_DEMAND
+        if wanted & offered:
+            return ()
+        options = [option for option in PurchaseOption if option.value in wanted]
+        return self.market.exclusions(options) if self.request.use_catalog else ()
+
+    def _break_even(self) -> Iterator[BreakEven]:
+        rents = best_rents(self.project.sources, self.calendar)
+        given = frozenset(self.request.on_prem.model_fields_set)
+        for server in self.fleet.to_buy:
+            r = self.market.throughput[server.accelerator]
+            yield from break_even_of(server, r, rents, self.terms, self.calendar, given)
+
+    def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:
+        """For the server that pays back first; without servers, of one accelerator."""
+        rents = best_rents(self.project.sources, self.calendar)
+        reached = [row for row in break_even if row.hours is not None]
+        first = min(reached, key=lambda row: (row.hours, row.server), default=None)
+        server = self.project.by_key.get(f"server:{first.server}") if first else None
+        return cost_lines(server, rents, self.calendar)
+
+    def _warnings(self, scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
+        yield from self.demand.warnings
+        offered = {s.purchase_option for s in self.project.sources}
+        if not offered & COMMITTED:
+            yield "No commitment fits: committed is on demand alone."
+        yield from _price_warnings(self.project.sources, scenarios)
+        unsold = len(self.catalog.offers) - int(self.catalog.offers.sold_now.sum())
+        if self.request.use_catalog and unsold:
+            yield (
+                f"{unsold:,} prices of retired machines, or of machines not sold where they are "
+                "listed, are known and not proposed."
+            )
+
+
+def _price_warnings(
+    sources: tuple[Source, ...], scenarios: Mapping[ScenarioKey, Scenario]
+) -> Iterator[str]:
+    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
+    rented = [s for s in sources if s.key in used and s.native is not None]
+    listed = [s for s in rented if s.native and s.native.source != "request"]
+    undated = [s.label for s in listed if s.native and s.native.as_of is None]
+    if undated:
+        yield f"The source gives no date for the price of {'; '.join(undated)}."
+    dates = [s.native.as_of for s in listed if s.native and s.native.as_of]
+    if dates:
+        yield f"The oldest price used is of {min(dates)}."
+    for source in rented:
+        if source.is_spot and source.zone and source.zone != source.label:
+            yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
+        if source.purchase_option in _NOTES:
+            yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"
+
+
+_NOTES = {
+    PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
+    PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
+    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode is reserved for days ahead, up to 90 days.",
+    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs at most seven days.",
+}
+
+
+def _next_month(day: dt.date) -> dt.date:
+    return dt.date(day.year + day.month // 12, day.month % 12 + 1, 1)

@@ -1,0 +1,136 @@
+"""Every figure a comparison rests on: given by the request, or a default with its source. PURE.
+
+`Assumptions.of` reads the request once; costing asks it for values, the answer shows its rows.
+Money defaults are US dollars and are converted to the request's currency; given money is in
+that currency already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from planner.costing.defaults import Default, default
+from planner.request import ComparisonRequest
+
+_ON_PREM = (
+    "electricity_per_kwh",
+    "pue",
+    "colocation_per_kw_month",
+    "support_rate_per_year",
+    "network_storage_rate",
+    "install_cost_rate",
+    "staff_fte_per_server",
+    "staff_cost_per_year",
+    "spare_rate",
+    "useful_life_months",
+    "residual_rate",
+    "lead_time_months",
+    "utilisation_ceiling",
+)
+_FINANCE = (
+    "discount_rate_per_year",
+    "cloud_price_trend_per_year",
+    "electricity_trend_per_year",
+    "tax_rate",
+)
+_RISK = (
+    "demand_growth_sd",
+    "price_sd",
+    "spot_interruptions_per_month",
+    "slip_months_sd",
+)
+_ALWAYS_DEFAULT = ("spot_goodput", "checkpoint_save_hours", "restart_hours")
+_DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
+
+DEPRECIATION = "straight_line"
+"""Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
+RISK_SAMPLES = 10_000
+"""Default number of futures: the standard error of a probability is then at most 0.5 %."""
+RESIDUAL_SD = 0.25
+"""Default standard deviation of the residual value, as a fraction of it; assumption, 2026:
+about half the published spread of resale prices after two years (0.30 to 0.45 of the price)."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One row of the answer's `assumptions`."""
+
+    field: str
+    """Dotted path in the request."""
+    value: float | str | Decimal
+    unit: str
+    given: bool
+    source: str
+
+
+@dataclass(frozen=True)
+class Assumptions:
+    """Values by the last part of their field, and the rows that show where each is from."""
+
+    values: Mapping[str, float]
+    rows: tuple[Assumption, ...]
+    depreciation: str = DEPRECIATION
+
+    def __getitem__(self, field: str) -> float:
+        return self.values[field]
+
+    @classmethod
+    def of(cls, request: ComparisonRequest, units_per_usd: float) -> Assumptions:
+        """Values for `request`; `units_per_usd` converts the defaults that are money."""
+        rows = list(_rows(request, units_per_usd))
+        values = {row.field.rsplit(".", 1)[-1]: float(row.value) for row in rows}
+        values.setdefault("staff_fte_per_server", float("nan"))
+        method = request.finance.depreciation
+        rows.append(
+            Assumption(
+                "finance.depreciation",
+                method or DEPRECIATION,
+                "method",
+                method is not None,
+                "request" if method else "usual for servers: published accounts, 10-K 2025",
+            )
+        )
+        return cls(values, tuple(rows), method or DEPRECIATION)
+
+    def staff_fte(self, accelerators: float) -> float:
+        """Full-time equivalents that one server of `accelerators` takes."""
+        given = self.values["staff_fte_per_server"]
+        if given == given:
+            return given
+        return accelerators / self.values["staff_accelerators_per_fte"]
+
+
+def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumption]:
+    currency = request.currency
+    for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
+        part = getattr(request, section)
+        for field in fields:
+            given = getattr(part, field, None)
+            if given is None and field == "staff_fte_per_server":
+                field = "staff_accelerators_per_fte"
+            yield _row(f"{section}.{field}", given, currency, units_per_usd)
+    for field in _ALWAYS_DEFAULT:
+        yield _row(f"risk.{field}", None, currency, units_per_usd)
+    if request.data.storage_gib or request.data.egress_gib_per_month:
+        for field in _DATA_PRICES:
+            yield _row(f"data.{field}", None, currency, units_per_usd)
+
+
+def _row(field: str, given: float | None, currency: str, units_per_usd: float) -> Assumption:
+    known = default(field.rsplit(".", 1)[-1])
+    is_money = known.unit.startswith("USD")
+    unit = known.unit.replace("USD", currency, 1) if is_money else known.unit
+    if given is not None:
+        value: float | Decimal = Decimal(str(given)) if is_money else given
+        return Assumption(field, value, unit, True, "request")
+    value = known.value
+    if is_money:
+        value = Decimal(str(round(known.value * units_per_usd, 6)))
+    return Assumption(field, value, unit, False, _source(known))
+
+
+def _source(known: Default) -> str:
+    mark = ", assumption" if known.assumed else ""
+    return f"{known.source} ({known.year}{mark})"

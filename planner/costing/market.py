@@ -1,0 +1,312 @@
+"""From a request and a catalog to the sources that a plan may use, and why others may not. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.assumptions import Assumptions
+from planner.costing.charges import Calendar
+from planner.costing.finance import discount_factors
+from planner.costing.plan_problem import Quota
+from planner.costing.rental import (
+    CloudData,
+    Rental,
+    goodput_of_spot,
+    months_open,
+    rental_source,
+)
+from planner.costing.shortlist import (
+    OPTION_CODE,
+    Adjustment,
+    Eligible,
+    Filters,
+    QuotaRule,
+    commitment_shortlist,
+    count_exclusions,
+    eligible,
+    hourly_shortlist,
+)
+from planner.costing.source import NativePrice, Source
+from planner.request import ComparisonRequest, CustomOffer
+from planner.sizing.demand import Demand
+from pricing.accelerators import resolve
+from pricing.invalid_input import InvalidInput
+from pricing.offer_table import OfferTable
+from pricing.offers import Offer, PurchaseOption
+from pricing.snapshot import Catalog
+
+Floats = NDArray[np.float64]
+
+WHOLE_NODE = 1.0
+"""Least accelerators of a node unless the request says otherwise: a share of a card does not
+hold the memory of a whole one."""
+
+
+@dataclass(frozen=True)
+class Market:
+    """What can be rented for one demand, with the limits that decide it."""
+
+    request: ComparisonRequest
+    catalog: Catalog
+    demand: Demand
+    terms: Assumptions
+    calendar: Calendar
+    units_per_usd: float
+    custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
+
+    @cached_property
+    def throughput(self) -> dict[str, float]:
+        """r of each accelerator that can do the work."""
+        return {c.accelerator: c.relative_throughput for c in self.demand.candidates}
+
+    @cached_property
+    def quota_rules(self) -> tuple[QuotaRule, ...]:
+        """Quotas of the request as rules on offers."""
+        return tuple(
+            QuotaRule(
+                " ".join(filter(None, ("quota", q.provider, q.region, slug, f"#{i}"))),
+                q.provider,
+                q.region,
+                slug,
+            )
+            for i, q in enumerate(self.request.constraints.quotas)
+            for slug in (_slug(q.accelerator, f"constraints.quotas.{i}.accelerator"),)
+        )
+
+    @property
+    def quotas(self) -> tuple[Quota, ...]:
+        """Quotas as the optimiser knows them."""
+        given = self.request.constraints.quotas
+        return tuple(
+            Quota(rule.group, quota.max_accelerators)
+            for rule, quota in zip(self.quota_rules, given, strict=True)
+        )
+
+    @cached_property
+    def filters(self) -> Filters:
+        """Limits on the catalog's offers."""
+        limits = self.request.constraints
+        options = limits.purchase_options or ()
+        return Filters(
+            accelerators=tuple(sorted(self.throughput)) or ("no accelerator fits",),
+            providers=limits.providers or (),
+            regions=limits.regions or (),
+            geographies=limits.geographies or (),
+            purchase_options=tuple(o.value for o in options),
+            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
+            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
+            interconnect=limits.interconnect,
+        )
+
+    @cached_property
+    def data(self) -> CloudData:
+        """Data that the work keeps in the cloud."""
+        given = self.request.data
+        return CloudData(
+            given.storage_gib or 0.0, given.egress_gib_per_month or 0.0, given.checkpoint_gib
+        )
+
+    def sources(self) -> list[Source]:
+        """Every offer that can matter, as a source."""
+        return [
+            rental_source(
+                rental,
+                self.terms,
+                self.calendar,
+                self.demand.hours_per_month,
+                self.data,
+                self.request.term_end,
+            )
+            for rental in self.rentals()
+        ]
+
+    def rentals(self) -> Iterator[Rental]:
+        """Every offer that can matter, the team's own first."""
+        for table, custom in ((self.custom, self.request.custom_offers), (self.listed, ())):
+            market = self._eligible(table, custom)
+            for i in self._shortlist(market, custom):
+                yield self._rental(market, i, custom)
+
+    @property
+    def listed(self) -> OfferTable:
+        """The catalog's offers, or none where the request leaves the catalog aside."""
+        return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
+
+    def exclusions(self, options: Sequence[PurchaseOption]) -> tuple[str, ...]:
+        """Why no offer of these purchase options fits: which limit excludes how many."""
+        wanted = self.filters.purchase_options
+        names = [o.value for o in options if not wanted or o.value in wanted]
+        words = ", ".join(o.value for o in options)
+        if not names:
+            return (f"constraints.purchase_options leaves out {words}",)
+        filters = Filters(**{**vars(self.filters), "purchase_options": tuple(names)})
+        total, excluded, left = count_exclusions(self.listed, filters)
+        if not total:
+            return (f"the catalog has no {words} offer on sale",)
+        reasons = tuple(
+            f"{_limit_name(name, self.filters)} excludes {count:,} of {total:,} {words} offers"
+            for name, count in excluded
+            if count
+        )
+        return (*reasons, f"{left:,} of {total:,} meet every limit")
+
+    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
+        rows = self.filters.rows(table)
+        adjustments: list[Adjustment] = []
+        if custom:
+            rows = np.array(
+                [row for row in range(len(table)) if self._admits(table, row)], dtype=np.intp
+            )
+        else:
+            adjustments = [
+                Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
+                for a in self.request.price_adjustments
+            ]
+        return eligible(table, rows, self.throughput, self.quota_rules, adjustments)
+
+    def _admits(self, table: OfferTable, row: int) -> bool:
+        """Whether a custom offer meets the limits; without a place it meets those on places."""
+        limits, offer = self.request.constraints, table.offer(row)
+        options = limits.purchase_options
+        return (
+            offer.accelerator in self.throughput
+            and _within(offer.provider, limits.providers)
+            and _within(offer.region, limits.regions)
+            and (options is None or offer.purchase_option in options)
+            and float(offer.accelerator_count) >= (limits.min_accelerators_per_node or 0.0)
+            and not table.accelerator_memory_gib[row] < (limits.min_accelerator_memory_gib or 0.0)
+        )
+
+    def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
+        peak = float(self.demand.peak_accelerators.max())
+        dated = [
+            i for i in range(len(market) if custom else 0) if _is_dated(custom[int(market.rows[i])])
+        ]
+        term = int(market.term_months.max(initial=1))
+        waiting = float(np.mean(discount_factors(self.calendar.discount_rate_per_year, term)))
+        keep = self.request.constraints.monthly_budget is not None
+        return hourly_shortlist(market, self._goodput(market), peak, dated) + commitment_shortlist(
+            market, waiting, peak, keep
+        )
+
+    def _goodput(self, market: Eligible) -> Floats:
+        """Useful share of an hour of each entry: below 1 for what can be interrupted."""
+        useful = np.ones(len(market))
+        least = self.least
+        names = market.table.accelerator.names
+        spot = np.isin(
+            market.option, [OPTION_CODE[o] for o in PurchaseOption if o.is_interruptible]
+        )
+        nodes: dict[tuple[int, float], float] = {}
+        for i in np.flatnonzero(spot).tolist():
+            at = (int(market.accelerator[i]), float(market.accelerator_count[i]))
+            if at not in nodes:
+                rental = Rental(
+                    market.offer(i), 0.0, 0.0, 1.0, min_accelerators=least.get(names[at[0]], 1)
+                )
+                nodes[at] = goodput_of_spot(rental, self.terms, self.data)
+            useful[i] = nodes[at]
+        return useful
+
+    @cached_property
+    def least(self) -> Mapping[str, int]:
+        """Least number of each accelerator that holds one job."""
+        return {c.accelerator: c.min_accelerators for c in self.demand.candidates}
+
+    def _rental(self, market: Eligible, i: int, custom: Sequence[CustomOffer]) -> Rental:
+        offer = market.offer(i)
+        bits = int(market.quotas[i])
+        given = custom[int(market.rows[i])] if custom else None
+        return Rental(
+            offer=offer,
+            price_per_hour=float(market.usd_per_hour[i]) * self.units_per_usd,
+            upfront=float(market.upfront_usd[i]) * self.units_per_usd,
+            r=self.throughput[offer.accelerator],
+            limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
+            available=None
+            if given is None
+            else months_open(given.available_from, given.available_until, self.calendar),
+            min_accelerators=self.least[offer.accelerator],
+            native=self._native(offer, float(market.multiplier[i])),
+            label=given.label if given else "",
+        )
+
+    def _native(self, offer: Offer, multiplier: float) -> NativePrice:
+        rate = self.catalog.exchange_rates.find(offer.currency)
+        return NativePrice(
+            currency=offer.currency,
+            price_per_hour=str(offer.price_per_hour),
+            upfront=str(offer.upfront),
+            units_per_usd=str(rate.units_per_usd),
+            rate_date=None if offer.currency == "USD" else rate.date,
+            multiplier=multiplier,
+            as_of=offer.as_of,
+            source=offer.source,
+            sku=offer.sku,
+        )
+
+
+def custom_table(offers: Sequence[CustomOffer]) -> OfferTable:
+    """The team's own prices as a table; row `i` is the i-th of them."""
+    return OfferTable.from_offers(
+        Offer(
+            provider=given.provider,
+            region=given.region,
+            instance_type=given.instance_type or "custom",
+            accelerator=_slug(given.accelerator, f"custom_offers.{i}.accelerator"),
+            accelerator_count=Fraction(str(given.accelerator_count)).limit_denominator(1000),
+            purchase_option=given.purchase_option,
+            price_per_hour=Decimal(str(given.usd_per_hour)),
+            upfront=Decimal(str(given.upfront_usd)),
+            term_months=given.term_months or 0,
+            zone=given.label,
+            source="request",
+        )
+        for i, given in enumerate(offers)
+    )
+
+
+def _slug(name: str, field_name: str) -> str:
+    return resolve(name, field_name).slug
+
+
+def _within(value: str, allowed: Sequence[str] | None) -> bool:
+    return allowed is None or value == "custom" or value in allowed
+
+
+def _is_dated(offer: CustomOffer) -> bool:
+    return offer.available_from is not None or offer.available_until is not None
+
+
+def _limit_name(name: str, filters: Filters) -> str:
+    value = getattr(filters, name)
+    shown = ", ".join(value) if isinstance(value, tuple) else str(value)
+    if name == "accelerators":
+        return f"accelerator {shown}"
+    return f"constraints.{name} ({shown})"
+
+
+def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
+    """Raise `InvalidInput` for a provider, region or geography that nothing is sold in."""
+    if not request.use_catalog:
+        return
+    own = request.custom_offers
+    limits = request.constraints
+    known = {
+        "providers": {o.provider for o in own},
+        "regions": {o.region for o in own},
+        "geographies": set(),
+    }
+    for name, mine in known.items():
+        wanted = [value for value in getattr(limits, name) or () if value not in mine]
+        try:
+            catalog.refuse_unknown(**{name: wanted})
+        except InvalidInput as error:
+            raise error.under("constraints") from error

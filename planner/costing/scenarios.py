@@ -1,0 +1,219 @@
+"""The scenarios: each the cheapest plan from the sources allowed to it. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.capacity_plan import solve
+from planner.costing.charges import Calendar
+from planner.costing.ledger import book, capacity_rows, hours_used
+from planner.costing.plan_problem import Plan, PlanProblem, Quota
+from planner.costing.purchase import first_arrival
+from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.source import OWNED, Source
+from pricing.offers import PurchaseOption
+
+Floats = NDArray[np.float64]
+
+ON_DEMAND = frozenset({PurchaseOption.ON_DEMAND.value})
+SPOT = frozenset({PurchaseOption.SPOT.value, PurchaseOption.LOW_PRIORITY.value})
+COMMITTED = frozenset(
+    {option.value for option in PurchaseOption if option.is_commitment}
+    | {PurchaseOption.CAPACITY_BLOCK.value, PurchaseOption.DWS_CALENDAR_MODE.value}
+)
+"""Paid for whether used or not: commitments, and capacity reserved by date."""
+FLEXIBLE = frozenset({PurchaseOption.DWS_FLEX_START.value})
+
+OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
+    ScenarioKey.ON_DEMAND: ON_DEMAND,
+    ScenarioKey.SPOT: SPOT | ON_DEMAND,
+    ScenarioKey.COMMITTED: COMMITTED | ON_DEMAND,
+    ScenarioKey.CLOUD_MIX: COMMITTED | ON_DEMAND | SPOT | FLEXIBLE,
+    ScenarioKey.ON_PREM: ON_DEMAND | {OWNED},
+    ScenarioKey.HYBRID: COMMITTED | ON_DEMAND | SPOT | FLEXIBLE | {OWNED},
+}
+"""Purchase options that a scenario may use."""
+CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
+    ScenarioKey.COMMITTED: (ScenarioKey.ON_DEMAND,),
+    ScenarioKey.CLOUD_MIX: (ScenarioKey.ON_DEMAND, ScenarioKey.SPOT, ScenarioKey.COMMITTED),
+    ScenarioKey.HYBRID: tuple(key for key in ScenarioKey if key is not ScenarioKey.HYBRID),
+}
+"""Scenarios whose plans are open to another one too."""
+
+
+@dataclass(frozen=True)
+class Project:
+    """Everything that a plan is made from."""
+
+    calendar: Calendar
+    hours: Floats
+    """[T] reference accelerator-hours."""
+    peak: Floats
+    """[T] reference accelerators at once."""
+    sources: tuple[Source, ...]
+    quotas: tuple[Quota, ...] = ()
+    max_spot_share: float = 1.0
+    capex_budget: float | None = None
+    monthly_budget: float | None = None
+
+    @cached_property
+    def by_key(self) -> dict[str, Source]:
+        """Sources by key."""
+        return {source.key: source for source in self.sources}
+
+    @cached_property
+    def peak_hours(self) -> Floats:
+        """[T] hours for which the peak is up: H / P, 0 without work."""
+        return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
+
+    @cached_property
+    def problem(self) -> PlanProblem:
+        """The optimiser's view: every source, every limit."""
+        calendar, months = self.calendar, self.calendar.months
+        fixed = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
+        return PlanProblem(
+            hours=self.hours,
+            peak=self.peak,
+            hourly=tuple(s.hourly(calendar) for s in self.sources if s.term is None and s.capacity),
+            units=tuple(s.unit(calendar) for s in self.sources if s.term is not None),
+            quotas=self.quotas,
+            max_spot_share=self.max_spot_share,
+            capex_budget=self.capex_budget,
+            monthly_budget=self.monthly_budget,
+            base_cost=float(fixed @ calendar.discount),
+            base_cash=fixed[:months],
+        )
+
+    def keys(self, options: Collection[str]) -> frozenset[str]:
+        """Keys of the sources of some purchase options; what is owned already is always there."""
+        return frozenset(
+            s.key for s in self.sources if s.purchase_option in options or s.existing is not None
+        )
+
+
+def scenarios_of(project: Project) -> dict[ScenarioKey, Scenario]:
+    """Every scenario, in the order of `ScenarioKey`.
+
+    A plan that one scenario finds is open to every scenario that contains it, so that none is
+    dearer than one it contains, whatever gap the optimiser stopped at.
+    """
+    solver = _Solver(project)
+    found: dict[ScenarioKey, Scenario] = {}
+    for key in ScenarioKey:
+        own = solver.scenario(key)
+        others = [found[other] for other in CONTAINS.get(key, ()) if found[other].feasible]
+        found[key] = _cheapest(own, others)
+    return found
+
+
+def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
+    best = own
+    for other in others:
+        if not best.feasible or other.net_present_cost < best.net_present_cost:
+            best = other
+    if best is own:
+        return own
+    bound = min(own.bound, float(best.net_present_cost)) if own.feasible else best.bound
+    return replace(best, key=own.key, bound=bound, gap=_gap(best, bound), warnings=own.warnings)
+
+
+def _gap(scenario: Scenario, bound: float) -> float:
+    cost = float(scenario.net_present_cost)
+    return 0.0 if cost <= 0 else max(0.0, (cost - bound) / cost)
+
+
+class _Solver:
+    """Solves the scenarios of one project, each set of sources once."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
+
+    def scenario(self, key: ScenarioKey) -> Scenario:
+        missing = self._missing(key)
+        if missing:
+            return Scenario(key, feasible=False, why_not=(missing,))
+        return self._booked(key, self._plan(key))
+
+    def _missing(self, key: ScenarioKey) -> str:
+        """What a scenario lacks to be one at all, "" if nothing."""
+        options = {s.purchase_option for s in self.project.sources if s.existing is None}
+        if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
+            return "no offer on demand fits"
+        if key is ScenarioKey.SPOT and not options & SPOT:
+            return "no spot offer fits"
+        if key is ScenarioKey.SPOT and self.project.max_spot_share == 0:
+            return "constraints.max_spot_share is 0"
+        if key is ScenarioKey.ON_PREM:
+            return self._no_server()
+        if not self.project.sources:
+            return "nothing fits"
+        return ""
+
+    def _no_server(self) -> str:
+        owned = [s for s in self.project.sources if s.is_owned]
+        if not owned:
+            return "no server fits"
+        months = self.project.calendar.months
+        to_buy = [s for s in owned if s.existing is None and s.max_units != 0]
+        if to_buy and first_arrival(to_buy, months) >= months:
+            return f"a server bought now arrives after the horizon of {months} months"
+        return ""
+
+    def _plan(self, key: ScenarioKey) -> Plan:
+        keys = self.project.keys(OPTIONS[key])
+        if key is ScenarioKey.ON_PREM:
+            return self._solved(keys, self._on_prem_problem(), "on_prem")
+        if key is ScenarioKey.SPOT:
+            alone = self._solved(self.project.keys(SPOT), self.project.problem)
+            if alone.feasible:
+                return alone
+        return self._solved(keys, self.project.problem)
+
+    def _solved(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
+        at = (name, keys)
+        if at not in self.plans:
+            self.plans[at] = solve(problem, keys)
+        return self.plans[at]
+
+    def _on_prem_problem(self) -> PlanProblem:
+        """Renting on demand only until the first servers can arrive."""
+        problem = self.project.problem
+        servers = [s for s in self.project.sources if s.is_owned]
+        months = np.arange(self.project.calendar.months)
+        early = months < first_arrival(servers, self.project.calendar.months)
+        hourly = tuple(
+            replace(s, available=early if s.available is None else s.available & early)
+            for s in problem.hourly
+        )
+        return replace(problem, hourly=hourly)
+
+    def _booked(self, key: ScenarioKey, plan: Plan) -> Scenario:
+        if not plan.feasible:
+            return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
+        project = self.project
+        used = hours_used(plan, project.by_key, project.hours)
+        books = book(plan, project.by_key, used, project.calendar)
+        scenario = Scenario(
+            key,
+            feasible=True,
+            lines=books.lines,
+            accrued=books.accrued,
+            capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
+            calendar=project.calendar,
+            served_hours=project.hours,
+            begun={k: b for k, b in plan.begun.items() if b.any()},
+            used_hours=used,
+        )
+        bound = min(plan.bound, float(scenario.net_present_cost))
+        return replace(scenario, bound=bound, gap=_gap(scenario, bound))
+
+
+def feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:
+    """Scenarios that have a plan, the cheapest net present cost first; ties in their order."""
+    return sorted((s for s in scenarios.values() if s.feasible), key=lambda s: s.net_present_cost)

@@ -1,0 +1,291 @@
+"""Which offers can matter: what the limits admit, less what another offer beats outright. PURE.
+
+Of offers that differ in nothing but price (same purchase option, term, size, quotas) only the
+cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pricing.offer_table import OfferTable
+from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+OPTION_CODE = {option: code for code, option in enumerate(PurchaseOption)}
+TIE = 1e-9
+"""Relative difference under which two prices count as equal."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The limits that tell which offers are eligible, by the field that sets them."""
+
+    accelerators: tuple[str, ...]
+    providers: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    geographies: tuple[str, ...] = ()
+    purchase_options: tuple[str, ...] = ()
+    min_accelerator_memory_gib: float | None = None
+    min_accelerators_per_node: float | None = None
+    interconnect: str | None = None
+
+    def rows(self, table: OfferTable) -> Rows:
+        """Rows on sale that meet every limit and have a price."""
+        rows = table.select(
+            self.providers,
+            self.regions,
+            self.geographies,
+            self.accelerators,
+            self.purchase_options,
+            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
+            min_accelerators_per_node=self.min_accelerators_per_node,
+            interconnect=self.interconnect,
+        )
+        price = table.effective_usd_per_hour[rows]
+        return rows[np.isfinite(price) & (price > 0)]
+
+    def given(self) -> list[str]:
+        """Names of the limits that the request sets, the workload's accelerators first."""
+        names = ["accelerators"] if self.accelerators else []
+        for name in (
+            "providers",
+            "regions",
+            "geographies",
+            "min_accelerator_memory_gib",
+            "min_accelerators_per_node",
+            "interconnect",
+        ):
+            if getattr(self, name):
+                names.append(name)
+        return names
+
+    def only(self, names: Collection[str]) -> Filters:
+        """Nothing but the named limits and the purchase options."""
+        kept = {name: getattr(self, name) for name in names}
+        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | kept)
+
+
+@dataclass(frozen=True)
+class QuotaRule:
+    """Which offers a quota counts."""
+
+    group: str
+    provider: str
+    region: str | None
+    accelerator: str
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """A contract discount on the catalog prices that match all that is given."""
+
+    multiplier: float
+    provider: str | None = None
+    family: str | None = None
+    region: str | None = None
+    purchase_option: str | None = None
+
+
+@dataclass(frozen=True)
+class Eligible:
+    """Columns of eligible offers; money in US dollars, adjustments applied."""
+
+    table: OfferTable
+    rows: Rows
+    multiplier: Floats
+    usd_per_hour: Floats
+    upfront_usd: Floats
+    term_months: NDArray[np.int64]
+    option: NDArray[np.int64]
+    capacity: Floats
+    """Reference accelerators of one node."""
+    accelerator: NDArray[np.int64]
+    accelerator_count: Floats
+    quotas: NDArray[np.int64]
+    """Bit i is set where quota i counts the offer."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def offer(self, i: int) -> Offer:
+        """The offer behind entry `i`."""
+        return self.table.offer(int(self.rows[i]))
+
+
+def eligible(
+    table: OfferTable,
+    rows: Rows,
+    throughput: Mapping[str, float],
+    quotas: Sequence[QuotaRule] = (),
+    adjustments: Sequence[Adjustment] = (),
+) -> Eligible:
+    """Columns of `rows`; `throughput` is r of each accelerator slug."""
+    r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
+    codes = np.array(
+        [OPTION_CODE[PurchaseOption(name)] for name in table.purchase_option.names], dtype=np.int64
+    )
+    accelerator = table.accelerator.codes[rows].astype(np.int64)
+    count = table.accelerator_count[rows]
+    multiplier = _multipliers(table, rows, adjustments)
+    return Eligible(
+        table=table,
+        rows=rows,
+        multiplier=multiplier,
+        usd_per_hour=table.usd_per_hour[rows] * multiplier,
+        upfront_usd=table.upfront_usd[rows] * multiplier,
+        term_months=table.term_months[rows].astype(np.int64),
+        option=codes[table.purchase_option.codes[rows]] if len(rows) else rows.astype(np.int64),
+        capacity=count * r[accelerator] if len(rows) else count,
+        accelerator=accelerator,
+        accelerator_count=count,
+        quotas=_quota_bits(table, rows, quotas),
+    )
+
+
+def hourly_shortlist(
+    market: Eligible, goodput: Floats, peak: float, dated: Collection[int] = ()
+) -> list[int]:
+    """Entries rented by the hour that no other beats: the cheapest per useful reference
+    accelerator-hour of each purchase option and set of quotas; those in `dated` all stay."""
+    is_hourly = ~np.isin(market.option, _COMMITMENT_CODES)
+    price = market.usd_per_hour / (market.capacity * goodput)
+    kept = [i for i in dated if is_hourly[i]]
+    is_hourly[list(dated)] = False
+    entries = np.flatnonzero(is_hourly)
+    for group in _groups(entries, (market.option, *_quota_key(market))):
+        kept.append(_best(market, group, price, peak))
+    return kept
+
+
+def commitment_shortlist(
+    market: Eligible, worth_of_waiting: float, peak: float, keep_payments: bool = False
+) -> list[int]:
+    """Commitments that no other of the same term, size and quotas beats.
+
+    What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
+    and ρ the average discount factor of its months, from `worth_of_waiting` (a whole term) to
+    1; one that is dearer at both ends is dearer throughout. With `keep_payments` (a monthly
+    budget) the cheapest of each payment pattern stays as well.
+    """
+    entries = np.flatnonzero(np.isin(market.option, _COMMITMENT_CODES))
+    upfront = market.upfront_usd / np.maximum(market.term_months, 1)
+    monthly = HOURS_PER_MONTH * market.usd_per_hour
+    now = (upfront + monthly) / market.capacity
+    later = (upfront + monthly * worth_of_waiting) / market.capacity
+    size = np.round(market.capacity * 1e6).astype(np.int64)
+    keys = [market.term_months, size, *_quota_key(market)]
+    if keep_payments:
+        share = np.divide(upfront, upfront + monthly)
+        keys.append(np.round(share * 10).astype(np.int64))
+    kept = []
+    for group in _groups(entries, keys):
+        kept += _frontier(market, group, now, later, peak)
+    return kept
+
+
+_COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_commitment]
+
+
+def _quota_key(market: Eligible) -> tuple[NDArray[np.int64], ...]:
+    """What must agree for a quota to count two offers alike; nothing without quotas."""
+    if not market.quotas.any():
+        return ()
+    return (market.quotas, np.where(market.quotas > 0, market.accelerator, -1))
+
+
+def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
+    """`entries` split into groups that agree in every key."""
+    if not len(entries):
+        return
+    columns = [key[entries] for key in keys]
+    order = np.lexsort(columns)
+    changed = np.zeros(len(entries), dtype=bool)
+    for column in columns:
+        changed[1:] |= np.diff(column[order]) != 0
+    yield from np.split(entries[order], np.flatnonzero(changed))
+
+
+def _best(market: Eligible, group: Rows, price: Floats, peak: float) -> int:
+    lowest = price[group].min()
+    equal = group[price[group] <= lowest * (1 + TIE)]
+    return min((int(i) for i in equal), key=lambda i: _preference(market, i, peak))
+
+
+def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, str]:
+    """Among equal prices: a node no larger than the peak, then the largest, then by name."""
+    capacity = float(market.capacity[i])
+    is_larger = capacity > peak
+    return is_larger, capacity if is_larger else -capacity, market.offer(i).id
+
+
+def _frontier(market: Eligible, group: Rows, now: Floats, later: Floats, peak: float) -> list[int]:
+    kept: list[int] = []
+    rest = group
+    while len(rest):
+        best = _best(market, rest, now, peak)
+        kept.append(best)
+        rest = rest[later[rest] < later[best] * (1 - TIE)]
+    return kept
+
+
+def _multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:
+    total = np.ones(len(rows))
+    for rule in adjustments:
+        hit = np.ones(len(rows), dtype=bool)
+        for column, name in (
+            (table.provider, rule.provider),
+            (table.region, rule.region),
+            (table.purchase_option, rule.purchase_option),
+        ):
+            if name is not None:
+                hit &= column.wanted([name])[column.codes[rows]]
+        if rule.family is not None:
+            names = [n for n in table.instance_type.names if of_family(n, rule.family)]
+            hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
+        total[hit] *= rule.multiplier
+    return total
+
+
+def of_family(instance_type: str, family: str) -> bool:
+    """Whether a machine belongs to a family: its name begins with it, up to a mark or a digit
+    where the family ends in a letter.
+
+    >>> of_family("p5.48xlarge", "p5"), of_family("p5en.48xlarge", "p5")
+    (True, False)
+    >>> of_family("ND96isr_H100_v5", "ND"), of_family("a3-highgpu-8g", "a3")
+    (True, True)
+    """
+    name = instance_type.lower().removeprefix("standard_")
+    start = family.lower().removeprefix("standard_")
+    if not name.startswith(start):
+        return False
+    rest = name[len(start) :]
+    return not rest or not rest[0].isalnum() or (start[-1:].isalpha() and rest[0].isdigit())
+
+
+def _quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> NDArray[np.int64]:
+    bits = np.zeros(len(rows), dtype=np.int64)
+    for i, rule in enumerate(quotas):
+        hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
+        hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]
+        if rule.region is not None:
+            hit &= table.region.wanted([rule.region])[table.region.codes[rows]]
+        bits[hit] |= 1 << i
+    return bits
+
+
+def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
+    """How many offers of the wanted purchase options are on sale, how many each limit alone
+    excludes of them, and how many meet every limit."""
+    everything = len(filters.only(()).rows(table))
+    excluded = [
+        (name, everything - len(filters.only((name,)).rows(table))) for name in filters.given()
+    ]
+    return everything, excluded, len(filters.rows(table))

@@ -1,0 +1,226 @@
+"""The comparison end to end: one request, every scenario, one set of totals."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+from planner.comparison import compare
+from planner.costing.results import ScenarioKey
+from pricing.invalid_input import InvalidInput
+from pricing.snapshot import Catalog
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, compared, offer
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+SCENARIOS = ["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return compared().as_dict()
+
+
+def scenario(answer, key):
+    return next(s for s in answer["scenarios"] if s["key"] == key)
+
+
+def test_every_scenario_is_there_in_order(answer) -> None:
+    assert [s["key"] for s in answer["scenarios"]] == SCENARIOS
+    assert all(s["feasible"] for s in answer["scenarios"])
+
+
+def test_the_answer_is_plain_json(answer) -> None:
+    assert json.loads(json.dumps(answer, allow_nan=False)) == answer
+
+
+def test_lines_sum_to_the_total_to_the_cent(answer) -> None:
+    for one in answer["scenarios"]:
+        amounts = [Decimal(line["amount"]) for line in one["lines"]]
+        assert sum(amounts) == Decimal(one["total_cost"])
+        assert sum(map(Decimal, one["cost_by_category"].values())) == Decimal(one["total_cost"])
+        assert sum(map(Decimal, one["cash_per_month"])) == Decimal(one["total_cost"])
+        assert sum(map(Decimal, one["accrued_per_month"])) == Decimal(one["total_cost"])
+        assert one["cumulative_cost"][-1] == one["total_cost"]
+
+
+def test_a_line_is_quantity_times_price(answer) -> None:
+    for one in answer["scenarios"]:
+        for line in one["lines"]:
+            product = Decimal(str(line["quantity"])) * Decimal(line["unit_price"])
+            assert abs(product - Decimal(line["amount"])) <= Decimal("0.0051")
+
+
+def test_net_present_cost_discounts_each_line(answer) -> None:
+    rate = 0.1
+    for one in answer["scenarios"]:
+        present = sum(float(x["amount"]) / (1 + rate) ** (x["month"] / 12) for x in one["lines"])
+        assert float(one["net_present_cost"]) == pytest.approx(present, abs=0.011)
+
+
+def test_on_demand_is_hours_times_the_cheapest_price(answer) -> None:
+    # 4,000 accelerator-hours at 55.04 / 8 USD, 24 months.
+    assert scenario(answer, "on_demand")["total_cost"] == "660480.00"
+    assert {x["offer_id"] for x in scenario(answer, "on_demand")["lines"]} == {
+        "aws:us-east-1:p5.48xlarge:on_demand"
+    }
+
+
+def test_a_spot_hour_costs_price_over_goodput(answer) -> None:
+    total = float(scenario(answer, "spot")["total_cost"])
+    offer_used = answer["offers"]["aws:us-east-1/us-east-1a:p5.48xlarge:spot"]
+    assert offer_used["goodput"] < 1
+    assert total == pytest.approx(24 * 4000 / 8 * 22 / offer_used["goodput"], abs=0.5)
+
+
+def test_hybrid_is_the_cheapest_and_recommended_as_the_simplest_of_its_price(answer) -> None:
+    costs = {s["key"]: Decimal(s["net_present_cost"]) for s in answer["scenarios"]}
+    assert costs["hybrid"] == min(costs.values())
+    assert costs[answer["recommendation"]["scenario"]] == costs["hybrid"]
+    assert costs["cloud_mix"] <= min(costs["on_demand"], costs["spot"], costs["committed"])
+    assert Decimal(answer["recommendation"]["saving"]) > 0
+
+
+def test_capacity_covers_the_demand_of_every_month(answer) -> None:
+    for one in answer["scenarios"]:
+        for month, hours in enumerate(answer["demand"]["hours_per_month"]):
+            rows = [r for r in one["capacity"] if r["month"] == month]
+            assert sum(r["hours_used"] for r in rows) == pytest.approx(hours, abs=1e-3)
+            assert sum(r["accelerators"] for r in rows) >= 6 - 1e-6
+            assert all(r["hours_used"] <= r["hours_available"] + 1e-6 for r in rows)
+
+
+def test_the_order_of_offers_changes_nothing() -> None:
+    turned = Catalog.of(tuple(reversed(CATALOG.offers.offers)))
+    assert compared(turned).as_dict()["scenarios"] == compared().as_dict()["scenarios"]
+
+
+def test_the_day_changes_nothing_but_ages() -> None:
+    import datetime as dt
+
+    from tests.planner.costing.market_of import request_of
+
+    later = compare(request_of(), CATALOG, today=dt.date(2030, 1, 1)).as_dict()
+    now = compared().as_dict()
+    assert [c.pop("age_days") for c in now["catalog"]] != [
+        c.pop("age_days") for c in later["catalog"]
+    ]
+    assert later == now
+
+
+def test_assumptions_say_what_was_given() -> None:
+    rows = {r["field"]: r for r in compared(on_prem={"pue": 1.3}).as_dict()["assumptions"]}
+    assert rows["on_prem.pue"] == {
+        "field": "on_prem.pue", "value": 1.3, "unit": "ratio", "given": True, "source": "request",
+    }  # fmt: skip
+    assert not rows["on_prem.electricity_per_kwh"]["given"]
+    assert all(row["source"] for row in rows.values())
+
+
+LENOVO = [
+    (98.32, "on_demand", 8556.24),
+    (77.43, "reserved", 10890.88),
+    (33.0, "on_demand", 25951.0),
+]
+
+
+@pytest.mark.parametrize(("price", "option", "hours"), LENOVO)
+def test_the_lenovo_case(price: float, option: str, hours: float) -> None:
+    request = json.loads((EXAMPLES / "lenovo.json").read_text())
+    term = {"term_months": 12} if option == "reserved" else {}
+    request["custom_offers"] = [
+        request["custom_offers"][0] | {"usd_per_hour": price, "purchase_option": option} | term
+    ]
+    (row,) = compare(request, Catalog.of([]), today=TODAY).as_dict()["break_even"]
+    assert row["hours"] == pytest.approx(hours, rel=1e-3)
+    assert row["months_at_full_use"] == pytest.approx(hours / 730, rel=1e-3)
+
+
+def test_retired_and_unknown_prices_are_never_proposed() -> None:
+    prices = catalog(
+        offer("55.04"),
+        offer("1.00", region="us-west-2", sold_now=False),
+        offer("0", region="eu-west-1"),
+    )
+    answer = compared(prices).as_dict()
+    assert set(answer["offers"]) == {"aws:us-east-1:p5.48xlarge:on_demand"}
+    assert any("retired" in warning for warning in answer["warnings"])
+
+
+def test_nothing_fits_says_which_limit_excludes_what() -> None:
+    answer = compared(constraints={"regions": ["westus3"], "min_accelerators_per_node": 4})
+    one = answer.scenarios[ScenarioKey.ON_DEMAND]
+    assert not one.feasible
+    assert one.lines == ()
+    text = " ".join(one.why_not)
+    assert "constraints.regions (westus3) excludes 3 of 4 on_demand offers" in text
+    assert "constraints.min_accelerators_per_node (4.0) excludes 2 of 4" in text
+
+
+def test_nothing_at_all_fits() -> None:
+    answer = compared(catalog(), on_prem={"servers": []}).as_dict()
+    assert not any(s["feasible"] for s in answer["scenarios"])
+    assert all(s["total_cost"] is None and s["why_not"] for s in answer["scenarios"])
+    assert answer["recommendation"]["scenario"] is None
+
+
+def test_an_unknown_region_is_refused_with_its_neighbours() -> None:
+    with pytest.raises(InvalidInput, match="did you mean us-east-1") as caught:
+        compared(constraints={"regions": ["us-east1"]})
+    assert caught.value.field == "constraints.regions"
+
+
+def test_a_life_shorter_than_the_lead_time_is_refused() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        compared(on_prem={"useful_life_months": 6, "lead_time_months": 9})
+    assert caught.value.field == "on_prem.useful_life_months"
+
+
+def test_another_currency_needs_a_rate() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        compared(currency="EUR")
+    assert caught.value.field == "currency"
+
+
+def test_another_currency_converts_prices_and_defaults() -> None:
+    dollars = compared().as_dict()
+    euros = compared(currency="EUR", exchange_rates={"EUR": 0.5}).as_dict()
+    for one, other in zip(dollars["scenarios"], euros["scenarios"], strict=True):
+        assert float(other["total_cost"]) == pytest.approx(float(one["total_cost"]) / 2, abs=2)
+
+
+def test_a_price_adjustment_multiplies_the_price_of_its_family() -> None:
+    cut = [{"provider": "aws", "family": "p5", "purchase_option": "on_demand", "multiplier": 0.5}]
+    assert (
+        scenario(compared(price_adjustments=cut).as_dict(), "on_demand")["total_cost"]
+        == "330240.00"
+    )
+
+
+def test_a_private_offer_takes_part() -> None:
+    private = {
+        "label": "our deal", "accelerator": "H100-80GB-SXM", "accelerator_count": 8,
+        "purchase_option": "on_demand", "usd_per_hour": 16,
+    }  # fmt: skip
+    answer = compared(custom_offers=[private]).as_dict()
+    assert scenario(answer, "on_demand")["total_cost"] == "192000.00"
+
+
+def test_a_budget_of_nothing_buys_nothing() -> None:
+    answer = compared(constraints={"capex_budget": 0}).as_dict()
+    assert not scenario(answer, "on_prem")["feasible"]
+    assert scenario(answer, "hybrid")["feasible"]
+    assert not [x for x in scenario(answer, "hybrid")["lines"] if x["category"] == "capex"]
+
+
+def test_servers_already_owned_cost_no_capex() -> None:
+    owned = [{"server": "dgx-h100", "units": 1, "bought": "2025-06"}]
+    answer = compared(on_prem={"servers": [], "already_owned": owned}).as_dict()
+    one = scenario(answer, "on_prem")
+    assert one["feasible"]
+    assert not {x["category"] for x in one["lines"]} & {"capex", "install", "spares"}
+    assert {"power", "colocation", "staff"} <= {x["category"] for x in one["lines"]}
+    assert len(answer["servers"]) == 1
+    assert answer["servers"][0]["accelerator"] == H100
