@@ -13,13 +13,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from django.db.models import Max, OuterRef, QuerySet, Subquery
+from django.db.models import Max, Subquery
 
 from pricing import models, reference, store
+from pricing.freshness import Freshness, freshness, info_of, newest_revisions
 from pricing.invalid_input import InvalidInput
 from pricing.models import PastPrice, Price, Revision
 from pricing.offers import Offer
 from pricing.snapshot import Catalog, RevisionInfo
+
+__all__ = [
+    "DatedPrice",
+    "Freshness",
+    "State",
+    "as_of",
+    "at",
+    "current",
+    "freshness",
+    "price_history",
+    "revisions_in_force",
+    "version",
+]
 
 
 class State(NamedTuple):
@@ -78,8 +92,7 @@ def version() -> State:
 
 def revisions_in_force() -> tuple[Revision, ...]:
     """The latest revision of each provider, in order of provider."""
-    newest = Revision.objects.filter(provider=OuterRef("provider")).order_by("-number")
-    return tuple(Revision.objects.filter(pk=Subquery(newest.values("pk")[:1])).order_by("provider"))
+    return tuple(newest_revisions())
 
 
 # One offer over time ----------------------------------------------------------------------
@@ -158,17 +171,12 @@ def _state() -> State:
     rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
     places = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
     rows = list(
-        _newest()
+        newest_revisions()
         .annotate(rates=Subquery(rates), places=Subquery(places))
         .values_list("provider", "number", "published_at", "rates", "places")
     )
     loaded = rows[0][3:] if rows else ()
     return State(tuple(row[:3] for row in rows), loaded)
-
-
-def _newest() -> QuerySet[Revision]:
-    newest = Revision.objects.filter(provider=OuterRef("provider")).order_by("-number")
-    return Revision.objects.filter(pk=Subquery(newest.values("pk")[:1])).order_by("provider")
 
 
 def _state_at(revisions: Iterable[tuple[str, int]]) -> State:
@@ -192,20 +200,6 @@ def _catalog(state: State) -> Catalog:
         revisions=[info_of(revision) for revision in found],
         regions=reference.regions(),
         exchange_rates=rates.until(max(r.as_of for r in found)) if found else rates,
-    )
-
-
-def info_of(revision: Revision) -> RevisionInfo:
-    """A revision as costing and the API tell it."""
-    return RevisionInfo(
-        provider=revision.provider,
-        revision=revision.number,
-        published_at=revision.published_at,
-        as_of=revision.as_of,
-        oldest_price_as_of=revision.oldest_price_as_of,
-        undated_prices=revision.undated_prices,
-        offer_count=revision.offer_count,
-        origin=revision.origin,
     )
 
 

@@ -15,7 +15,6 @@ from fractions import Fraction
 
 from pricing import accelerators
 from pricing.families import family_of
-from pricing.invalid_input import InvalidInput
 from pricing.offers import PAYMENT_OPTIONS, Offer, PurchaseOption
 from pricing.provider import SkippedRow
 from pricing.snapshot import ExchangeRates
@@ -140,7 +139,7 @@ def _by_itself(provider: str, rates: ExchangeRates, latest: dt.date) -> Judge:
 def _is_known(accelerator: str) -> bool:
     try:
         accelerators.get(accelerator)
-    except InvalidInput:
+    except KeyError:
         return False
     return True
 

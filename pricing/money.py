@@ -16,7 +16,6 @@ from django.db import models
 
 from pricing.amounts import from_scaled, to_scaled
 
-
 if TYPE_CHECKING:
     _WholeNumber = models.BigIntegerField[Decimal, Decimal]
 else:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from pricing import accelerators as market_accelerators
 from pricing.exchange_rates import ExchangeRates
-from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
@@ -29,7 +28,7 @@ def datasheet_facts(accelerator: str) -> tuple[float, str]:
     """Memory (GiB) and interconnect of an accelerator; (NaN, "") for one that is not known."""
     try:
         known = market_accelerators.get(accelerator)
-    except InvalidInput:
+    except KeyError:
         return float("nan"), ""
     memory = float("nan") if known.memory_gib is None else float(known.memory_gib)
     return memory, known.interconnect or ""

@@ -20,6 +20,7 @@ from pricing.locks import provider_lock
 from pricing.models import HeldBatch, Revision
 from pricing.provider import ProviderUnavailable
 
+_CLOCK_TOLERANCE = dt.timedelta(minutes=10)
 _ATTEMPTS = 5
 """Times a batch is judged anew because another was published meanwhile."""
 
@@ -173,11 +174,17 @@ class _Attempt:
             moves=[asdict(move) for move in changes.moves],
             skipped=by_reason(self.batch.skipped),
             withheld=by_reason(self.verdict.withheld),
-            warnings=[*self.batch.warnings, *self._parts_not_read()],
+            warnings=self._warnings(),
         )
 
-    def _parts_not_read(self) -> list[str]:
-        return [f"not read: {part.reason}" for part in self.batch.not_read]
+    def _warnings(self) -> list[str]:
+        warnings = [*self.batch.warnings]
+        if self.base and self.base.published_at > timezone.now() + _CLOCK_TOLERANCE:
+            warnings.append(
+                f"the revision before was published at {self.base.published_at:%Y-%m-%d %H:%M},"
+                " which our clock has not reached; check the clock"
+            )
+        return warnings + [f"not read: {part.reason}" for part in self.batch.not_read]
 
     def _told(
         self,
@@ -194,7 +201,7 @@ class _Attempt:
             withheld=by_reason(self.verdict.withheld),
             skipped=by_reason(self.batch.skipped),
             reasons=self.verdict.reasons,
-            warnings=(*self.batch.warnings, *self._parts_not_read()),
+            warnings=tuple(self._warnings()),
             revision=revision,
             held_batch=held_batch,
             kept=self.verdict.kept,

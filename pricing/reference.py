@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import transaction
 
 from pricing import models
 from pricing.amounts import quantized
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Region
 
 
@@ -39,6 +41,27 @@ def region_names(provider: str) -> frozenset[str]:
     """The regions of a provider in their right spelling."""
     rows = models.Region.objects.filter(provider=provider)
     return frozenset(rows.values_list("region", flat=True))
+
+
+def refuse_unknown_regions(providers: Sequence[str], regions: Sequence[str]) -> list[str]:
+    """The providers that have one of `regions`, all of them without any.
+
+    A provider of which no region is known yet is asked. Raises `InvalidInput` for a region
+    that none of them has.
+    """
+    known = {name: _regions_seen(name) for name in providers}
+    for region in regions:
+        if all(names and region not in names for names in known.values()):
+            close = difflib.get_close_matches(region, set().union(*known.values()), n=3)
+            hint = f"; did you mean {', '.join(close)}?" if close else ""
+            raise InvalidInput("region", f"{region!r} is no region of {', '.join(providers)}{hint}")
+    wanted = set(regions)
+    return [name for name, names in known.items() if not wanted or not names or wanted & names]
+
+
+def _regions_seen(provider: str) -> frozenset[str]:
+    listed = models.Listing.objects.filter(provider=provider).values_list("region", flat=True)
+    return region_names(provider) | frozenset(listed.distinct())
 
 
 @transaction.atomic

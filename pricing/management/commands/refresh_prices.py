@@ -1,0 +1,100 @@
+"""Bring the published prices up to date: `manage.py refresh_prices [PROVIDER …]`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from pricing import reference, refresh, report
+from pricing.discovery import all_providers, named
+from pricing.freshness import freshness
+from pricing.invalid_input import InvalidInput
+from pricing.management.progress import watch
+from pricing.recording import recorded
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells give it."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Fetch today's prices, check them and publish them, all of a provider's revision or none."
+        " Exit status: 0 all published, 1 one or more not, 2 bad arguments, 130 interrupted."
+    )
+    requires_migrations_checks = True
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        known = ", ".join(all_providers()) or "none"
+        parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
+        parser.add_argument(
+            "--region",
+            action="append",
+            default=[],
+            metavar="R",
+            help="only this region; repeatable",
+        )
+        parser.add_argument(
+            "--from", dest="replay", type=Path, metavar="DIR", help="replay pages kept by --record"
+        )
+        parser.add_argument("--record", type=Path, metavar="DIR", help="keep every raw page in DIR")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="check and report, write nothing"
+        )
+        parser.add_argument("--force", action="store_true", help="publish what would be held")
+        parser.add_argument(
+            "--deadline", type=float, default=refresh.DEADLINE_S, metavar="S",
+            help="longest time of the whole run in seconds (default %(default)g)",
+        )  # fmt: skip
+        parser.add_argument("--json", action="store_true", help="report as JSON")
+
+    def handle(self, *_: Any, **given: Any) -> None:
+        try:
+            results = self._refresh(given)
+        except InvalidInput as error:
+            raise CommandError(str(error), returncode=2) from None
+        self._report(results, given["json"])
+        status = _status(results)
+        if status:
+            sys.exit(status)
+
+    def _refresh(self, given: dict[str, Any]) -> list[refresh.Result]:
+        if given["deadline"] <= 0:
+            raise InvalidInput("--deadline", f"{given['deadline']:g} is not more than 0 seconds")
+        providers = named(given["provider"])
+        if not providers:
+            raise InvalidInput("provider", "pricing/providers holds no adapter")
+        if given["replay"]:
+            held = recorded(given["replay"], [p.name for p in providers], named=given["provider"])
+            providers = [p for p in providers if p.name in held]
+        asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
+        options = refresh.Options(
+            regions=tuple(given["region"]),
+            replay_from=given["replay"],
+            record_to=given["record"],
+            dry_run=given["dry_run"],
+            force=given["force"],
+            deadline_s=given["deadline"],
+        )
+        with watch(quiet=given["json"], plain=self.stderr) as listener:
+            return refresh.refresh([p for p in providers if p.name in asked], options, listener)
+
+    def _report(self, results: Sequence[refresh.Result], as_json: bool) -> None:
+        ages = {entry.provider: entry for entry in freshness()}
+        if as_json:
+            document = [report.as_dict(r, ages.get(r.provider)) for r in results]
+            self.stdout.write(json.dumps({"providers": document}, indent=2))
+            return
+        for result in results:
+            self.stdout.write("\n".join(report.lines(result, ages.get(result.provider))))
+
+
+def _status(results: Sequence[refresh.Result]) -> int:
+    if any(result.outcome == "interrupted" for result in results):
+        return INTERRUPTED
+    return 0 if all(result.is_good for result in results) else 1
