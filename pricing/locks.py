@@ -11,10 +11,10 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from django.db import connection
+from django.db import DatabaseError, connection
 
 
 class AlreadyRunning(Exception):  # noqa: N818 - it is news, not an error
@@ -43,7 +43,12 @@ def _session_lock(provider: str) -> Iterator[None]:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
             if not cursor.fetchone()[0]:
                 raise AlreadyRunning(provider)
-            yield
+            try:
+                yield
+            finally:
+                # At once: the server notices a closed session only a little later.
+                with suppress(DatabaseError):
+                    cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
     finally:
         own.close()
 
