@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from planner.sizing.fitness import PREFERRED, considered, exclusion
-from planner.sizing.hours import TrainingSize, least_accelerators, size_training
+from planner.sizing.fitness import PREFERRED, exclusion
+from planner.sizing.hours import least_accelerators, size_training
 from planner.sizing.samples import size_samples
 from planner.sizing.schedule import Schedule, Sized, Window, lay_out
 from planner.sizing.workload import Samples, Training
-from pricing.accelerators import Accelerator, resolve
+from pricing.accelerators import Accelerator
 from pricing.invalid_input import InvalidInput
 
 OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
@@ -41,18 +41,12 @@ def lay_out_everywhere(
     workload: Training | Samples,
     windows: Sequence[Window],
     horizon: int,
-    accelerators: Sequence[str] | None,
+    accelerators: Sequence[Accelerator],
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
-    """slug → schedule, and slug → reason for those that cannot do the work.
-
-    A workload that names its accelerator is laid out there alone, and a refusal is raised.
-    """
-    if workload.accelerator is not None:
-        one = resolve(workload.accelerator)
-        return {one.slug: lay_out_on(workload, windows, horizon, one)}, {}
+    """slug → schedule, and slug → reason for those that cannot do the work."""
     eligible: dict[str, Schedule] = {}
     excluded: dict[str, str] = {}
-    for one in considered(accelerators):
+    for one in accelerators:
         found = _try(workload, windows, horizon, one)
         if isinstance(found, Schedule):
             eligible[one.slug] = found
@@ -66,7 +60,7 @@ def lay_out_on(
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
     least = least_accelerators(workload, one) if isinstance(workload, Training) else 1
-    size_at = partial(_size, workload, one)
+    size_at = partial(size_of, workload, one)
     return lay_out(windows, horizon, size_at, least, workload.experiments_factor)
 
 
@@ -77,12 +71,8 @@ def reference_of(eligible: dict[str, Schedule]) -> str:
     return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
 
 
-def least_of(size: Sized) -> int:
-    """Accelerators that hold one run."""
-    return size.min_accelerators if isinstance(size, TrainingSize) else 1
-
-
-def _size(workload: Training | Samples, one: Accelerator, count: int | None) -> Sized:
+def size_of(workload: Training | Samples, one: Accelerator, count: int | None) -> Sized:
+    """One run on n accelerators, or on the usual number for None."""
     if isinstance(workload, Training):
         return size_training(workload, one, count)
     return size_samples(workload, one, count)
@@ -101,4 +91,4 @@ def _try(
         if error.field in OF_THE_ACCELERATOR or error.field.startswith("runs."):
             return error.message
         raise
-    return exclusion(one, least_of(schedule.largest)) or schedule
+    return exclusion(one, schedule.largest.min_accelerators) or schedule

@@ -33,9 +33,14 @@ def given_mfu(training: Training) -> float | None:
     return training.mfu or (training.hfu / RECOMPUTE_FACTOR if training.hfu else None)
 
 
+def has_given_throughput(training: Training) -> bool:
+    """Whether the team measured its own throughput, on one kind of accelerator."""
+    return training.tokens_per_second_per_accelerator is not None
+
+
 def has_given_rate(training: Training) -> bool:
     """Whether the team's own MFU or throughput stands in for the calibration."""
-    return bool(given_mfu(training) or training.tokens_per_second_per_accelerator)
+    return given_mfu(training) is not None or has_given_throughput(training)
 
 
 def range_of(

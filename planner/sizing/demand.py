@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.sizing.candidates import lay_out_everywhere, least_of, placed, reference_of
-from planner.sizing.fitness import notes_on
+from planner.sizing.candidates import lay_out_everywhere, lay_out_on, placed, reference_of
+from planner.sizing.fitness import considered, notes_on
 from planner.sizing.hours import TrainingSize
 from planner.sizing.schedule import Schedule, Sized, Window, windows_of
 from planner.sizing.work import work_of
@@ -128,9 +128,7 @@ def _sized(
 ) -> Demand:
     workload = placed(workload, accelerators)
     windows = windows_of(workload.runs, start, horizon)
-    eligible, excluded = lay_out_everywhere(workload, windows, horizon, accelerators)
-    if not eligible:
-        raise InvalidInput("accelerator", _nothing_fits(excluded))
+    eligible, excluded = _laid_out(workload, windows, horizon, accelerators)
     reference = reference_of(eligible)
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
@@ -147,12 +145,28 @@ def _sized(
     )
 
 
+def _laid_out(
+    workload: Training | Samples,
+    windows: Sequence[Window],
+    horizon: int,
+    accelerators: Sequence[str] | None,
+) -> tuple[dict[str, Schedule], dict[str, str]]:
+    """Schedules of the accelerators that fit, at least one, and the reasons of the others."""
+    if workload.accelerator is not None:
+        one = resolve(workload.accelerator)
+        return {one.slug: lay_out_on(workload, windows, horizon, one)}, {}
+    found, excluded = lay_out_everywhere(workload, windows, horizon, considered(accelerators))
+    if not found:
+        raise InvalidInput("accelerator", nothing_fits(excluded))
+    return found, excluded
+
+
 def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
     """r = hours of the whole work on the reference over its hours here."""
     return Candidate(
         accelerator=slug,
         relative_throughput=float(reference.hours.sum() / laid.hours.sum()),
-        min_accelerators=least_of(laid.largest),
+        min_accelerators=laid.largest.min_accelerators,
         notes=notes_on(laid.largest.accelerator),
     )
 
@@ -178,7 +192,7 @@ def method_of(size: Sized) -> str:
     )
 
 
-def _nothing_fits(excluded: Mapping[str, str]) -> str:
+def nothing_fits(excluded: Mapping[str, str]) -> str:
     """Why no accelerator can do the work, the commonest reason first."""
     reasons = Counter(excluded.values()).most_common(3)
     listed = "; ".join(f"{reason} ({count} accelerators)" for reason, count in reasons)

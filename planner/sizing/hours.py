@@ -9,8 +9,10 @@ given, calibrated otherwise; a measured throughput replaces P · MFU.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from planner.sizing.confidence import doubts, given_mfu, has_given_rate, range_of
+from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.memory import min_accelerators
 from planner.sizing.parallelism import Layout, layout_on
@@ -27,17 +29,13 @@ from pricing.invalid_input import InvalidInput
 
 PRECISION_ORDER = ("bf16", "fp16", "fp32")
 """Tried in this order where the request names no precision."""
-SERVER_POWER_FACTOR = 1.9
-"""Server power over the accelerators' TDP: H100 1.82, A100 2.03 (Epoch AI, training-cost-trends
-@263c40a15930, 2024)."""
-POWER_LOAD = 0.75
-"""Average power over the server's rating while training (Epoch AI, as above, 2024)."""
 
 
 @dataclass(frozen=True)
 class TrainingSize:
     """One run on `accelerators` of one kind."""
 
+    training: Training
     accelerator: Accelerator
     precision: str
     accelerators: int
@@ -51,8 +49,15 @@ class TrainingSize:
     """Accelerator-hours, p50."""
     range_p10_p90: tuple[float, float]
     """Factors on `hours`."""
-    layout: Layout
     warnings: tuple[str, ...]
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The first split that fits; there is one from `min_accelerators` on."""
+        found = layout_on(self.training, self.precision, self.accelerator, self.accelerators)
+        if found is None:
+            raise AssertionError(f"no split over {self.accelerators} {self.accelerator.slug}")
+        return found
 
     @property
     def wall_clock_hours(self) -> float:
@@ -64,15 +69,21 @@ class TrainingSize:
         return self.work.model_flops / (self.hours * 3600)
 
     @property
+    def hardware_flops(self) -> float:
+        """FLOPs executed in one run: 4/3 of the model's where activations are recomputed."""
+        if self.layout.split.recompute:
+            return self.work.hardware_flops_recomputing
+        return self.work.executed_flops
+
+    @property
     def hfu(self) -> float:
         """Executed FLOP/s over the dense peak: 4/3 of MFU where activations are recomputed."""
         return self.mfu * (RECOMPUTE_FACTOR if self.layout.split.recompute else 1.0)
 
     @property
     def energy_kwh(self) -> float | None:
-        """Energy of the servers without the data centre's overhead (PUE): H · TDP · 1.9 · 0.75."""
-        tdp = self.accelerator.tdp_w
-        return tdp and self.hours * tdp / 1000 * SERVER_POWER_FACTOR * POWER_LOAD
+        """Energy of the run's servers, without the data centre's overhead."""
+        return energy_kwh(self.accelerator, self.hours)
 
 
 def precision_on(training: Training, one: Accelerator) -> str:
@@ -100,7 +111,7 @@ def precision_on(training: Training, one: Accelerator) -> str:
 def size_training(
     training: Training, one: Accelerator, accelerators: int | None = None
 ) -> TrainingSize:
-    """Hours, range and layout of one run; refuses what cannot be trained there.
+    """Hours and range of one run; refuses what cannot be trained there.
 
     Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
     """
@@ -111,10 +122,8 @@ def size_training(
     count = _count(accelerators, least, default_accelerators(work.executed_flops, peak), one)
     mfu, mfu_source = _mfu(training, one, precision, count, work, peak)
     goodput, goodput_source = _goodput(training, count)
-    layout = layout_on(training, precision, one, count)
-    if layout is None:
-        raise InvalidInput("accelerators", f"no split of the model over {count} fits {one.slug}")
     return TrainingSize(
+        training=training,
         accelerator=one,
         precision=precision,
         accelerators=count,
@@ -126,7 +135,6 @@ def size_training(
         goodput_source=goodput_source,
         hours=work.model_flops / (peak * mfu * goodput * 3600),
         range_p10_p90=range_of(training, one, precision, count),
-        layout=layout,
         warnings=(*_high_mfu(mfu, training), *doubts(training, one, precision, count)),
     )
 

@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
+from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.measured import FULL, LOW, MIXED, Measurement, benchmark, measurements
 from planner.sizing.relative import peak_tflops, throughput_index
@@ -55,6 +56,16 @@ class SampleSize:
     @property
     def wall_clock_hours(self) -> float:
         return self.hours / self.accelerators
+
+    @property
+    def min_accelerators(self) -> int:
+        """One: the model of a benchmark fits the accelerators it is trained on."""
+        return 1
+
+    @property
+    def energy_kwh(self) -> float | None:
+        """Energy of the run's servers, without the data centre's overhead."""
+        return energy_kwh(self.accelerator, self.hours)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,224 @@
+"""One workload on one accelerator, and every other accelerator beside it. PURE.
+
+`estimate` is the one function behind the estimate command, endpoint and page.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.sizing.candidates import (
+    lay_out_everywhere,
+    lay_out_on,
+    placed,
+    reference_of,
+    size_of,
+)
+from planner.sizing.confidence import has_given_throughput
+from planner.sizing.demand import method_of, nothing_fits
+from planner.sizing.figures import figures
+from planner.sizing.fitness import PREFERRED, notes_on
+from planner.sizing.hours import TrainingSize
+from planner.sizing.inference import serving
+from planner.sizing.ranking import Ranked, cpu_note, rank
+from planner.sizing.schedule import Sized, Window, windows_of
+from planner.sizing.workload import (
+    AcceleratorHours,
+    Count,
+    Run,
+    Samples,
+    Slug,
+    Training,
+    Workload,
+)
+from planner.validation import RequestModel, parse
+from pricing.accelerators import Accelerator, all_accelerators, get, resolve
+from pricing.invalid_input import InvalidInput
+from pricing.offers import HOURS_PER_MONTH
+
+OPEN_HORIZON_MONTHS = 240
+"""Months over which runs are laid out where only an estimate is asked for."""
+
+
+class EstimateRequest(RequestModel):
+    """What is asked: a workload, and where it shall run."""
+
+    workload: Workload
+    accelerator: Slug | None = None
+    """Absent: the workload's own, else the usual reference among those that fit."""
+    accelerators: Count | None = None
+    """Absent: the fewest that meet the deadline, else the usual number for the work."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The answer; `as_dict` gives it as every door shows it."""
+
+    workload: AcceleratorHours | Training | Samples
+    accelerator: Accelerator
+    runs: int
+    """Runs of all kinds together."""
+    hours: float
+    """Accelerator-hours of all runs and experiments, p50."""
+    method: str
+    size: Sized | None = None
+    """Of the run that needs the most accelerators; None for hours as given."""
+    peak: int = 1
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def candidates(self) -> tuple[Ranked, ...]:
+        """Every accelerator, ranked for this work; worked out when first asked for."""
+        if isinstance(self.workload, AcceleratorHours):
+            return ()
+        is_bound = isinstance(self.workload, Training) and has_given_throughput(self.workload)
+        known = (self.accelerator,) if is_bound else all_accelerators()
+        start, horizon = _span(self.workload.runs)
+        windows = windows_of(self.workload.runs, start, horizon)
+        return rank(*lay_out_everywhere(self.workload, windows, horizon, known))
+
+    def as_dict(self) -> dict[str, object]:
+        """The answer as plain numbers, lists and text; None where a value has no meaning."""
+        return {
+            "accelerator": self.accelerator.slug,
+            "accelerators": self.size.accelerators if self.size else self.peak,
+            "runs": self.runs,
+            "accelerator_hours": self._range(),
+            **figures(self.size),
+            "inference": self._inference(),
+            "cpu": cpu_note(self._flops()),
+            "candidates": [ranked.as_dict() for ranked in self.candidates],
+            "notes": list(notes_on(self.accelerator)),
+            "method": self.method,
+            "warnings": list(self.warnings),
+        }
+
+    def _range(self) -> dict[str, float]:
+        low, high = self.size.range_p10_p90 if self.size else (1.0, 1.0)
+        return {"p10": self.hours * low, "p50": self.hours, "p90": self.hours * high}
+
+    def _inference(self) -> dict[str, object] | None:
+        if not isinstance(self.workload, Training):
+            return None
+        return serving(self.workload, self.accelerator)
+
+    def _flops(self) -> float | None:
+        if not isinstance(self.size, TrainingSize):
+            return None
+        return self.size.work.executed_flops * self.runs
+
+
+def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
+    """Hours, memory, layout and ranking of a workload; refuses by field what cannot be.
+
+    >>> answer = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e12},
+    ...                    "accelerator": "A100-80GB", "accelerators": 256}).as_dict()
+    >>> answer["training_flops"], answer["min_accelerators"], answer["accelerators"]
+    (4.2e+22, 2, 256)
+    """
+    asked = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
+    try:
+        named = _named(asked)
+        if isinstance(asked.workload, AcceleratorHours):
+            return _given_hours(asked.workload, named)
+        return _sized(asked, asked.workload, named)
+    except InvalidInput as error:
+        raise _in_request(error) from error
+
+
+def _given_hours(workload: AcceleratorHours, named: Accelerator | None) -> Estimate:
+    hours = workload.hours_per_month
+    return Estimate(
+        workload=workload,
+        accelerator=named or resolve(workload.accelerator),
+        runs=1,
+        hours=sum(hours),
+        method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),
+        peak=workload.peak_accelerators or max(1, math.ceil(max(hours) / HOURS_PER_MONTH)),
+    )
+
+
+def _sized(
+    asked: EstimateRequest, workload: Training | Samples, named: Accelerator | None
+) -> Estimate:
+    workload = placed(workload, [named.slug] if named else None)
+    start, horizon = _span(workload.runs)
+    windows = windows_of(workload.runs, start, horizon)
+    one = named or _reference(workload, windows, horizon)
+    schedule = lay_out_on(workload, windows, horizon, one)
+    size = schedule.largest
+    if asked.accelerators:
+        size = size_of(workload, one, asked.accelerators)
+    runs = sum(window.count for window in windows)
+    same_count = schedule.hours.sum() if size is schedule.largest else None
+    return Estimate(
+        workload=workload,
+        accelerator=one,
+        runs=runs,
+        hours=float(same_count or size.hours * runs * workload.experiments_factor),
+        method=method_of(size),
+        size=size,
+        warnings=(*size.warnings, *_late(windows, size, workload.experiments_factor)),
+    )
+
+
+def _named(asked: EstimateRequest) -> Accelerator | None:
+    """The accelerator asked for; that of the request and that of the workload must agree, but
+    for a sample rate, which can be moved to another."""
+    workload = asked.workload
+    there = None
+    if workload.accelerator:
+        there = resolve(workload.accelerator, "workload.accelerator")
+    here = resolve(asked.accelerator) if asked.accelerator else None
+    moves = isinstance(workload, Samples) and workload.samples_per_second is not None
+    if here and there and here.slug != there.slug and not moves:
+        raise InvalidInput(
+            "accelerator", f"{here.slug} is asked for and the workload names {there.slug}"
+        )
+    return here or there
+
+
+def _reference(
+    workload: Training | Samples, windows: Sequence[Window], horizon: int
+) -> Accelerator:
+    """A usual accelerator where one fits, else the one with the fewest hours."""
+    usual = (get(slug) for slug in PREFERRED)
+    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual))
+    excluded: dict[str, str] = {}
+    if not eligible:
+        eligible, excluded = lay_out_everywhere(workload, windows, horizon, all_accelerators())
+    if not eligible:
+        raise InvalidInput("accelerator", nothing_fits(excluded))
+    return get(reference_of(eligible))
+
+
+def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
+    """First month and months from there over which the runs are laid out."""
+    if not runs:
+        return dt.date(2000, 1, 1), OPEN_HORIZON_MONTHS
+    start = min(run.start for run in runs)
+    last = max(run.deadline or run.start for run in runs)
+    months = (last.year - start.year) * 12 + last.month - start.month
+    return start, months + OPEN_HORIZON_MONTHS
+
+
+def _late(windows: Sequence[Window], size: Sized, experiments_factor: float) -> tuple[str, ...]:
+    """A warning where the accelerators asked for miss a deadline."""
+    wall_clock = size.wall_clock_hours * experiments_factor
+    deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
+    if not deadlines or wall_clock <= min(deadlines):
+        return ()
+    return (
+        f"{size.accelerators} accelerators take {wall_clock:,.0f} h and the deadline leaves "
+        f"{min(deadlines):,} h",
+    )
+
+
+def _in_request(error: InvalidInput) -> InvalidInput:
+    """The refusal with its field as the request spells it."""
+    is_own = error.field in ("accelerator", "accelerators") or error.field.startswith("workload.")
+    return error if is_own else error.under("workload")
