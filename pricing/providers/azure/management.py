@@ -1,0 +1,164 @@
+"""Azure Resource Manager through azure-mgmt-compute: Resource SKUs and usages.
+
+Only asked when AZURE_SUBSCRIPTION_ID is set. Credentials come from azure-identity (environment,
+managed identity, `az login`); a loopback address is asked without any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from pricing.endpoints import Endpoint, same_origin, shown
+from pricing.http import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Pages, Refused
+from pricing.provider import ProviderUnavailable
+from pricing.providers.azure.price_rows import region_name
+from pricing.retries import RetryableError, retry_after_s
+
+if TYPE_CHECKING:
+    from azure.mgmt.compute import ComputeManagementClient
+
+PUBLIC_URL = "https://management.azure.com"
+REMEDY = (
+    "Sign in with `az login` or set AZURE_TENANT_ID, AZURE_CLIENT_ID and AZURE_CLIENT_SECRET of "
+    "an account with the Reader role; or leave AZURE_SUBSCRIPTION_ID empty, and the shipped "
+    "table of machines is used."
+)
+_RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
+
+
+def is_configured(pages: Pages) -> bool:
+    return bool(_subscription(pages))
+
+
+def resource_skus(pages: Pages) -> Iterator[dict[str, Any]]:
+    """Every row of the Resource SKUs API, of the wanted regions if they are limited."""
+    wanted = [region_name(region) for region in pages.context.regions]
+    for region in wanted or [""]:
+        where = {"filter": f"location eq '{region}'"} if region else {}
+        yield from _rows(pages, f"resource-skus/{region or 'all'}", "resource_skus", where)
+
+
+def usages(pages: Pages, region: str) -> Iterator[dict[str, Any]]:
+    """What the subscription uses and may use in a region."""
+    yield from _rows(pages, f"usages/{region}", "usage", {"location": region})
+
+
+def _rows(
+    pages: Pages, name: str, group: str, question: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
+    """Rows of all pages of one question, each page through retries, record and replay."""
+    walk = _Walk(pages, group, question)
+    number, more = 1, True
+    while more:
+        page = pages.call(f"{name}/{number:04}.json", walk.next_page, failure)
+        yield from page["value"]
+        pages.context.progress(name, number, None)
+        number, more = number + 1, bool(page["nextLink"])
+
+
+class _Walk:
+    """The pages of one question. A page that failed is asked for again by the next call."""
+
+    def __init__(self, pages: Pages, group: str, question: Mapping[str, str]) -> None:
+        self._pages = pages
+        self._group = group
+        self._question = question
+        self._operations: Any = None
+        self._next_link: str | None = None
+
+    def next_page(self) -> dict[str, Any]:
+        if self._operations is None:
+            self._operations = getattr(_client(self._pages), self._group)
+        page = self._operations.list(**self._question).by_page(self._next_link)
+        rows = [row.as_dict() for row in next(page)]
+        self._next_link = page.continuation_token
+        return {"value": rows, "nextLink": self._next_link}
+
+
+def _client(pages: Pages) -> ComputeManagementClient:
+    from azure.core.pipeline.policies import SansIOHTTPPolicy
+    from azure.mgmt.compute import ComputeManagementClient
+
+    endpoint = pages.endpoint("AZURE_RESOURCE_MANAGER_URL", PUBLIC_URL)
+    options: dict[str, Any] = {}
+    if endpoint.anonymous:
+        options = {"authentication_policy": SansIOHTTPPolicy(), "use_env_settings": False}
+    return ComputeManagementClient(
+        _credential(endpoint),
+        _subscription(pages),
+        base_url=endpoint.url,
+        credential_scopes=[f"{PUBLIC_URL}/.default"],
+        per_call_policies=[_only_this_server(pages.provider, endpoint)],
+        retry_total=0,
+        permit_redirects=False,
+        connection_timeout=CONNECT_TIMEOUT_S,
+        read_timeout=CALL_TIMEOUT_S,
+        **options,
+    )
+
+
+def _credential(endpoint: Endpoint) -> Any:
+    if endpoint.anonymous:
+        return object()
+    from azure.identity import DefaultAzureCredential
+
+    return DefaultAzureCredential()
+
+
+def _only_this_server(provider: str, endpoint: Endpoint) -> Any:
+    """A pipeline policy: a `nextLink` to another server is not followed, nor given a token."""
+    from azure.core.pipeline.policies import SansIOHTTPPolicy
+
+    class OnlyThisServer(SansIOHTTPPolicy[Any, Any]):
+        def on_request(self, request: Any) -> None:
+            url = request.http_request.url
+            if not same_origin(endpoint.url, url):
+                raise ProviderUnavailable(
+                    provider,
+                    f"the next page is said to be at {shown(url)}, on another server",
+                    "It was not followed. Check AZURE_RESOURCE_MANAGER_URL.",
+                )
+
+    return OnlyThisServer()
+
+
+def failure(error: Exception) -> RetryableError | ProviderUnavailable | None:
+    """What an error of the SDK means for the run; None: a bug of ours."""
+    import json
+
+    from azure.core import exceptions as azure
+
+    if isinstance(error, azure.ClientAuthenticationError):
+        return Refused("azure", f"Azure refused the sign-in ({_short(error)})", REMEDY)
+    if isinstance(error, azure.HttpResponseError) and error.response is not None:
+        return _by_status(error)
+    if isinstance(error, azure.AzureError):
+        return RetryableError(f"{type(error).__name__} {_short(error)}")
+    if isinstance(error, (azure.DeserializationError, json.JSONDecodeError)):
+        return RetryableError(f"the answer is not valid JSON ({error})")
+    return None
+
+
+def _by_status(error: Any) -> RetryableError | ProviderUnavailable:
+    status = error.response.status_code
+    path = urlsplit(error.response.request.url).path
+    what = f"{path} answered {status} {error.response.reason or ''}".strip()
+    if status in _RETRYABLE:
+        return RetryableError(what, retry_after_s(error.response.headers.get("retry-after")))
+    if status in (401, 403):
+        return Refused("azure", what, REMEDY)
+    if status == 200:
+        return RetryableError(f"{path}: the answer cannot be read")
+    return ProviderUnavailable(
+        "azure", what, "Check AZURE_SUBSCRIPTION_ID and AZURE_RESOURCE_MANAGER_URL."
+    )
+
+
+def _short(error: Exception) -> str:
+    return str(error).strip().splitlines()[0][:300] if str(error).strip() else ""
+
+
+def _subscription(pages: Pages) -> str:
+    return pages.context.settings.get("AZURE_SUBSCRIPTION_ID", "").strip()

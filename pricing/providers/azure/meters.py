@@ -1,0 +1,71 @@
+"""One price for one machine where several meters bear its name.
+
+Azure may keep several meters for one machine name in a region: an older and a newer state of
+one meter, the same price twice, or a variant filed under the wrong name (a row of NC144lds
+under NC144ds). The last one read is not the right one; without a rule that tells, there is no
+price.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from pricing.provider import SkippedRow
+from pricing.providers.azure.price_rows import Price
+
+_LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)
+_SIZE = re.compile(r"n[a-z]+\d+[a-z]*", re.IGNORECASE)
+
+
+def one_price_each(prices: Iterable[Price]) -> Iterator[Price | SkippedRow]:
+    """At most one price for each machine, region, option and term."""
+    groups: dict[tuple[str, str, str, int], list[Price]] = defaultdict(list)
+    for price in prices:
+        groups[price.key].append(price)
+    for group in groups.values():
+        yield from _resolved(group)
+
+
+def _resolved(group: Sequence[Price]) -> Iterator[Price | SkippedRow]:
+    current = _newest_of_each_sku(group)
+    yield from (_skipped("older state of a price", p) for p in group if p not in current)
+    best = max(_affinity(price) for price in current)
+    named = [price for price in current if _affinity(price) == best]
+    yield from (_skipped("meter of another machine", p) for p in current if p not in named)
+    if len({(price.per_hour, price.upfront) for price in named}) > 1:
+        yield from (_skipped("several meters with different prices", p) for p in named)
+        return
+    yield named[0]
+    yield from (_skipped("same price from another meter", price) for price in named[1:])
+
+
+def _newest_of_each_sku(group: Sequence[Price]) -> list[Price]:
+    newest: dict[str, dt.datetime] = defaultdict(lambda: _LONG_AGO)
+    for price in group:
+        newest[price.sku_id] = max(newest[price.sku_id], price.effective or _LONG_AGO)
+    return [p for p in group if (p.effective or _LONG_AGO) == newest[p.sku_id]]
+
+
+def _affinity(price: Price) -> int:
+    """How surely a meter is the machine's own: 2 by its whole name, 1 by its size, 0 not.
+
+    Names are compared without punctuation; "ND96isrH100v5" is Standard_ND96isr_H100_v5, and
+    "NC144dsxlRTX6kv6" at least of the size NC144ds. A machine is never named from a meter.
+    """
+    machine, meter = _plain(price.instance_type), _plain(price.sku_name)
+    if machine == meter:
+        return 2
+    size = _SIZE.match(re.sub(r"(?i)^(?:standard|basic)_", "", price.instance_type))
+    return 1 if size and meter.startswith(size[0].lower()) else 0
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", re.sub(r"^(?:standard|basic)[_ ]", "", name.lower()))
+
+
+def _skipped(reason: str, price: Price) -> SkippedRow:
+    where = f"{price.instance_type} {price.region} {price.option.value}"
+    return SkippedRow(reason, f"{where}: {price.sku_name}")

@@ -1,0 +1,278 @@
+"""One row of the Retail Prices API into prices, or the reason why it is none.
+
+https://learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices
+
+Nothing but the words of a row tells its variants apart: Windows and Linux share the machine's
+name and the meter, Spot and Low Priority are `Consumption` like pay-as-you-go.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from pricing.offers import PurchaseOption
+from pricing.provider import SkippedRow
+
+CLOCK_TOLERANCE = dt.timedelta(days=1)
+"""A price may begin or end so much beside our own clock, which may be off."""
+
+_ACCELERATOR_SERIES = re.compile(r"(?:standard_|basic_)?n[a-z]+\d", re.IGNORECASE)
+"""N-series: NC, NCC, ND, NG, NP, NV and what may follow. NP is FPGA; the shapes say so."""
+_OPTION_WORDS = re.compile(r"\s+(?:spot|low priority)\s*$", re.IGNORECASE)
+_WINDOWS = re.compile(r"\b(?:windows|win)\b", re.IGNORECASE)
+_HOUR = re.compile(r"\s*1\s*hour\s*", re.IGNORECASE)
+_YEARS = re.compile(r"\s*(\d+)\s*years?\s*", re.IGNORECASE)
+_NOT_PUBLIC = re.compile(r"euap|stg|stage|brazilus")
+"""Regions for Microsoft's own use, which the API lists beside the public ones."""
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Price:
+    """What one row, or one savings plan in it, asks for one machine in one region."""
+
+    region: str
+    instance_type: str
+    option: PurchaseOption
+    per_hour: Decimal
+    upfront: Decimal = Decimal(0)
+    term_months: int = 0
+    payment_option: str = ""
+    sku_name: str = ""
+    sku_id: str = ""
+    effective: dt.datetime | None = None
+
+    @property
+    def key(self) -> tuple[str, str, str, int]:
+        return self.region, self.instance_type.lower(), self.option.value, self.term_months
+
+
+def region_name(text: str) -> str:
+    """The region as prices spell it: Resource SKUs say "WestUS3", prices "westus3".
+
+    >>> region_name("WestUS3"), region_name("West US 3")
+    ('westus3', 'westus3')
+    """
+    return re.sub(r"[\s_-]", "", text).lower()
+
+
+def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
+    """The prices of one row; nothing for a machine without accelerators."""
+    if not _is_accelerator_machine(row):
+        return
+    reason = next((why for why, applies in _REASONS if applies(row, now)), "")
+    if reason:
+        yield SkippedRow(reason, _words(row))
+        return
+    if _text(row, "type").lower() == "reservation":
+        yield _reservation(row)
+        return
+    price = _pay_as_you_go(row)
+    yield price
+    if price.option is PurchaseOption.ON_DEMAND:
+        yield from _savings_plans(row, price)
+
+
+def _pay_as_you_go(row: Row) -> Price:
+    words = f"{_text(row, 'skuName')} | {_text(row, 'meterName')}".lower()
+    option = PurchaseOption.ON_DEMAND
+    if re.search(r"\bspot\b", words):
+        option = PurchaseOption.SPOT
+    elif re.search(r"\blow priority\b", words):
+        option = PurchaseOption.LOW_PRIORITY
+    return _price(row, option, per_hour=amount(row.get("retailPrice")) or Decimal(0))
+
+
+def _reservation(row: Row) -> Price | SkippedRow:
+    """`retailPrice` is the whole term's, whatever unit the row names.
+
+    It becomes `upfront`, all of it, and `per_hour` stays 0: that is the number as Microsoft
+    states it, undivided, and it is counted once. Paying it in monthly parts costs the same.
+    """
+    term = term_months(_text(row, "reservationTerm"))
+    if not term:
+        return SkippedRow("reservation without a known term", _words(row))
+    return _price(
+        row,
+        PurchaseOption.RESERVED,
+        per_hour=Decimal(0),
+        upfront=amount(row.get("retailPrice")) or Decimal(0),
+        term_months=term,
+        payment_option="all_upfront",
+    )
+
+
+def _savings_plans(row: Row, base: Price) -> Iterator[Price | SkippedRow]:
+    for plan in row.get("savingsPlan") or ():
+        term = term_months(_text(plan, "term"))
+        rate = amount(plan.get("retailPrice")) or amount(plan.get("unitPrice"))
+        if not term or not rate:
+            yield SkippedRow("savings plan without a term or price", _words(row))
+            continue
+        yield _price(
+            row,
+            PurchaseOption.SAVINGS_PLAN,
+            per_hour=rate,
+            term_months=term,
+            payment_option="no_upfront",
+        )
+
+
+def _price(row: Row, option: PurchaseOption, **terms: Any) -> Price:
+    return Price(
+        region=region_name(_text(row, "armRegionName")),
+        instance_type=_text(row, "armSkuName"),
+        option=option,
+        sku_name=_OPTION_WORDS.sub("", _text(row, "skuName")),
+        sku_id=_text(row, "skuId"),
+        effective=moment(row.get("effectiveStartDate")),
+        **terms,
+    )
+
+
+def term_months(text: str) -> int:
+    """Months of "1 Year", "3 Years"; 0 for what is not a number of years.
+
+    >>> term_months("3 Years"), term_months("")
+    (36, 0)
+    """
+    match = _YEARS.fullmatch(text)
+    return 12 * int(match[1]) if match else 0
+
+
+def amount(value: object) -> Decimal | None:
+    """A price as an exact number; None where there is none to be read.
+
+    >>> amount(0.1), amount(None), amount("n/a")
+    (Decimal('0.1'), None, None)
+    """
+    if value is None or isinstance(value, bool):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def moment(text: object) -> dt.datetime | None:
+    """A time of the API, UTC where it does not say."""
+    try:
+        found = dt.datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+
+
+def _is_accelerator_machine(row: Row) -> bool:
+    name = _text(row, "armSkuName") or _text(row, "skuName")
+    return bool(_ACCELERATOR_SERIES.match(name))
+
+
+def _words(row: Row) -> str:
+    parts = (_text(row, "armSkuName") or _text(row, "skuName"), _text(row, "productName"))
+    return " | ".join(part for part in parts if part)
+
+
+def _text(row: Row, field: str) -> str:
+    value = row.get(field)
+    return value.strip() if isinstance(value, str) else ""
+
+
+# Why a row is not a price of a Linux machine -----------------------------------------------
+
+
+def _is_windows(row: Row, _now: dt.datetime) -> bool:
+    return bool(_WINDOWS.search(_text(row, "productName")))
+
+
+def _is_dedicated_host(row: Row, _now: dt.datetime) -> bool:
+    named = _text(row, "armSkuName") or _text(row, "skuName")
+    return "dedicated host" in _text(row, "productName").lower() or bool(
+        re.search(r"[_ ]type\d+$", named, re.IGNORECASE)
+    )
+
+
+def _is_cloud_services(row: Row, _now: dt.datetime) -> bool:
+    product = _text(row, "productName").lower().replace(" ", "")
+    service = _text(row, "serviceName").lower().replace(" ", "")
+    return "cloudservices" in product or service == "cloudservices"
+
+
+def _is_other_service(row: Row, _now: dt.datetime) -> bool:
+    return _text(row, "serviceName").lower() not in ("", "virtual machines")
+
+
+def _is_promotion(row: Row, _now: dt.datetime) -> bool:
+    product = _text(row, "productName").lower()
+    return _text(row, "armSkuName").lower().endswith("_promo") or bool(
+        re.search(r"\bpromo\b", product)
+    )
+
+
+def _is_expired(row: Row, now: dt.datetime) -> bool:
+    if re.search(r"\bexpired\b", _text(row, "meterName"), re.IGNORECASE):
+        return True
+    end = moment(row.get("effectiveEndDate"))
+    return end is not None and end < now - CLOCK_TOLERANCE
+
+
+def _is_not_yet(row: Row, now: dt.datetime) -> bool:
+    start = moment(row.get("effectiveStartDate"))
+    return start is not None and start > now + CLOCK_TOLERANCE
+
+
+def _is_dev_test(row: Row, _now: dt.datetime) -> bool:
+    return _text(row, "type").lower() == "devtestconsumption"
+
+
+def _is_other_type(row: Row, _now: dt.datetime) -> bool:
+    return _text(row, "type").lower() not in ("consumption", "reservation")
+
+
+def _is_secondary(row: Row, _now: dt.datetime) -> bool:
+    return str(row.get("isPrimaryMeterRegion", True)).lower() == "false"
+
+
+def _is_tier(row: Row, _now: dt.datetime) -> bool:
+    return (amount(row.get("tierMinimumUnits")) or Decimal(0)) != 0
+
+
+def _is_converted(row: Row, _now: dt.datetime) -> bool:
+    return _text(row, "currencyCode").upper() not in ("", "USD")
+
+
+def _is_zero(row: Row, _now: dt.datetime) -> bool:
+    return (amount(row.get("retailPrice")) or Decimal(0)) <= 0
+
+
+def _region_of(row: Row) -> str:
+    return region_name(_text(row, "armRegionName"))
+
+
+_REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
+    ("no product name, Windows cannot be told", lambda row, _: not _text(row, "productName")),
+    ("Windows", _is_windows),
+    ("Dedicated Host", _is_dedicated_host),
+    ("Cloud Services", _is_cloud_services),
+    ("not a virtual machine", _is_other_service),
+    ("promotion", _is_promotion),
+    ("expired", _is_expired),
+    ("dev/test", _is_dev_test),
+    ("unknown type of price", _is_other_type),
+    ("not the primary meter", _is_secondary),
+    ("price of a volume tier", _is_tier),
+    ("unit is not an hour", lambda row, _: not _HOUR.fullmatch(_text(row, "unitOfMeasure"))),
+    ("converted price, not in US dollars", _is_converted),
+    ("price is zero or missing", _is_zero),
+    ("no machine name", lambda row, _: not _text(row, "armSkuName")),
+    ("no region", lambda row, _: not _region_of(row)),
+    ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_region_of(row)))),
+    ("not yet in effect", _is_not_yet),
+)

@@ -1,0 +1,257 @@
+"""Azure over loopback: what is published equals what is sold, whatever surrounds it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import FetchContext, SkippedRow
+from pricing.providers.azure import provider
+from pricing.providers.azure.machines import Machines, read_resource_sku
+from pricing.providers.azure.price_rows import region_name
+from tests.pricing.providers.azure_tools import context, fetched, offers, reasons
+from tests.pricing.servers.azure import AzureServer
+from tests.pricing.servers.azure_truth import DAY, OTHERS, VMS, Row, row, rows_of, truth
+
+TRUE_ROWS = [one for vm in VMS for one in rows_of(vm)]
+REASONS = {
+    "windows": "Windows",
+    "windows spot": "Windows",
+    "win": "Windows",
+    "dedicated host": "Dedicated Host",
+    "cloud services": "Cloud Services",
+    "fpga": "no accelerator of ours",
+    "dev/test": "dev/test",
+    "promo sku": "promotion",
+    "promo product": "promotion",
+    "expired meter": "expired",
+    "ended": "expired",
+    "older state": "older state of a price",
+    "to come": "not yet in effect",
+    "secondary meter": "not the primary meter",
+    "volume tier": "price of a volume tier",
+    "zero": "price is zero or missing",
+    "no price": "price is zero or missing",
+    "converted": "converted price, not in US dollars",
+    "no machine name": "no machine name",
+    "unit of a month": "unit is not an hour",
+    "canary region": "not a public region",
+    "staging region": "no product name, Windows cannot be told",
+    "meter of another machine": "meter of another machine",
+    "same twice": "same price from another meter",
+    "unknown machine": "unknown machine",
+    "fraction not published": "accelerator count not published",
+    "unknown term": "reservation without a known term",
+}
+
+
+@pytest.fixture
+def server() -> Iterator[AzureServer]:
+    with AzureServer() as running:
+        yield running
+
+
+def test_the_offers_equal_what_is_sold(server: AzureServer) -> None:
+    assert offers(fetched(server.settings)) == truth()
+
+
+def test_a_subscription_adds_nothing_wrong(server: AzureServer) -> None:
+    assert offers(fetched(server.settings_with_subscription)) == truth()
+
+
+@pytest.mark.parametrize("page_size", [1, 3, 1000])
+def test_the_size_of_a_page_does_not_matter(page_size: int) -> None:
+    with AzureServer(page_size=page_size) as server:
+        assert offers(fetched(server.settings)) == truth()
+
+
+@pytest.mark.parametrize(
+    ("name", "odd"),
+    [(name, odd) for name, odd in OTHERS if name in REASONS],
+    ids=[name for name, _ in OTHERS if name in REASONS],
+)
+def test_trap_2_a_row_that_only_looks_like_a_price_is_left_out(name: str, odd: Row) -> None:
+    server = AzureServer([*TRUE_ROWS, odd], page_size=1000)
+    server.understands_contains = False  # the rows without a machine's name come as well
+    with server:
+        rows = fetched(server.settings)
+    assert offers(rows) == truth()
+    assert reasons(rows) == {REASONS[name]: 1}
+
+
+def test_two_meters_with_two_prices_are_no_price() -> None:
+    pair = [odd for name, odd in OTHERS if name == "two meters"]
+    with AzureServer(pair) as server:
+        rows = fetched(server.settings)
+    assert offers(rows) == {}
+    assert reasons(rows) == {"several meters with different prices": 2}
+
+
+def test_machines_without_accelerators_are_not_worth_a_word() -> None:
+    others = [odd for name, odd in OTHERS if name in ("no accelerator", "a disk")]
+    server = AzureServer([*TRUE_ROWS, *others])
+    server.understands_contains = False
+    with server:
+        rows = fetched(server.settings)
+    assert not reasons(rows)
+
+
+def test_trap_2_a_reservation_is_the_whole_terms_price_counted_once(server: AzureServer) -> None:
+    found = offers(fetched(server.settings))
+    one = found["azure:westeurope:Standard_NC24ads_A100_v4:reserved:12m:all_upfront"]
+    assert (one.price_per_hour, one.upfront) == (Decimal(0), Decimal("31234.0"))
+    on_demand = found["azure:westeurope:Standard_NC24ads_A100_v4:on_demand"]
+    assert one.effective_price_per_hour == Decimal("31234.0") / 8760
+    assert one.effective_price_per_hour < on_demand.price_per_hour
+
+
+def test_trap_2_spot_and_low_priority_are_told_apart(server: AzureServer) -> None:
+    found = offers(fetched(server.settings))
+    prices = {
+        option: found[f"azure:westeurope:Standard_NC24ads_A100_v4:{option}"].price_per_hour
+        for option in ("on_demand", "spot", "low_priority")
+    }
+    assert prices == {
+        "on_demand": Decimal("4.775"),
+        "spot": Decimal("1.097295"),
+        "low_priority": Decimal("0.955"),
+    }
+
+
+def test_trap_4_a_sixth_of_an_accelerator_is_a_sixth(server: AzureServer) -> None:
+    one = offers(fetched(server.settings))["azure:westeurope:Standard_NV6ads_A10_v5:on_demand"]
+    assert one.accelerator_count == Fraction(1, 6)
+    assert one.price_per_accelerator_hour == Decimal("3.54")
+
+
+def test_trap_6_a_region_has_one_spelling() -> None:
+    assert region_name("WestUS3") == region_name("West US 3") == "westus3"
+    pair = [
+        row("Standard_NC24ads_A100_v4", "NC24ads A100 v4", "NCads", name, "3.673", skuId=name)
+        for name in ("WestUS3", "westus3")
+    ]
+    with AzureServer(pair) as server:
+        rows = fetched(server.settings)
+    assert list(offers(rows)) == ["azure:westus3:Standard_NC24ads_A100_v4:on_demand"]
+    assert reasons(rows) == {"same price from another meter": 1}
+
+
+def test_trap_7_a_converted_price_is_not_taken_for_the_local_one() -> None:
+    converted = [{**one, "currencyCode": "EUR"} for one in TRUE_ROWS]
+    with AzureServer(converted) as server:
+        rows = fetched(server.settings)
+    assert offers(rows) == {}
+    assert set(reasons(rows)) == {"converted price, not in US dollars"}
+
+
+def test_trap_8_an_unknown_machine_is_reported_by_name(server: AzureServer) -> None:
+    rows = fetched(server.settings)
+    assert SkippedRow("unknown machine", "Standard_NX8ads_Z9_v1") in rows
+
+
+def test_trap_11_a_retired_machine_is_shown_and_not_sold(server: AzureServer) -> None:
+    one = offers(fetched(server.settings))["azure:westeurope:Standard_NC6:on_demand"]
+    assert (one.price_per_hour, one.sold_now) == (Decimal("0.972"), False)
+
+
+def test_trap_9_the_day_is_the_one_of_the_run(server: AzureServer) -> None:
+    assert {one.as_of for one in offers(fetched(server.settings)).values()} == {DAY}
+
+
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_clock_two_hours_off_changes_no_price(server: AzureServer, hours: int) -> None:
+    settings = server.settings
+    now = context(settings).retrieved_at + dt.timedelta(hours=hours)
+    rows = list(provider.fetch(FetchContext(settings, now)))
+    assert offers([row for row in rows if isinstance(row, (Offer, SkippedRow))]) == truth()
+
+
+def test_a_run_may_be_limited_to_regions(server: AzureServer) -> None:
+    found = offers(fetched(server.settings, regions=("WestUS3",)))
+    assert found == {key: one for key, one in truth().items() if one.region == "westus3"}
+
+
+def test_fields_may_come_in_any_order_with_others_among_them() -> None:
+    rows = [
+        {"newField": {"a": 1}} | dict(reversed(one.items())) | {"availabilityId": None}
+        for one in TRUE_ROWS
+    ]
+    with AzureServer(rows) as server:
+        assert offers(fetched(server.settings)) == truth()
+
+
+def test_optional_fields_may_be_missing() -> None:
+    optional = ("meterId", "productId", "location", "serviceFamily", "effectiveStartDate")
+    rows = [{k: v for k, v in one.items() if k not in optional} for one in TRUE_ROWS]
+    with AzureServer(rows) as server:
+        assert offers(fetched(server.settings)) == truth()
+
+
+# Resource SKUs ----------------------------------------------------------------------------
+
+
+def sku(name: str, gpus: str, places: tuple[str, ...] = ("westeurope",)) -> Row:
+    return {
+        "resourceType": "virtualMachines",
+        "name": name,
+        "locations": list(places),
+        "capabilities": [
+            {"name": "GPUs", "value": gpus},
+            {"name": "vCPUs", "value": "40"},
+            {"name": "MemoryGB", "value": "320"},
+        ],
+    }
+
+
+def machines(*rows: Row) -> Machines:
+    return Machines(DAY, [one for one in map(read_resource_sku, rows) if one is not None])
+
+
+def test_a_machine_newer_than_our_table_is_known_from_resource_skus() -> None:
+    machine = machines(sku("Standard_ND40isr_B300_v9", "8")).find(
+        "Standard_ND40isr_B300_v9", "westeurope"
+    )
+    assert not isinstance(machine, SkippedRow)
+    assert (machine.accelerator, machine.accelerator_count) == ("nvidia-b300", Fraction(8))
+    assert (machine.vcpus, machine.memory_gib) == (40, 320)
+
+
+def test_trap_4_the_count_of_a_new_fractional_machine_is_not_believed() -> None:
+    found = machines(sku("Standard_NV9ads_A10_v6", "1")).find("Standard_NV9ads_A10_v6", "eastus")
+    assert isinstance(found, SkippedRow)
+    assert found.reason in ("accelerator count not published", "unknown machine")
+
+
+def test_a_name_that_may_mean_two_accelerators_is_reported() -> None:
+    found = machines(sku("Standard_NC99ads_A100_v9", "1")).find("Standard_NC99ads_A100_v9", "x")
+    assert found == SkippedRow("unknown machine", "Standard_NC99ads_A100_v9")
+
+
+def test_a_machine_is_not_sold_where_resource_skus_do_not_list_it() -> None:
+    known = machines(sku("STANDARD_NC24ADS_A100_V4", "1", ("WestUS3",)))
+    here = known.find("Standard_NC24ads_A100_v4", "westus3")
+    elsewhere = known.find("Standard_NC24ads_A100_v4", "westeurope")
+    assert not isinstance(here, SkippedRow)
+    assert not isinstance(elsewhere, SkippedRow)
+    assert (here.sold_now, elsewhere.sold_now) == (True, False)
+
+
+def test_a_restriction_of_the_subscription_takes_no_machine_off_the_market(
+    server: AzureServer,
+) -> None:
+    assert all(one["restrictions"] for one in server.skus if one["name"] == "Standard_NC6")
+    found = offers(fetched(server.settings_with_subscription))
+    assert found["azure:westus3:Standard_NC24ads_A100_v4:on_demand"].sold_now
+
+
+def test_savings_plans_need_the_version_that_has_them(server: AzureServer) -> None:
+    found = offers(fetched(server.settings))
+    plans = [o for o in found.values() if o.purchase_option is PurchaseOption.SAVINGS_PLAN]
+    assert len(plans) == 5
+    versions = {request.query["api-version"][0] for request in server.requests}
+    assert versions == {"2023-01-01-preview"}

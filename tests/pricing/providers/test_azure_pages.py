@@ -1,0 +1,239 @@
+"""Azure's pages: paging, other servers, faults, credentials, record and replay."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from pricing.http import Refused
+from pricing.provider import ProviderUnavailable
+from pricing.retries import MAX_CALLS
+from tests.pricing.providers.azure_tools import fetched, offers
+from tests.pricing.servers.azure import AzureServer
+from tests.pricing.servers.azure_truth import truth
+from tests.pricing.servers.base import Fault, Request
+
+SECRET = "super-secret-client-value"
+
+
+@pytest.fixture
+def server() -> Iterator[AzureServer]:
+    with AzureServer() as running:
+        yield running
+
+
+def test_next_pages_are_asked_for_at_the_configured_server(server: AzureServer) -> None:
+    assert offers(fetched(server.settings)) == truth()
+    assert len(server.requests) > 3, "all of them came here, whatever host the links name"
+
+
+def test_a_next_page_on_a_third_server_is_not_followed() -> None:
+    with (
+        AzureServer(link_host="https://elsewhere.example") as server,
+        pytest.raises(ProviderUnavailable, match="on another server") as caught,
+    ):
+        fetched(server.settings)
+    assert "elsewhere.example" in str(caught.value)
+
+
+def test_a_list_that_leads_in_a_circle_ends(server: AzureServer) -> None:
+    def back_to_start(body: bytes) -> bytes:
+        page = json.loads(body)
+        page["NextPageLink"] = f"{server.url}/api/retail/prices?$skip=10"
+        return json.dumps(page).encode()
+
+    server.faults.append(Fault(rewrite=back_to_start))
+    with pytest.raises(ProviderUnavailable, match="circle"):
+        fetched(server.settings)
+
+
+def test_the_address_may_name_the_whole_path(server: AzureServer) -> None:
+    settings = {"AZURE_RETAIL_PRICES_URL": f"{server.url}/api/retail/prices"}
+    assert offers(fetched(settings)) == truth()
+
+
+def test_a_server_that_knows_no_contains_is_asked_without(server: AzureServer) -> None:
+    server.understands_contains = False
+    assert offers(fetched(server.settings)) == truth()
+    filters = [request.query["$filter"][0] for request in server.requests[:2]]
+    assert ["contains" in one for one in filters] == [True, False]
+
+
+def test_filters_hold_no_bar_and_mind_capitals(server: AzureServer) -> None:
+    fetched(server.settings, regions=("WestUS3", "westeurope"))
+    wanted = server.requests[0].query["$filter"][0]
+    assert "|" not in wanted
+    assert "armRegionName eq 'westus3' or armRegionName eq 'westeurope'" in wanted
+
+
+def test_an_unknown_region_is_named(server: AzureServer) -> None:
+    with pytest.raises(ProviderUnavailable, match="westmars") as caught:
+        fetched(server.settings, regions=("westus3", "westmars"))
+    assert "Check the spelling" in caught.value.remedy
+
+
+def test_an_empty_price_list_is_no_price_list() -> None:
+    with (
+        AzureServer(rows=[]) as server,
+        pytest.raises(ProviderUnavailable, match="the price list is empty"),
+    ):
+        fetched(server.settings)
+
+
+# Faults -----------------------------------------------------------------------------------
+
+PASSING = {
+    "429": lambda: Fault.burst(MAX_CALLS - 1),
+    "500": lambda: Fault.error(MAX_CALLS - 1),
+    "503": lambda: Fault.error(2, status=503),
+    "truncated": lambda: Fault.truncated(2, after=1),
+    "lost half-way": lambda: Fault.lost(2, after=2),
+    "rows missing": lambda: Fault(times=2, after=1, rewrite=_without_rows),
+    "empty page": lambda: Fault(times=1, after=1, rewrite=_empty),
+    "not the list": lambda: Fault(times=1, rewrite=lambda _body: b'{"error": "busy"}'),
+}
+
+
+def _without_rows(body: bytes) -> bytes:
+    page = json.loads(body)
+    page["Items"] = page["Items"][::2]
+    return json.dumps(page).encode()
+
+
+def _empty(body: bytes) -> bytes:
+    page = json.loads(body)
+    return json.dumps({**page, "Items": [], "Count": 0}).encode()
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_passes_costs_no_price(server: AzureServer, fault: object) -> None:
+    server.faults.append(fault())  # type: ignore[operator]
+    assert offers(fetched(server.settings)) == truth()
+
+
+LASTING = {
+    "429": Fault.burst(None, after=2),
+    "500": Fault.error(None, after=2),
+    "truncated": Fault.truncated(after=2),
+    "lost half-way": Fault.lost(after=2),
+    "rows missing": Fault(after=2, rewrite=_without_rows),
+    "empty page": Fault(after=2, rewrite=_empty),
+    "gone": Fault.error(None, status=404, after=2),
+}
+
+
+@pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
+def test_a_fault_that_lasts_ends_the_run_without_a_part(server: AzureServer, fault: Fault) -> None:
+    fault.seen = 0
+    server.faults.append(fault)
+    with pytest.raises(ProviderUnavailable) as caught:
+        fetched(server.settings)
+    assert caught.value.remedy
+    third_page = [r for r in server.requests if r.query.get("$skip") == ["20"]]
+    assert len(third_page) <= MAX_CALLS
+
+
+def test_retry_after_is_honoured(server: AzureServer) -> None:
+    slept: list[float] = []
+    server.faults.append(Fault.burst(2, retry_after="7"))
+    fetched(server.settings, extra={"sleep": slept.append})
+    assert slept == [7.0, 7.0]
+
+
+def is_skus(request: Request) -> bool:
+    return request.path.endswith("/skus")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault.burst(MAX_CALLS - 1, matches=is_skus),
+        Fault.error(2, matches=is_skus),
+        Fault.truncated(1, matches=is_skus),
+        Fault.lost(1, matches=is_skus),
+    ],
+    ids=["429", "500", "truncated", "lost"],
+)
+def test_faults_of_resource_manager_pass_too(server: AzureServer, fault: Fault) -> None:
+    fault.seen = 0
+    server.faults.append(fault)
+    assert offers(fetched(server.settings_with_subscription)) == truth()
+
+
+def test_resource_manager_is_asked_five_times_at_most(server: AzureServer) -> None:
+    server.faults.append(Fault.error(None, matches=is_skus))
+    with pytest.raises(ProviderUnavailable, match="5 times in a row"):
+        fetched(server.settings_with_subscription)
+    assert sum(is_skus(request) for request in server.requests) == MAX_CALLS
+
+
+def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureServer) -> None:
+    def astray(body: bytes) -> bytes:
+        return json.dumps({**json.loads(body), "nextLink": "https://elsewhere.example/x"}).encode()
+
+    server.faults.append(Fault(matches=is_skus, rewrite=astray))
+    with pytest.raises(ProviderUnavailable, match=r"elsewhere\.example"):
+        fetched(server.settings_with_subscription)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_credentials_say_what_to_do(server: AzureServer, status: int) -> None:
+    server.faults.append(Fault.error(None, status=status, matches=is_skus))
+    with pytest.raises(Refused) as caught:
+        fetched(server.settings_with_subscription)
+    assert "AZURE_SUBSCRIPTION_ID empty" in caught.value.remedy
+
+
+# Credentials and addresses ----------------------------------------------------------------
+
+
+def test_loopback_is_asked_without_credentials(
+    server: AzureServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    pages: dict[str, bytes] = {}
+    settings = server.settings_with_subscription | {"AZURE_CLIENT_SECRET": SECRET}
+    fetched(settings, record=pages.__setitem__)
+    sent = [f"{r.path}{r.query}{r.headers}{r.body!r}" for r in server.requests]
+    assert not any("authorization" in request.headers for request in server.requests)
+    assert SECRET not in " ".join([*sent, caplog.text, repr(pages)])
+
+
+@pytest.mark.parametrize("setting", ["AZURE_RETAIL_PRICES_URL", "AZURE_RESOURCE_MANAGER_URL"])
+def test_plain_http_is_for_loopback_alone(server: AzureServer, setting: str) -> None:
+    settings = server.settings_with_subscription | {setting: "http://mirror.example"}
+    with pytest.raises(ProviderUnavailable, match=setting):
+        fetched(settings)
+
+
+def test_an_unreachable_address_is_named() -> None:
+    with AzureServer() as server:
+        settings = server.settings
+    with pytest.raises(ProviderUnavailable) as caught:
+        fetched(settings)
+    assert "ConnectError" in caught.value.what
+
+
+# Record and replay ------------------------------------------------------------------------
+
+
+def test_recorded_pages_give_the_same_offers_without_a_server(server: AzureServer) -> None:
+    pages: dict[str, bytes] = {}
+    settings = server.settings_with_subscription
+    live = fetched(settings, record=pages.__setitem__)
+    asked = len(server.requests)
+    again = fetched(settings, replay=pages.get)
+    assert again == live
+    assert len(server.requests) == asked
+    assert {name.split("/")[0] for name in pages} == {"prices", "resource-skus"}
+
+
+def test_a_missing_recorded_page_is_named(server: AzureServer) -> None:
+    pages: dict[str, bytes] = {}
+    fetched(server.settings, record=pages.__setitem__)
+    del pages["prices/0002.json"]
+    with pytest.raises(ProviderUnavailable, match=r"prices/0002\.json is missing"):
+        fetched(server.settings, replay=pages.get)
