@@ -37,6 +37,7 @@ from planner.costing.scenarios import (
 from planner.costing.source import Source
 from planner.request import ComparisonRequest, read_request
 from planner.sizing.demand import Demand, demand_of
+from planner.sizing.equivalents import with_equivalents
 from pricing.accelerators import resolve
 from pricing.invalid_input import InvalidInput
 from pricing.offers import PurchaseOption
@@ -158,6 +159,8 @@ class _Comparing:
     def demand(self) -> Demand:
         wanted = self._wanted()
         demand = demand_of(self.request.workload, self.calendar.start, self.calendar.months, wanted)
+        if wanted is not None and self._own_accelerator is not None:
+            demand = with_equivalents(demand, wanted)
         limits = self._limit()
         if limits is None:
             return demand
@@ -173,14 +176,18 @@ class _Comparing:
             resolve(name, f"constraints.accelerators.{i}").slug for i, name in enumerate(names)
         )
 
+    @property
+    def _own_accelerator(self) -> str | None:
+        """The accelerator that the workload itself names."""
+        return self.request.workload.accelerator
+
     def _wanted(self) -> list[str] | None:
         """Accelerators to size for: the request's own, and those of servers and offers that it
         names; None for every one that fits."""
         limit = self._limit()
-        own = getattr(self.request.workload, "accelerator", None)
-        if own is None:
+        if self._own_accelerator is None:
             return None if limit is None else sorted(limit)
-        reference = resolve(own, "workload.accelerator").slug
+        reference = resolve(self._own_accelerator, "workload.accelerator").slug
         named = {self.custom.offer(i).accelerator for i in range(len(self.custom))}
         if self.request.on_prem.servers is not None:
             named |= self.all_servers.accelerators

@@ -1,0 +1,150 @@
+"""What holds of every plan, whatever was asked: accounting identities and monotone costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.comparison import Comparison, compare
+from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.scenarios import CONTAINS
+from pricing.offers import Offer
+from tests.planner.costing.generated import catalog_of, examples, markets, requests
+from tests.planner.costing.market_of import TODAY
+
+pytestmark = pytest.mark.fuzz
+
+
+def compared(request: dict[str, Any], offers: list[Offer]) -> Comparison:
+    return compare(request, catalog_of(offers), today=TODAY)
+
+
+def found(comparison: Comparison) -> list[Scenario]:
+    return [s for s in comparison.scenarios.values() if s.feasible]
+
+
+@examples(40, 2000)
+@given(requests(), markets())
+def test_the_books_balance(request: dict[str, Any], offers: list[Offer]) -> None:
+    comparison = compared(request, offers)
+    for scenario in found(comparison):
+        total = sum((line.amount for line in scenario.lines), Decimal(0))
+        assert scenario.total_cost == total
+        assert sum(scenario.cash_per_month) == total
+        assert sum(scenario.accrued) == total
+        assert sum(scenario.cost_by_category.values()) == total
+        _is_the_cost_of_the_plan(scenario, comparison)
+        _commitments_are_used_or_idle(scenario, comparison)
+        _demand_is_met(scenario, comparison)
+        if not request["finance"]["discount_rate_per_year"]:
+            assert scenario.net_present_cost == total
+
+
+def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None:
+    """What the optimiser weighed is what the lines say, but for the rounding of each line."""
+    problem = comparison.project.problem
+    cost = problem.base_cost
+    for unit in problem.units:
+        begun = scenario.begun.get(unit.key, np.zeros(len(problem.hours)))
+        cost += sum(n * unit.start_cost[m] for m, n in enumerate(begun) if n)
+        cost += unit.hour_cost @ scenario.used_hours.get(unit.key, np.zeros(len(problem.hours)))
+    for source in problem.hourly:
+        cost += source.hour_cost @ scenario.used_hours.get(source.key, np.zeros(len(problem.hours)))
+    slack = 0.006 * (len(scenario.lines) + 1) + 1e-6 * abs(cost)
+    assert float(scenario.net_present_cost) == pytest.approx(cost, abs=slack)
+
+
+def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) -> None:
+    """Used and unused hours are the hours bought, and what is written off is what was paid."""
+    for key in scenario.begun:
+        source = comparison.project.by_key[key]
+        if source.is_owned:
+            continue
+        up = source.up(np.asarray(scenario.begun[key], dtype=float))
+        bought = sum(
+            line.quantity
+            for line in scenario.lines
+            if line.source == key and line.category == "commitment" and line.month < len(up)
+        )
+        used = scenario.used_hours.get(key, np.zeros(len(up))).sum()
+        rows = [row for row in scenario.capacity if row.source == key]
+        idle = sum(row.hours_available - row.hours_used for row in rows) / source.capacity
+        if bought:
+            assert used + idle == pytest.approx(bought, rel=1e-6, abs=1e-3)
+            assert up.sum() * 730 == pytest.approx(bought, rel=1e-6)
+
+
+def _demand_is_met(scenario: Scenario, comparison: Comparison) -> None:
+    served = np.zeros(len(comparison.demand.hours_per_month))
+    for row in scenario.capacity:
+        assert row.hours_used <= row.hours_available * (1 + 1e-6) + 1e-3
+        served[row.month] += row.hours_used
+    assert served == pytest.approx(comparison.demand.hours_per_month, rel=1e-5, abs=1e-2)
+
+
+@examples(40, 500)
+@given(requests(), markets())
+def test_a_scenario_is_never_dearer_than_one_it_contains(
+    request: dict[str, Any], offers: list[Offer]
+) -> None:
+    scenarios = compared(request, offers).scenarios
+    for key, inner in CONTAINS.items():
+        for other in inner:
+            if scenarios[other].feasible:
+                assert scenarios[key].feasible
+                assert scenarios[key].net_present_cost <= scenarios[other].net_present_cost
+                assert scenarios[key].bound <= float(scenarios[key].net_present_cost)
+
+
+def _never_less(low: Comparison, high: Comparison) -> None:
+    """No scenario of `high` costs less than the proven least of the same scenario of `low`."""
+    for key in ScenarioKey:
+        one, other = low.scenarios[key], high.scenarios[key]
+        if not other.feasible:
+            continue
+        assert one.feasible
+        slack = 0.006 * (len(one.lines) + len(other.lines)) + 1e-6 * abs(one.bound)
+        assert float(other.net_present_cost) >= one.bound - slack
+
+
+@examples(25, 500)
+@given(requests(), markets(), st.floats(1.0, 2.0), st.integers(0, 23))
+def test_more_demand_never_costs_less(
+    request: dict[str, Any], offers: list[Offer], factor: float, month: int
+) -> None:
+    request = {k: v for k, v in request.items() if k != "data"}
+    hours = request["workload"]["hours_per_month"]
+    months = request["horizon_months"]
+    every = list(hours) if isinstance(hours, list) else [hours] * months
+    more = [h * factor if m == month % months else h for m, h in enumerate(every)]
+    workload = request["workload"] | {"hours_per_month": more}
+    _never_less(compared(request, offers), compared(request | {"workload": workload}, offers))
+
+
+@examples(25, 500)
+@given(requests(), markets(), st.integers(0, 5), st.floats(1.0, 3.0))
+def test_a_dearer_price_never_lowers_a_cost(
+    request: dict[str, Any], offers: list[Offer], which: int, factor: float
+) -> None:
+    i = which % len(offers)
+    times = Decimal(str(round(factor, 4)))
+    dear = replace(
+        offers[i],
+        price_per_hour=offers[i].price_per_hour * times,
+        upfront=offers[i].upfront * times,
+    )
+    dearer = [*offers[:i], dear, *offers[i + 1 :]]
+    _never_less(compared(request, offers), compared(request, dearer))
+
+
+@examples(15, 200)
+@given(requests(), markets())
+def test_the_order_of_offers_changes_nothing(request: dict[str, Any], offers: list[Offer]) -> None:
+    one, other = compared(request, offers), compared(request, offers[::-1])
+    assert one.as_dict()["scenarios"] == other.as_dict()["scenarios"]
