@@ -1,0 +1,127 @@
+"""AWS price lists as offers: commercial regions, spot by zone, China in its own currency. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+
+from pricing.bundled.account import Account, Outcome
+from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
+from pricing.bundled.machine import machine
+from pricing.bundled.source import Row, read
+from pricing.offers import PurchaseOption
+from pricing.shapes import Shape
+
+PRICES = "data/prices/aws.csv"
+ZONES = "data/prices/aws_spot_by_az.csv"
+CHINA = "data/prices/aws_prices_china_cny.csv"
+OFFERINGS = "data/specs/aws_instance_offerings.csv"
+
+UPFRONT_SPREAD = "effective hourly rate with the unknown upfront part in it"
+UPFRONT_DERIVED = "upfront = effective hourly rate x 730 h x term"
+SUPERSEDED_BLOCKS = "rates scheduled to update"
+"""A Capacity Block price whose source says that it ends on 2025-01-01."""
+_CHINA_OPTIONS = {
+    "Standard": PurchaseOption.RESERVED,
+    "Convertible": PurchaseOption.RESERVED_CONVERTIBLE,
+    "Savings": PurchaseOption.SAVINGS_PLAN,
+}
+_PAYMENTS = {
+    "noUpfront": "no_upfront",
+    "partialUpfront": "partial_upfront",
+    "allUpfront": "all_upfront",
+}
+
+
+def drafts(folder: Path, account: Account) -> Iterator[Draft]:
+    """Every AWS price under `folder`."""
+    offered = Offerings.of(folder)
+    zones = list(map(account.enter, read(folder, ZONES)))
+    priced_by_zone = {(row["region"], row["instance_type"]) for row in zones}
+    for row in map(account.enter, read(folder, PRICES)):
+        option = PurchaseOption(row["purchase_option"])
+        place = (row["region"], row["instance_type"])
+        if option is PurchaseOption.SPOT and place in priced_by_zone:
+            account.tell(row, Outcome.DUPLICATE, "least price of the zones, which are listed")
+        elif shape := _shape(row, account):
+            yield _draft(row, shape, _terms(row, option), offered)
+    for row in zones:
+        if shape := _shape(row, account):
+            yield _zone_draft(row, shape, offered)
+    for row in map(account.enter, read(folder, CHINA)):
+        if shape := _shape(row, account):
+            yield _china_draft(row, shape)
+
+
+class Offerings:
+    """Where AWS lists a machine; silent on regions and machines that its list leaves out."""
+
+    def __init__(self, pairs: set[tuple[str, str]]) -> None:
+        self.pairs = pairs
+        self.regions = {region for region, _ in pairs}
+        self.types = {name for _, name in pairs}
+
+    @classmethod
+    def of(cls, folder: Path) -> Offerings:
+        rows = read(folder, OFFERINGS)
+        return cls(
+            {(r["location"], r["instance_type"]) for r in rows if r["location_type"] == "region"}
+        )
+
+    def offers(self, region: str, instance_type: str) -> bool:
+        """False only where the list covers both and does not pair them."""
+        covered = region in self.regions and instance_type in self.types
+        return not covered or (region, instance_type) in self.pairs
+
+
+def _shape(row: Row, account: Account) -> Shape | None:
+    shape, outcome, detail = machine("aws", row["instance_type"])
+    if shape is None:
+        account.tell(row, outcome, detail)
+    return shape
+
+
+def _terms(row: Row, option: PurchaseOption) -> Terms:
+    # usd_per_hour is the effective rate: the upfront of 2017 rows is spread into it already.
+    months, payment = int(row["term_months"] or 0), row["payment_option"]
+    return split(option, months, payment, row.price("usd_per_hour"), row.amount("upfront_usd"))
+
+
+def _draft(row: Row, shape: Shape, terms: Terms, offered: Offerings) -> Draft:
+    there = offered.offers(row["region"], shape.instance_type)
+    outcome, detail = standing(shape, terms, row, offered=there)
+    if SUPERSEDED_BLOCKS in row["source"] and outcome.is_sold:
+        outcome, detail = Outcome.SUPERSEDED, f"{shape.instance_type} {row['as_of']}"
+    note = UPFRONT_SPREAD if terms.upfront_unknown else ""
+    return Draft(row, offer_of("aws", row, shape, terms, row["as_of"], note), outcome, detail)
+
+
+def _zone_draft(row: Row, shape: Shape, offered: Offerings) -> Draft:
+    terms = Terms(PurchaseOption.SPOT, 0, "", row.price("usd_per_hour"), Decimal(0))
+    there = offered.offers(row["region"], shape.instance_type)
+    outcome, detail = standing(shape, terms, row, offered=there, dated="source_date")
+    zone = row["availability_zone_id"]
+    offer = offer_of("aws", row, shape, terms, row["source_date"], zone=zone)
+    return Draft(row, offer, outcome, detail)
+
+
+def _china_draft(row: Row, shape: Shape) -> Draft:
+    terms = _china_terms(row)
+    outcome, detail = standing(shape, terms, row, offered=True, dated="source_date")
+    note = UPFRONT_SPREAD if terms.upfront_unknown else UPFRONT_DERIVED if terms.upfront else ""
+    offer = offer_of("aws", row, shape, terms, row["source_date"], note, currency="CNY")
+    return Draft(row, offer, outcome, detail)
+
+
+def _china_terms(row: Row) -> Terms:
+    """`yrTerm1Savings.allUpfront`: option and term before the dot, payment after it."""
+    model = row["price_model"]
+    effective = row.price("cny_per_hour")
+    if model == "on_demand":
+        return Terms(PurchaseOption.ON_DEMAND, 0, "", effective, Decimal(0))
+    kind, _, payment = model.removeprefix("yrTerm").partition(".")
+    months = 12 * int(kind[0])
+    # Absent from the source: 0 there stands for "not given" under any payment but none.
+    upfront = row.amount("upfront_cny") or None
+    return split(_CHINA_OPTIONS[kind[1:]], months, _PAYMENTS[payment], effective, upfront)

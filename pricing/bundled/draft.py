@@ -1,0 +1,133 @@
+"""An offer on its way into the catalog, with the row it came from. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from pricing.bundled.account import Account, Outcome
+from pricing.bundled.source import Row, day
+from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.shapes import Shape
+
+LAST_OLD_YEAR = 2020
+"""Prices of this year and before are last known prices, whatever the machine."""
+LONGEST_SOURCE = 480
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What a row says, and whether a plan may propose it."""
+
+    row: Row
+    offer: Offer
+    outcome: Outcome
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How a row sells: option, term and payment, with the price split into its two parts."""
+
+    option: PurchaseOption
+    term_months: int
+    payment_option: str
+    price_per_hour: Decimal
+    upfront: Decimal
+    upfront_unknown: bool = False
+
+
+def split(
+    option: PurchaseOption,
+    term_months: int,
+    payment_option: str,
+    effective: Decimal,
+    upfront: Decimal | None,
+) -> Terms:
+    """Recurring price and upfront from an effective hourly rate that has both in it.
+
+    All upfront: nothing recurs and U = effective · 730 · term, or the U that the source gives.
+    Partial upfront without U: the effective rate is all that is known, so it stands as the
+    recurring price of an offer that is shown and not proposed.
+
+    >>> split(PurchaseOption.RESERVED, 12, "all_upfront", Decimal("1.949"), None).upfront
+    Decimal('17073.240')
+    """
+    if payment_option == "all_upfront":
+        due = upfront if upfront is not None else effective * HOURS_PER_MONTH * term_months
+        return Terms(option, term_months, payment_option, Decimal(0), due)
+    unknown = payment_option == "partial_upfront" and upfront is None
+    return Terms(option, term_months, payment_option, effective, upfront or Decimal(0), unknown)
+
+
+def standing(
+    shape: Shape, terms: Terms, row: Row, *, offered: bool, dated: str = "as_of"
+) -> tuple[Outcome, str]:
+    """Whether a priced machine may be proposed, and if not why: the strongest reason counts."""
+    seen = day(row[dated])
+    if shape.retired_on is not None:
+        return Outcome.RETIRED, shape.instance_type
+    if seen is not None and seen.year <= LAST_OLD_YEAR:
+        return Outcome.OLD, f"{shape.instance_type} {seen.year}"
+    if not offered:
+        return Outcome.NOT_SOLD_THERE, f"{shape.instance_type} {row['region']}"
+    if terms.option.value in shape.not_sold_as:
+        return Outcome.NOT_SOLD_SO, f"{shape.instance_type} {terms.option.value}"
+    if terms.upfront_unknown:
+        return Outcome.UPFRONT_UNKNOWN, shape.instance_type
+    return Outcome.PUBLISHED, ""
+
+
+def offer_of(
+    provider: str,
+    row: Row,
+    shape: Shape,
+    terms: Terms,
+    seen: str,
+    note: str = "",
+    *,
+    zone: str = "",
+    currency: str = "USD",
+) -> Offer:
+    """The offer of a whole machine; the shape must have an accelerator count."""
+    if shape.accelerator_count is None:
+        raise ValueError(f"{shape.instance_type}: accelerator count unknown")
+    return Offer(
+        provider=provider,
+        region=row["region"].lower(),
+        instance_type=shape.instance_type,
+        accelerator=shape.accelerator,
+        accelerator_count=shape.accelerator_count,
+        purchase_option=terms.option,
+        price_per_hour=terms.price_per_hour,
+        upfront=terms.upfront,
+        currency=currency,
+        zone=zone,
+        term_months=terms.term_months,
+        payment_option=terms.payment_option,
+        vcpus=shape.vcpus,
+        memory_gib=None if shape.memory_gib is None else float(shape.memory_gib),
+        network_gbps=shape.network_gbps,
+        source=with_note(row["source"], note),
+        as_of=day(seen),
+    )
+
+
+def with_note(source: str, note: str) -> str:
+    """The source of a price with what was done to it."""
+    text = f"{source} ({note})" if note else source
+    return text[:LONGEST_SOURCE]
+
+
+def ready(draft: Draft) -> Draft:
+    """The draft with its offer marked: one that a plan may propose, or why it may not."""
+    sold = draft.outcome.is_sold
+    source = with_note(draft.offer.source, "" if sold else draft.outcome.value)
+    return replace(draft, offer=replace(draft.offer, sold_now=sold, source=source))
+
+
+def settle(drafts: Iterable[Draft], account: Account) -> None:
+    """Tell what became of the rows of drafts."""
+    for draft in drafts:
+        account.tell(draft.row, draft.outcome, draft.detail)

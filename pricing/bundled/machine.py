@@ -1,0 +1,31 @@
+"""The machine of a price row, or why the row has none. PURE."""
+
+from __future__ import annotations
+
+import re
+
+from pricing import shapes
+from pricing.bundled.account import Outcome
+from pricing.shapes import Shape
+
+_DEDICATED_HOST = re.compile(r"_Type\d+$")
+
+
+def machine(provider: str, name: str) -> tuple[Shape | None, Outcome, str]:
+    """The shape, or None with the outcome and its detail.
+
+    >>> machine("azure", "Standard_NP10s")[1:]
+    (<Outcome.NO_ACCELERATOR: 'no deep-learning accelerator'>, 'Standard_NP10s')
+    """
+    shape = shapes.find(provider, name)
+    if shape is None:
+        return None, _unknown(name), name
+    if not shape.accelerator:
+        return None, Outcome.NO_ACCELERATOR, name
+    if shape.accelerator_count is None:
+        return None, Outcome.FRACTION_UNKNOWN, name
+    return shape, Outcome.PUBLISHED, ""
+
+
+def _unknown(name: str) -> Outcome:
+    return Outcome.DEDICATED_HOST if _DEDICATED_HOST.search(name) else Outcome.UNKNOWN_MACHINE

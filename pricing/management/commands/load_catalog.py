@@ -1,0 +1,37 @@
+"""`manage.py load_catalog`: put the catalog that comes with the program into the database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from pricing.bundled import files
+from pricing.bundled.load import CatalogNotLoadedError, load
+from pricing.invalid_input import InvalidInput
+from pricing.provider import ProviderUnavailable
+
+
+class Command(BaseCommand):
+    help = "Publish the bundled catalog; a second call finds it there and changes nothing."
+    requires_system_checks = []  # noqa: RUF012
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--folder", type=Path, default=files.FOLDER, help="where it lies")
+        parser.add_argument(
+            "--force", action="store_true", help="publish it over newer prices and doubts"
+        )
+
+    def handle(self, *args: Any, folder: Path, force: bool, **options: Any) -> None:
+        try:
+            parts = load(folder, force=force)
+        except (CatalogNotLoadedError, ProviderUnavailable) as failed:
+            raise CommandError(str(failed)) from None
+        except (InvalidInput, FileNotFoundError) as refused:
+            raise CommandError(str(refused), returncode=2) from None
+        for part in parts:
+            state = "loaded" if part.changed else "there"
+            note = f" ({part.note})" if part.note else ""
+            self.stdout.write(f"{part.part}: {part.count} {state}{note}")
