@@ -76,7 +76,9 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "planner.web.context.page",
             ],
+            "libraries": {"planner_format": "planner.web.formatting"},
         },
     },
 ]
@@ -185,13 +187,24 @@ CONTENT_SECURITY_POLICY = {
 }
 
 REST_FRAMEWORK = {
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "planner.api.schema.PlannerSchema",
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "planner.api.authentication.BearerAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["planner.api.permissions.MarketAccess"],
+    "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttles.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["pricing.rest.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.rest.CursorPages",
-    "EXCEPTION_HANDLER": "pricing.rest.exception_handler",
+    "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
+    "NUM_PROXIES": env.number("NUM_PROXIES", 0),
 }
 API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
+API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000)
+API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
+API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
+WEBHOOK_ALLOWED_NETWORKS = env.words("WEBHOOK_ALLOWED_NETWORKS")
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
     "DESCRIPTION": "What deep-learning accelerators should cost: rented, owned or mixed.",
@@ -201,9 +214,22 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
+    "ENUM_NAME_OVERRIDES": {
+        "SavedComparisonState": "planner.models.project.State",
+        "JobState": "planner.models.bookkeeping.JobState",
+        "DeliveryState": "planner.models.watch.DeliveryState",
+    },
 }
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL")
+JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "thread")
+if env.text("CACHE_URL"):
+    CACHES = {
+        "default": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": env.text("CACHE_URL"),
+        }
+    }
 
 PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 7)
 PRICES_RED_AFTER_DAYS = env.number("PRICES_RED_AFTER_DAYS", 30)

@@ -157,7 +157,7 @@ class AnswerPage:
         """Offers and servers behind the shown plan, the dearest first."""
         if not self.shown:
             return []
-        offers = {offer["id"]: offer for offer in self.answer.get("offers", [])}
+        offers = self.answer["offers"]
         sums: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for line in self.shown["lines"]:
             if line["category"] in LINE_SOURCES:

@@ -13,6 +13,8 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
+from pricing.offers import PurchaseOption
+
 Answer = Mapping[str, Any]
 
 TITLES = {
@@ -146,9 +148,10 @@ def _crossing(series: Sequence[Series], labels: Sequence[str]) -> Mark | None:
 def capacity(answer: Answer, scenario: Mapping[str, Any]) -> Chart:
     """Accelerators up in each month by source, over the demand."""
     labels = months_of(answer)
+    kinds = kinds_of_sources(answer)
     stacks: dict[str, list[float]] = {}
     for row in scenario["capacity"]:
-        stack = stacks.setdefault(source_of(row), [0.0] * len(labels))
+        stack = stacks.setdefault(kinds.get(row["source"], "on_demand"), [0.0] * len(labels))
         stack[int(row["month"])] += float(row["accelerators"])
     series = [
         Series(name.replace("_", " "), stacks[name], name) for name in SOURCES if name in stacks
@@ -163,15 +166,26 @@ def capacity(answer: Answer, scenario: Mapping[str, Any]) -> Chart:
         y_label="accelerators",
         x=labels,
         series=series,
+        digits=1,
         summary=f"Capacity by source of {TITLES[scenario['key']].lower()} against a peak of "
         f"{max(peak, default=0):,.0f} accelerators.",
     )
 
 
-def source_of(row: Mapping[str, Any]) -> str:
-    """The kind of capacity of a row: owned, committed, on_demand or spot."""
-    source = str(row["source"])
-    return next((kind for kind in SOURCES if source.startswith(kind)), "on_demand")
+def kind_of_option(purchase_option: str) -> str:
+    """The kind of capacity that a purchase option gives; `owned` stays what it is."""
+    if purchase_option == "owned":
+        return purchase_option
+    option = PurchaseOption(purchase_option)
+    if option.is_commitment:
+        return "committed"
+    return "spot" if option.is_interruptible else "on_demand"
+
+
+def kinds_of_sources(answer: Answer) -> dict[str, str]:
+    """Kind of capacity by key of a source: owned, committed, on_demand or spot."""
+    rented = {key: kind_of_option(o["purchase_option"]) for key, o in answer["offers"].items()}
+    return rented | {server["key"]: "owned" for server in answer["servers"]}
 
 
 def categories(answer: Answer) -> Chart:
@@ -203,12 +217,18 @@ def hours_curve(answer: Answer) -> Chart | None:
     if not curve.get("series"):
         return None
     hours = [float(value) for value in curve["hours_per_month"]]
+    labels = {one["key"]: one["label"] for one in curve["series"]}
     series = [
-        Series(one["label"], [float(value) for value in one["cost"]], one.get("role", ""))
+        Series(one["label"], [float(value) for value in one["cost"]], _role(one))
         for one in curve["series"]
     ]
     marks = [
-        Mark(float(mark["hours_per_month"]), float(mark["cost"]), mark["label"])
+        Mark(
+            round(float(mark["hours_per_month"])),
+            float(mark["cost"]),
+            f"{labels[mark['one']]} and {labels[mark['other']]} cost the same at "
+            f"{float(mark['hours_per_month']):,.0f} h a month",
+        )
         for mark in curve.get("crossings", [])
     ]
     return Chart(
@@ -216,12 +236,17 @@ def hours_curve(answer: Answer) -> Chart | None:
         title="How busy must it be before owning is cheaper?",
         kind="line",
         x_label="hours of use per month",
-        y_label=f"cost per month, {answer['currency']}",
+        y_label=f"cost of one machine over the horizon, {answer['currency']}",
         x=hours,
         series=series,
         marks=marks,
         summary="; ".join(mark.label for mark in marks) or "The lines do not cross.",
     )
+
+
+def _role(line: Mapping[str, Any]) -> str:
+    option = line.get("purchase_option")
+    return kind_of_option(option) if option else "owned"
 
 
 def fan(answer: Answer) -> Chart | None:

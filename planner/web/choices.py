@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from planner.costing.defaults import all_defaults
 from planner.costing.servers import all_servers
-from planner.sizing.benchmarks import all_benchmarks
+from planner.sizing.measured import benchmarks
 from planner.web.address import SCALES
 from pricing import catalog
 from pricing.accelerators import all_accelerators
@@ -67,7 +67,7 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         *((server.slug, server.name) for server in all_servers()),
         ("custom", "Another server (describe it)"),
     ],
-    "benchmarks": lambda: [(one.slug, one.title) for one in all_benchmarks()],
+    "benchmarks": lambda: [(slug, rows[0].workload) for slug, rows in benchmarks().items()],
     "purchase_options": lambda: [
         (option.value, option.value.removeprefix("dws_").replace("_", " "))
         for option in PurchaseOption

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from planner.web.choices import provider_title
-from pricing import catalog
+from pricing.freshness import freshness
 
 THEMES = ("light", "dark")
 
@@ -29,7 +29,7 @@ def _navigation(request: HttpRequest) -> list[NavigationItem]:
     ]
     if request.user.is_authenticated:
         pages.append(("Team", reverse("team")))
-    pages += [("Method", reverse("method")), ("API", reverse("api-docs"))]
+    pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
     return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]
 
 
@@ -39,7 +39,5 @@ def page(request: HttpRequest) -> dict[str, Any]:
     return {
         "theme": theme if theme in THEMES else "light",
         "navigation": _navigation(request),
-        "freshness": [
-            {"row": row, "title": provider_title(row.provider)} for row in catalog.freshness()
-        ],
+        "freshness": [{"row": row, "title": provider_title(row.provider)} for row in freshness()],
     }
