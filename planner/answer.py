@@ -7,7 +7,8 @@ of, with its native price), `cost_curve`, and per scenario `cash_per_month`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import datetime as dt
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from itertools import accumulate
@@ -48,6 +49,17 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "sensitivity": [],
         "warnings": list(dict.fromkeys(comparison.warnings)),
     }
+
+
+def month_of(answer: Mapping[str, Any], index: int) -> dt.date:
+    """First day of month `index` of an answer's plan.
+
+    >>> month_of({"start": "2027-11"}, 3)
+    datetime.date(2028, 2, 1)
+    """
+    year, month = map(int, str(answer["start"]).split("-"))
+    years, rest = divmod(month - 1 + index, 12)
+    return dt.date(year + years, rest + 1, 1)
 
 
 def money(amount: Decimal | float | None) -> str | None:
@@ -143,6 +155,10 @@ def _scenario(scenario: Scenario) -> dict[str, Any]:
         "cost_by_category": {k: money(v) for k, v in scenario.cost_by_category.items()},
         "cash_per_month": [money(amount) for amount in cash],
         "accrued_per_month": [money(amount) for amount in scenario.accrued],
+        "write_off": {
+            source: [money(amount) for amount in months]
+            for source, months in scenario.write_off.items()
+        },
         "cumulative_cost": [money(amount) for amount in accumulate(cash)],
         "lines": [_line(line) for line in scenario.lines],
         "capacity": [

@@ -8,4 +8,6 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("api/v1/", include("pricing.urls")),
+    path("api/v1/", include("planner.api.urls")),
 ]

@@ -1,6 +1,6 @@
 """From a plan to its cost lines: every cost once, each rounded to the cent once. PURE.
 
-Quantity and unit price are rounded as they are shown (6 and 8 decimals), their product to the
+Quantity and unit price are rounded as they are shown (8 decimals each), their product to the
 cent; totals are sums of those cents, so that anybody can check them with a pocket calculator.
 """
 
@@ -42,6 +42,9 @@ class Books:
     lines: tuple[Line, ...]
     accrued: tuple[Decimal, ...]
     """[L] sums to the total of the lines."""
+    write_off: Mapping[str, tuple[Decimal, ...]]
+    """source key → [L] its capital and upfront payments as they are written off, in cents that
+    sum to what was paid."""
 
 
 def book(
@@ -56,7 +59,11 @@ def book(
     postings += _tax_postings(postings, calendar)
     lines = [line for posting in postings for line in _lines(posting)]
     lines.sort(key=lambda line: line.month)
-    return Books(tuple(lines), _accrued(postings, calendar.length))
+    return Books(
+        tuple(lines),
+        _accrued(postings, calendar.length),
+        _write_off_by_source(postings, calendar.length),
+    )
 
 
 def hours_used(
@@ -138,7 +145,7 @@ def _postings(
     hours = used.get(source.key, np.zeros(calendar.months))
     begun = np.zeros(calendar.months) if source.term is None else _begun(plan, source)
     for stream in _merged(source.streams(begun, hours, calendar)):
-        quantity, price = np.round(stream.quantity, 6), np.round(stream.unit_price, 8)
+        quantity, price = np.round(stream.quantity, 8), np.round(stream.unit_price, 8)
         due = np.rint(quantity * price * 100.0).astype(np.int64)
         if due.any():
             yield Posting(source, replace(stream, quantity=quantity, unit_price=price), due)
@@ -213,6 +220,14 @@ def _accrued(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
         accrued += _written_off(posting)
     so_far = np.rint(np.cumsum(accrued) * 100.0).astype(np.int64)
     return tuple(_decimal(c) for c in np.diff(so_far, prepend=0).tolist())
+
+
+def _write_off_by_source(
+    postings: Sequence[Posting], length: int
+) -> dict[str, tuple[Decimal, ...]]:
+    spread = [posting for posting in postings if posting.stream.write_off is not None]
+    keys = dict.fromkeys(posting.source.key for posting in spread)
+    return {key: _accrued([p for p in spread if p.source.key == key], length) for key in keys}
 
 
 def _lines(posting: Posting) -> Iterator[Line]:

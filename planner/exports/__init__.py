@@ -1,0 +1,46 @@
+"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner.exports.csv_export import as_csv
+from planner.exports.focus import as_focus
+from planner.exports.rows import Answer, Context
+from planner.exports.workbook import as_workbook
+
+__all__ = ["FORMATS", "Context", "Format", "export"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One kind of export: how it is made and what it is served as."""
+
+    suffix: str
+    content_type: str
+    make: Callable[[Answer, Context], bytes]
+    is_text: bool = True
+
+
+def _as_json(answer: Answer, context: Context) -> bytes:
+    return json.dumps(answer, ensure_ascii=False, indent=1).encode()
+
+
+FORMATS = {
+    "csv": Format("csv", "text/csv; charset=utf-8", as_csv),
+    "xlsx": Format(
+        "xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        as_workbook,
+        is_text=False,
+    ),
+    "json": Format("json", "application/json", _as_json),
+    "focus": Format("focus.csv", "text/csv; charset=utf-8; header=present", as_focus),
+}
+
+
+def export(answer: Answer, context: Context, form: str) -> bytes:
+    """The answer in one of `FORMATS`."""
+    return FORMATS[form].make(answer, context)

@@ -1,0 +1,238 @@
+"""What every view of a team's things shares: one team filter, roles, versions, queries."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from http import HTTPStatus
+from typing import Any, ClassVar, NamedTuple
+
+from django.db import models
+from django.http import Http404
+from django.urls import reverse
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.viewsets import GenericViewSet
+
+from planner.api.authentication import access_of_request
+from planner.api.idempotency import idempotent
+from planner.api.permissions import SignedIn
+from planner.models import Access, Team
+from planner.services.permissions import EDIT, VIEW, Need, require, require_scope
+from pricing.invalid_input import InvalidInput
+from pricing.rest import Query, check_if_match, etag_of, is_not_modified, not_modified
+
+Values = dict[str, Any]
+
+
+class Filter(NamedTuple):
+    """A query parameter of a list: the column it looks at and how its text is read."""
+
+    lookup: str
+    read: Callable[[Query, str], Any]
+    allowed: tuple[str, ...] = ()
+    format: str = ""
+
+
+def by_slug(lookup: str) -> Filter:
+    return Filter(lookup, Query.text)
+
+
+def by_flag(lookup: str) -> Filter:
+    return Filter(lookup, Query.flag, ("true", "false"))
+
+
+def by_choice(lookup: str, allowed: Collection[str]) -> Filter:
+    known = tuple(allowed)
+    return Filter(lookup, lambda query, name: query.choice(name, known), known)
+
+
+def by_id(lookup: str) -> Filter:
+    return Filter(lookup, _uuid, format="uuid")
+
+
+def _uuid(query: Query, name: str) -> uuid.UUID | None:
+    value = query.text(name)
+    if value is None:
+        return None
+    try:
+        return uuid.UUID(value)
+    except ValueError:
+        raise InvalidInput(name, f"{value[:60]!r} is not an id") from None
+
+
+class TeamViewSet(GenericViewSet[Any]):
+    """List, read, create, edit and delete of one kind of thing, within the caller's teams.
+
+    A subclass names its `model`, its serializers, what each action `needs`, and the service
+    functions behind them. Its routes find rows through `get_queryset` alone.
+    """
+
+    permission_classes = (SignedIn,)
+    http_method_names = ("get", "post", "patch", "delete", "head", "options")
+    lookup_value_converter = "uuid"
+
+    model: ClassVar[type[models.Model]]
+    write_serializer: ClassVar[type[serializers.Serializer[Any]] | None] = None
+    related: ClassVar[tuple[str, ...]] = ()
+    """Rows read together with each row, so that a list costs a fixed number of queries."""
+    deferred: ClassVar[tuple[str, ...]] = ()
+    """Columns that lists leave unread."""
+    filters: ClassVar[Mapping[str, Filter]] = {}
+    needs: ClassVar[Mapping[str, Need]] = {}
+    """What an action asks for, where it is not VIEW for reading and EDIT for writing."""
+    query_parameters: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Action → query parameters beyond a list's filters."""
+
+    @property
+    def access(self) -> Access:
+        return access_of_request(self.request)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Refuses unknown query parameters and tokens without the scope, before anything else."""
+        super().initial(request, *args, **kwargs)
+        require_scope(self.access, self.need().scope)
+        self.query = Query(request, *self._allowed_parameters())
+
+    def _allowed_parameters(self) -> tuple[str, ...]:
+        own = self.query_parameters.get(self.action, ())
+        return (*self.filters, *own) if self.action == "list" else own
+
+    def need(self) -> Need:
+        reads = self.request.method in ("GET", "HEAD", "OPTIONS")
+        return self.needs.get(self.action, VIEW if reads else EDIT)
+
+    # Rows ---------------------------------------------------------------------------------
+
+    def get_queryset(self) -> models.QuerySet[Any]:
+        if getattr(self, "swagger_fake_view", False):
+            return self.model._default_manager.none()
+        rows: models.QuerySet[Any] = self.model.objects.for_access(  # type: ignore[attr-defined]
+            self.access
+        )
+        rows = rows.filter(**self.within()).select_related(*self.related)
+        return rows.defer(*self.deferred) if self.action == "list" else rows
+
+    def within(self) -> Values:
+        """Further limits that the address sets, such as the team it names."""
+        return {}
+
+    def filter_queryset(self, queryset: models.QuerySet[Any]) -> models.QuerySet[Any]:
+        if self.action == "list":
+            for name, filter_ in self.filters.items():
+                value = filter_.read(self.query, name)
+                if value is not None:
+                    queryset = queryset.filter(**{filter_.lookup: value})
+        return queryset
+
+    def get_object(self) -> Any:
+        """The row of the address, if the caller may see it and do this to it."""
+        row = self.get_queryset().filter(**{self.lookup_field: self.kwargs[self.lookup_field]})
+        found = row.first()
+        if found is None:
+            raise Http404
+        self.require(found)
+        return found
+
+    def require(self, row: Any) -> None:
+        require(self.access, row.pk if isinstance(row, Team) else row.team_id, self.need())
+
+    def pick(self, queryset: Any, field: str, value: object) -> Any:
+        """The row that a field of the body names, within the caller's teams."""
+        found = queryset.for_access(self.access).filter(pk=value).first()
+        if found is None:
+            raise InvalidInput(field, f"{str(value)[:60]!r} is nothing that you may see")
+        return found
+
+    # Answers ------------------------------------------------------------------------------
+
+    def read_body(self, serializer: type[serializers.Serializer[Any]], **options: Any) -> Values:
+        reader = serializer(data=self.request.data, **options)
+        reader.is_valid(raise_exception=True)
+        return dict(reader.validated_data)
+
+    def answer(self, row: Any, status: int = HTTPStatus.OK, **more: Any) -> Response:
+        data = {**self.get_serializer(row).data, **more}
+        headers = {"ETag": etag} if (etag := self.etag(row)) else {}
+        if status == HTTPStatus.CREATED:
+            headers["Location"] = self.location(row)
+        return Response(data, status=status, headers=headers)
+
+    def etag(self, row: Any) -> str:
+        version = getattr(row, "version", None)
+        return etag_of(row._meta.label, row.pk, version) if version else ""
+
+    def seen_version(self, row: Any) -> int | None:
+        """The version that If-Match names; 412 where it is no longer the current one."""
+        check_if_match(self.request, self.etag(row))
+        given = self.request.META.get("HTTP_IF_MATCH", "*")
+        return None if given.strip() == "*" else int(row.version)
+
+    def location(self, row: Any) -> str:
+        keys = {name: self.kwargs[name] for name in self.kwargs if name != self.lookup_field}
+        value = getattr(row, self.lookup_field)
+        match = self.request.resolver_match
+        assert match is not None
+        name = f"{match.view_name.removesuffix('-list')}-detail"
+        return reverse(name, kwargs={**keys, self.lookup_field: value})
+
+
+class ReadMixin(TeamViewSet):
+    def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
+        return self.get_paginated_response(self.get_serializer(page, many=True).data)
+
+    def retrieve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row = self.get_object()
+        etag = self.etag(row)
+        if etag and is_not_modified(request, etag):
+            return not_modified(etag)
+        return self.answer(row)
+
+
+class CreateMixin(TeamViewSet):
+    @idempotent
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row, more = self.create_row()
+        return self.answer(row, HTTPStatus.CREATED, **more)
+
+    def create_row(self) -> tuple[Any, Values]:
+        """The new row, and what the answer adds to it (a secret shown once)."""
+        raise NotImplementedError
+
+
+class ChangeMixin(TeamViewSet):
+    def partial_update(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row = self.get_object()
+        seen = self.seen_version(row)
+        return self.answer(self.change_row(row, seen))
+
+    def change_row(self, row: Any, seen: int | None) -> Any:
+        raise NotImplementedError
+
+
+class DeleteMixin(TeamViewSet):
+    def destroy(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        row = self.get_object()
+        self.seen_version(row)
+        self.delete_row(row)
+        return Response(status=HTTPStatus.NO_CONTENT)
+
+    def delete_row(self, row: Any) -> None:
+        raise NotImplementedError
+
+
+class InTeam(TeamViewSet):
+    """Things under `/teams/{team}/`; a foreign team answers like one that is not there."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        found = Team.objects.for_access(self.access).filter(slug=kwargs["team"]).first()
+        if found is None:
+            raise Http404
+        self.team: Team = found
+        require(self.access, found.pk, self.need())
+
+    def within(self) -> Values:
+        return {"team": self.team}

@@ -1,0 +1,29 @@
+"""Exports as files to save."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from drf_spectacular.types import OpenApiTypes
+
+from planner.exports import FORMATS, Context, export
+
+EXPORT_SCHEMA = {
+    (200, entry.content_type.split(";")[0]): OpenApiTypes.STR
+    if entry.is_text
+    else OpenApiTypes.BINARY
+    for entry in FORMATS.values()
+}
+
+
+def download(answer: Mapping[str, Any], context: Context, form: str) -> HttpResponse:
+    """The export of an answer, offered to be saved under the comparison's name."""
+    entry = FORMATS[form]
+    response = HttpResponse(export(answer, context, form), content_type=entry.content_type)
+    name = f"{slugify(context.name)[:60] or 'comparison'}.{entry.suffix}"
+    response["Content-Disposition"] = content_disposition_header(True, name) or ""
+    return response

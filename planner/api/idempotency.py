@@ -1,0 +1,106 @@
+"""`Idempotency-Key`: a creation that is sent twice happens once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import json
+from collections.abc import Callable
+from functools import wraps
+from http import HTTPStatus
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.authentication import access_of_request
+from planner.models import IdempotencyRecord
+from pricing.invalid_input import InvalidInput
+from pricing.rest import Conflict
+
+HEADER = "Idempotency-Key"
+KEPT = dt.timedelta(hours=24)
+_GIVEN_UP_AFTER = dt.timedelta(minutes=5)
+_KEPT_HEADERS = ("Location", "ETag")
+
+View = Callable[..., Response]
+
+
+def idempotent(method: View) -> View:
+    """Gives the stored answer to a repeated key and body, 409 to the key with another body.
+
+    Only successes are stored. Fields that the view names in `secret_fields` are stored as null:
+    a secret is shown once, by the first answer.
+    """
+
+    @wraps(method)
+    def answer(view: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
+        key = _key(request)
+        access = access_of_request(request)
+        if key is None or access.is_anonymous:
+            return method(view, request, *args, **kwargs)
+        record, is_new = _claim(access.key, key, _digest(request))
+        if not is_new:
+            return _stored(record)
+        try:
+            response = method(view, request, *args, **kwargs)
+        except BaseException:
+            record.delete()
+            raise
+        _keep(record, response, getattr(view, "secret_fields", ()))
+        return response
+
+    answer.is_idempotent = True  # type: ignore[attr-defined]
+    return answer
+
+
+def _key(request: Request) -> str | None:
+    key = request.META.get("HTTP_IDEMPOTENCY_KEY")
+    if key is None:
+        return None
+    if not (1 <= len(key) <= 200 and key.isascii() and key.isprintable()):
+        raise InvalidInput(HEADER, "is not 1 to 200 printable ASCII characters")
+    return str(key)
+
+
+def _digest(request: Request) -> str:
+    body = json.dumps(request.data, sort_keys=True, default=str)
+    text = f"{request.method} {request.get_full_path()}\n{body}"
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
+    now = timezone.now()
+    rows = IdempotencyRecord.objects.filter(owner=owner)
+    rows.filter(created_at__lt=now - KEPT).delete()
+    rows.filter(status=None, created_at__lt=now - _GIVEN_UP_AFTER).delete()
+    try:
+        with transaction.atomic():
+            record = IdempotencyRecord.objects.create(owner=owner, key=key, digest=digest)
+            return record, True
+    except IntegrityError:
+        record = rows.get(key=key)
+    if record.digest != digest:
+        raise Conflict(f"This {HEADER} was used for another request; choose a new one.")
+    if record.status is None:
+        raise Conflict(f"The first request with this {HEADER} is still being answered.")
+    return record, False
+
+
+def _stored(record: IdempotencyRecord) -> Response:
+    return Response(record.body, status=record.status, headers=record.headers)
+
+
+def _keep(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
+    if response.status_code >= HTTPStatus.BAD_REQUEST:
+        record.delete()
+        return
+    body = json.loads(JSONRenderer().render(response.data))
+    if isinstance(body, dict):
+        body |= {name: None for name in secret_fields if name in body}
+    record.status, record.body = response.status_code, body
+    record.headers = {n: response[n] for n in _KEPT_HEADERS if response.has_header(n)}
+    record.save()

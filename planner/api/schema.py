@@ -1,0 +1,127 @@
+"""The OpenAPI 3.1 document: what every view says of itself, and what all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+
+from planner.api.idempotency import HEADER
+from pricing.rest import PROBLEM_JSON, ProblemSerializer
+
+_KEY = OpenApiParameter(
+    HEADER,
+    str,
+    OpenApiParameter.HEADER,
+    description="Makes a repeated request give the first one's answer; kept for 24 hours.",
+)
+_IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="ETag of the version you saw; 412 when it was changed since.",
+)
+_IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match",
+    str,
+    OpenApiParameter.HEADER,
+    description="ETag that you hold; 304 when it is still the current one.",
+)
+_PROBLEMS = {
+    "400": "The request cannot be used; `errors` names each field.",
+    "401": "Not signed in, or the token is unknown, expired or revoked.",
+    "403": "Your role, or the token's scope, is not enough.",
+    "404": "There is nothing here that you may see.",
+    "406": "The answer cannot be given in a form that you accept.",
+    "409": "Its state does not allow this, or the idempotency key was used for another request.",
+    "412": "It was changed since you read it.",
+    "413": "The body is too large.",
+    "415": "The body is of a kind that is not taken here.",
+    "429": "Too many requests; Retry-After says when to come back.",
+}
+_ALWAYS = ("400", "401", "403", "404", "406", "429")
+
+
+class PlannerSchema(AutoSchema):
+    """Adds to each operation its problems, its conditional headers and its list's filters."""
+
+    def get_tags(self) -> list[str]:
+        parts = [p for p in self.path.removeprefix("/api/v1/").split("/") if p]
+        named = [p for p in parts if not p.startswith("{")]
+        in_team = len(parts) > 2 and parts[0] == "teams"
+        return [named[1] if in_team else named[0]]
+
+    def get_request_serializer(self) -> Any:
+        name = {"POST": "write_serializer", "PATCH": "change_serializer"}.get(self.method, "")
+        is_crud = getattr(self.view, "action", "") in ("create", "partial_update")
+        if is_crud and (serializer := getattr(self.view, name, None)):
+            return serializer
+        return super().get_request_serializer()
+
+    def get_override_parameters(self) -> list[Any]:
+        return [*super().get_override_parameters(), *self._filters(), *self._headers()]
+
+    def _filters(self) -> Iterator[OpenApiParameter]:
+        if getattr(self.view, "action", "") != "list":
+            return
+        for name, found in getattr(self.view, "filters", {}).items():
+            schema: dict[str, Any] = {"type": "string"}
+            if found.allowed:
+                schema["enum"] = list(found.allowed)
+            if found.format:
+                schema["format"] = found.format
+            yield OpenApiParameter(name, schema)
+
+    def _headers(self) -> Iterator[OpenApiParameter]:
+        handler = getattr(self.view, getattr(self.view, "action", "") or "", None)
+        handler = handler or getattr(self.view, self.method.lower(), None)
+        if getattr(handler, "is_idempotent", False):
+            yield _KEY
+        action = getattr(self.view, "action", "")
+        if action in ("partial_update", "destroy", "submit", "send_back", "approve"):
+            yield _IF_MATCH
+        if action == "retrieve":
+            yield _IF_NONE_MATCH
+
+    def _get_response_bodies(self, direction: Any = "response") -> dict[str, Any]:
+        bodies: dict[str, Any] = super()._get_response_bodies(direction)
+        if getattr(self.view, "action", "") == "retrieve":
+            bodies.setdefault("304", {"description": "Not modified."})
+        for code in self._problem_codes():
+            response = OpenApiResponse(ProblemSerializer, description=_PROBLEMS[code])
+            body = self._get_response_for_code(response, code, [PROBLEM_JSON])  # type: ignore[no-untyped-call]
+            bodies.setdefault(code, body)
+        return bodies
+
+    def _problem_codes(self) -> tuple[str, ...]:
+        if self.method == "GET":
+            return _ALWAYS
+        if self.method == "DELETE":
+            return (*_ALWAYS, "409", "412", "413", "415")
+        return (*_ALWAYS, "409", "412", "413", "415")
+
+
+class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The pure core's pydantic models as they are read, defaults left out allowed."""
+
+    target_class = "planner.validation.RequestModel"
+    match_subclasses = True
+    priority = 1
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
+        template = "#/components/schemas/{model}Input"
+        schema = self.target.model_json_schema(ref_template=template, mode="validation")
+        for name, definition in schema.pop("$defs", {}).items():
+            own = f"{name}Input"
+            component = ResolvedComponent(  # type: ignore[no-untyped-call]
+                name=own, type=ResolvedComponent.SCHEMA, object=own, schema=definition
+            )
+            auto_schema.registry.register_on_missing(component)
+        return schema

@@ -1,0 +1,52 @@
+"""Fields that refuse what JSON allows and we cannot use."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+
+@extend_schema_field(OpenApiTypes.OBJECT)
+class ObjectField(serializers.JSONField):
+    """A JSON object, judged by the service that it is for."""
+
+    default_error_messages = {"not_object": "This is not an object."}
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("not_object")
+        return data
+
+
+@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": {}}})
+class ObjectsField(serializers.JSONField):
+    """A list of JSON objects, judged by the service that it is for."""
+
+    default_error_messages = {"not_objects": "This is not a list of objects."}
+
+    def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
+        if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
+            self.fail("not_objects")
+        return data
+
+
+class FiniteField(serializers.FloatField):
+    """A number that is neither NaN nor infinite, whatever it is written like."""
+
+    def to_internal_value(self, data: Any) -> float:
+        value = super().to_internal_value(data)
+        if not isfinite(value):
+            self.fail("invalid")
+        return value
+
+
+def name_field(**options: Any) -> serializers.CharField:
+    return serializers.CharField(max_length=120, **options)
+
+
+def currency_field(**options: Any) -> serializers.CharField:
+    return serializers.RegexField(r"^[A-Z]{3}\Z", **options)

@@ -1,0 +1,278 @@
+"""Projects, scenarios, saved comparisons, actuals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers.fields import (
+    FiniteField,
+    ObjectField,
+    ObjectsField,
+    currency_field,
+    name_field,
+)
+from planner.models import (
+    ActualsUpload,
+    BudgetPeriod,
+    Project,
+    SavedComparison,
+    Scenario,
+    State,
+)
+from planner.services.saved import is_stale
+from pricing.rest import StrictSerializer
+
+_DATES = ("created_at", "updated_at", "version")
+
+
+class TagsField(serializers.DictField):
+    child = serializers.CharField(max_length=200, allow_blank=True)
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        tags: dict[str, str] = super().to_internal_value(data)
+        if len(tags) > 50 or any(len(name) > 100 for name in tags):
+            raise serializers.ValidationError("At most 50 tags, names up to 100 characters.")
+        return tags
+
+
+class ProjectSerializer(serializers.ModelSerializer[Project]):
+    team: serializers.SlugRelatedField[Any] = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True
+    )
+    workload = ObjectField(read_only=True)
+    assumptions = ObjectField(read_only=True)
+    tags = TagsField(read_only=True)
+
+    class Meta:
+        model = Project
+        fields = (
+            "id",
+            "team",
+            "name",
+            "description",
+            "workload",
+            "assumptions",
+            "tags",
+            "budget",
+            "budget_period",
+            "watched",
+            "watch_threshold",
+            "archived",
+            *_DATES,
+        )
+
+
+class ProjectChangesSerializer(StrictSerializer):
+    name = name_field(required=False)
+    description = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    workload = ObjectField(required=False)
+    assumptions = ObjectField(required=False)
+    tags = TagsField(required=False)
+    budget = serializers.CharField(max_length=40, required=False, allow_blank=True)
+    budget_period = serializers.ChoiceField(BudgetPeriod.choices, required=False)
+    watched = serializers.BooleanField(required=False)
+    watch_threshold = FiniteField(min_value=0, max_value=10, required=False)
+    archived = serializers.BooleanField(required=False)
+
+
+class NewProjectSerializer(ProjectChangesSerializer):
+    team = serializers.CharField(max_length=60, required=False)
+    """May be left out by a caller with one team."""
+    name = name_field()
+
+
+class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
+    changes = ObjectField(read_only=True)
+
+    class Meta:
+        model = Scenario
+        fields = ("id", "project", "name", "changes", *_DATES)
+
+
+class ScenarioChangesSerializer(StrictSerializer):
+    name = name_field(required=False)
+    changes = ObjectField(required=False)
+
+
+class NewScenarioSerializer(StrictSerializer):
+    project = serializers.UUIDField()
+    name = name_field()
+    changes = ObjectField(required=False)
+
+
+class SummarySerializer(serializers.Serializer[Any]):
+    recommended = serializers.CharField(allow_null=True)
+    total_cost = serializers.CharField(allow_null=True)
+    net_present_cost = serializers.CharField(allow_null=True)
+    currency = serializers.CharField()
+
+
+class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
+    """One saved comparison as lists show it."""
+
+    summary = SummarySerializer(read_only=True)
+    revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    stale = serializers.SerializerMethodField()
+    state = serializers.ChoiceField(State.choices, read_only=True)
+    submitted_by = serializers.CharField(
+        source="submitted_by.username", default=None, read_only=True
+    )
+    approved_by = serializers.CharField(source="approved_by.username", default=None, read_only=True)
+
+    class Meta:
+        model = SavedComparison
+        fields: tuple[str, ...] = (
+            "id",
+            "project",
+            "scenario",
+            "name",
+            "note",
+            "state",
+            "summary",
+            "revisions",
+            "stale",
+            "answered_on",
+            "submitted_by",
+            "submitted_at",
+            "approved_by",
+            "approved_at",
+            "superseded_by",
+            "superseded_at",
+            *_DATES,
+        )
+
+    def get_stale(self, saved: SavedComparison) -> bool:
+        return is_stale(saved, self.context["view"].current_revisions)
+
+
+class SavedComparisonDetailSerializer(SavedComparisonSerializer):
+    """All that the answer came from, frozen."""
+
+    given = ObjectField(read_only=True)
+    request = ObjectField(read_only=True)
+    inherited = ObjectField(read_only=True)
+    assumptions = ObjectsField(read_only=True)
+    answer = ObjectField(read_only=True)
+
+    class Meta(SavedComparisonSerializer.Meta):
+        fields = (
+            *SavedComparisonSerializer.Meta.fields,
+            "given",
+            "request",
+            "inherited",
+            "assumptions",
+            "answer",
+        )
+
+
+class NewSavedComparisonSerializer(StrictSerializer):
+    """Without a request, the scenario's is answered; without a scenario, the project's."""
+
+    project = serializers.UUIDField()
+    scenario = serializers.UUIDField(required=False, allow_null=True)
+    name = name_field()
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+    request = ObjectField(required=False)
+
+
+class SavedComparisonChangesSerializer(StrictSerializer):
+    name = name_field(required=False)
+    note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
+
+
+class RepriceSerializer(StrictSerializer):
+    as_of = serializers.DateField(required=False)
+    """Prices as they were published on that day; today's when absent."""
+    request = ObjectField(required=False)
+    """Answered instead of what the scenario asks today."""
+
+
+class RepriceProjectSerializer(StrictSerializer):
+    as_of = serializers.DateField(required=False)
+
+
+class ReplaySerializer(serializers.Serializer[Any]):
+    identical = serializers.BooleanField()
+    differences = ObjectsField()
+    answer = ObjectField()
+
+
+class CausesSerializer(serializers.Serializer[Any]):
+    prices = serializers.CharField(allow_null=True)
+    assumptions = serializers.CharField(allow_null=True)
+    demand = serializers.CharField(allow_null=True)
+
+
+class ChangeOfTotalSerializer(serializers.Serializer[Any]):
+    before = serializers.CharField(allow_null=True)
+    after = serializers.CharField(allow_null=True)
+    change = serializers.CharField(allow_null=True)
+    causes = CausesSerializer()
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    scenario = serializers.CharField()
+    total_cost = ChangeOfTotalSerializer()
+    net_present_cost = ChangeOfTotalSerializer()
+
+
+class RepricedSerializer(serializers.Serializer[Any]):
+    catalog = ObjectsField()
+    difference = DifferenceSerializer(many=True)
+    prices_moved = ObjectsField()
+    request_changes = ObjectsField()
+    answer = ObjectField()
+
+
+class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
+    format = serializers.ChoiceField(("csv", "focus"), read_only=True)
+    uploaded_by = serializers.CharField(source="uploaded_by.username", default=None, read_only=True)
+    currency = currency_field(read_only=True)
+
+    class Meta:
+        model = ActualsUpload
+        fields = (
+            "id",
+            "project",
+            "file_name",
+            "format",
+            "rows",
+            "digest",
+            "currency",
+            "uploaded_by",
+            "created_at",
+        )
+
+
+class VarianceCausesSerializer(serializers.Serializer[Any]):
+    price = serializers.CharField()
+    usage = serializers.CharField()
+    unplanned = serializers.CharField()
+    other = serializers.CharField()
+
+
+class VarianceTotalSerializer(serializers.Serializer[Any]):
+    planned = serializers.CharField()
+    actual = serializers.CharField()
+    difference = serializers.CharField()
+    planned_hours = serializers.FloatField()
+    actual_hours = serializers.FloatField()
+    causes = VarianceCausesSerializer()
+
+
+class VarianceMonthSerializer(VarianceTotalSerializer):
+    month = serializers.CharField()
+
+
+class VarianceCategorySerializer(VarianceTotalSerializer):
+    category = serializers.CharField()
+
+
+class VarianceSerializer(serializers.Serializer[Any]):
+    currency = serializers.CharField()
+    saved_comparison = serializers.UUIDField(allow_null=True)
+    months = VarianceMonthSerializer(many=True)
+    categories = VarianceCategorySerializer(many=True)
+    total = VarianceTotalSerializer()

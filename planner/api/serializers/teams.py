@@ -1,0 +1,210 @@
+"""Teams and what is kept under them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from planner.api.serializers.fields import (
+    ObjectField,
+    ObjectsField,
+    currency_field,
+    name_field,
+)
+from planner.models import (
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    ServerQuote,
+    Team,
+)
+from planner.services.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
+from planner.services.tokens import MAX_TOKEN_DAYS
+from pricing.rest import StrictSerializer
+
+_DATES = ("created_at", "updated_at", "version")
+
+
+class TeamSerializer(serializers.ModelSerializer[Team]):
+    role = serializers.SerializerMethodField()
+    price_adjustments = ObjectsField(read_only=True)
+    custom_offers = ObjectsField(read_only=True)
+    defaults = ObjectField(read_only=True)
+
+    class Meta:
+        model = Team
+        fields = (
+            "slug",
+            "name",
+            "currency",
+            "role",
+            "price_adjustments",
+            "custom_offers",
+            "defaults",
+            *_DATES,
+        )
+
+    def get_role(self, team: Team) -> str:
+        return str(self.context["view"].access.roles.get(team.pk, ""))
+
+
+class NewTeamSerializer(StrictSerializer):
+    name = name_field()
+    slug = serializers.SlugField(max_length=60, required=False)
+    currency = currency_field(required=False)
+
+
+class TeamChangesSerializer(StrictSerializer):
+    """Settings of the team; every comparison of the team inherits the last three."""
+
+    name = name_field(required=False)
+    currency = currency_field(required=False)
+    price_adjustments = ObjectsField(required=False)
+    custom_offers = ObjectsField(required=False)
+    defaults = ObjectField(required=False)
+
+
+class MemberSerializer(serializers.ModelSerializer[Membership]):
+    username = serializers.CharField(source="user.username", read_only=True)
+    email = serializers.CharField(source="user.email", read_only=True)
+
+    class Meta:
+        model = Membership
+        fields = ("id", "username", "email", "role", *_DATES)
+
+
+class RoleSerializer(StrictSerializer):
+    role = serializers.ChoiceField(Role.choices)
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    is_open = serializers.BooleanField(read_only=True)
+    secret = serializers.CharField(read_only=True, allow_null=True, default=None)
+    """Given once, by the answer that creates it."""
+
+    class Meta:
+        model = Invitation
+        fields = (
+            "id",
+            "role",
+            "email",
+            "is_open",
+            "created_at",
+            "expires_at",
+            "accepted_at",
+            "revoked_at",
+            "secret",
+        )
+
+
+class NewInvitationSerializer(StrictSerializer):
+    role = serializers.ChoiceField(Role.choices)
+    email = serializers.EmailField(required=False, max_length=254)
+    days = serializers.IntegerField(
+        min_value=1, max_value=MAX_INVITATION_DAYS, default=INVITATION_DAYS
+    )
+
+
+class AcceptSerializer(StrictSerializer):
+    secret = serializers.CharField(max_length=200)
+
+
+class ServerQuoteSerializer(serializers.ModelSerializer[ServerQuote]):
+    server = ObjectField(read_only=True)
+
+    class Meta:
+        model = ServerQuote
+        fields = (
+            "id",
+            "slug",
+            "label",
+            "server",
+            "supplier",
+            "quoted_on",
+            "valid_until",
+            *_DATES,
+        )
+
+
+class NewServerQuoteSerializer(StrictSerializer):
+    slug = serializers.SlugField(max_length=60)
+    label = name_field()  # type: ignore[assignment]
+    server = ObjectField()
+    supplier = name_field(required=False, allow_blank=True)
+    quoted_on = serializers.DateField(required=False, allow_null=True)
+    valid_until = serializers.DateField(required=False, allow_null=True)
+
+
+class ServerQuoteChangesSerializer(NewServerQuoteSerializer):
+    slug = None  # type: ignore[assignment]
+
+
+class TokenSerializer(serializers.ModelSerializer[ApiToken]):
+    kind = serializers.SerializerMethodField()
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), read_only=True)
+    username = serializers.CharField(source="user.username", read_only=True, default=None)
+    is_active = serializers.BooleanField(read_only=True)
+    secret = serializers.CharField(read_only=True, allow_null=True, default=None)
+
+    class Meta:
+        model = ApiToken
+        fields = (
+            "id",
+            "name",
+            "kind",
+            "username",
+            "role",
+            "scopes",
+            "hint",
+            "is_active",
+            "created_at",
+            "expires_at",
+            "last_used_at",
+            "revoked_at",
+            "secret",
+        )
+
+    def get_kind(self, token: ApiToken) -> str:
+        return "service" if token.user_id is None else "personal"
+
+
+class NewTokenSerializer(StrictSerializer):
+    name = name_field()
+    kind = serializers.ChoiceField(("personal", "service"), default="personal")
+    role = serializers.ChoiceField(Role.choices, required=False)
+    scopes = serializers.ListField(
+        child=serializers.ChoiceField(Scope.choices), min_length=1, max_length=4
+    )
+    days = serializers.IntegerField(min_value=1, max_value=MAX_TOKEN_DAYS, default=90)
+
+
+class AuditEntrySerializer(serializers.ModelSerializer[AuditEntry]):
+    before = ObjectField(read_only=True)
+    after = ObjectField(read_only=True)
+
+    class Meta:
+        model = AuditEntry
+        fields = (
+            "id",
+            "at",
+            "actor",
+            "action",
+            "object_type",
+            "object_id",
+            "object_name",
+            "before",
+            "after",
+        )
+
+
+class MeSerializer(serializers.Serializer[Any]):
+    """The caller: name, teams with roles, and what this session or token may do."""
+
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(("session", "token"))
+    scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices))
+    teams = serializers.ListField(child=serializers.DictField(child=serializers.CharField()))

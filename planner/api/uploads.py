@@ -1,0 +1,52 @@
+"""Files sent as the body of a request, read as they come."""
+
+from __future__ import annotations
+
+import io
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from rest_framework.exceptions import UnsupportedMediaType
+from rest_framework.parsers import BaseParser
+from rest_framework.request import Request
+
+from pricing.rest import PayloadTooLarge, check_length
+
+
+class CsvParser(BaseParser):
+    """Hands the body on as a stream; its length is judged before a byte of it is read."""
+
+    media_type = "text/csv"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
+        return {"stream": io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))}
+
+    @staticmethod
+    def stream_of(request: Request) -> BinaryIO:
+        """The CSV of the request; 415 for a body of any other kind."""
+        content_type = request.content_type or "nothing"
+        if content_type.split(";")[0].strip().lower() != CsvParser.media_type:
+            raise UnsupportedMediaType(content_type)
+        body: Any = request.data
+        stream: BinaryIO = body["stream"]
+        return stream
+
+
+class _Limited(io.RawIOBase):
+    """A stream that ends with `PayloadTooLarge` where it says more than it declared."""
+
+    def __init__(self, stream: Any, limit_bytes: int) -> None:
+        self._stream = stream
+        self._left = self._limit = limit_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise PayloadTooLarge(self._limit)
+        buffer[: len(data)] = data
+        return len(data)

@@ -1,0 +1,62 @@
+"""The API's addresses under /api/v1/."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, URLResolver, include, path, register_converter
+from rest_framework.routers import SimpleRouter
+
+from planner.api.views import comparisons, documents, operations, projects, saved, servers, teams
+from planner.exports import FORMATS
+
+
+class FormatConverter:
+    """One of the export formats."""
+
+    regex = "|".join(FORMATS)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(FormatConverter, "export_format")
+
+app_name = "api"
+router = SimpleRouter(use_regex_path=False)
+router.register("teams", teams.TeamsView, "team")
+router.register("teams/<slug:team>/members", teams.MembersView, "member")
+router.register("teams/<slug:team>/invitations", teams.InvitationsView, "invitation")
+router.register("teams/<slug:team>/tokens", teams.TokensView, "token")
+router.register("teams/<slug:team>/servers", teams.ServerQuotesView, "server-quote")
+router.register("teams/<slug:team>/audit-log", teams.AuditLogView, "audit-entry")
+router.register("teams/<slug:team>/webhooks", operations.WebhooksView, "webhook")
+router.register(
+    "teams/<slug:team>/webhooks/<uuid:webhook>/deliveries", operations.DeliveriesView, "delivery"
+)
+router.register("projects", projects.ProjectsView, "project")
+router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actuals")
+router.register("scenarios", projects.ScenariosView, "scenario")
+router.register("saved-comparisons", saved.SavedComparisonsView, "saved-comparison")
+router.register("jobs", operations.JobsView, "job")
+router.register("alerts", operations.AlertsView, "alert")
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("comparisons/", comparisons.ComparisonsView.as_view(), name="comparisons"),
+    path("comparisons/batch/", comparisons.ComparisonBatchView.as_view(), name="comparison-batch"),
+    path(
+        "comparisons/exports/<export_format:form>/",
+        comparisons.ComparisonExportView.as_view(),
+        name="comparison-export",
+    ),
+    path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
+    path("servers/", servers.ServersView.as_view(), name="servers"),
+    path("servers/<slug:slug>/", servers.ServerView.as_view(), name="server"),
+    path("me/", teams.MeView.as_view(), name="me"),
+    path("invitations/accept/", teams.AcceptInvitationView.as_view(), name="invitation-accept"),
+    path("refreshes/", operations.RefreshesView.as_view(), name="refreshes"),
+    path("schema/", documents.SchemaView.as_view(), name="schema"),
+    path("docs/", documents.DocsView.as_view(), name="docs"),
+    path("", include(router.urls)),
+]

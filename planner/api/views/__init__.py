@@ -1,0 +1,1 @@
+"""The API's views: parse, call a service, render."""

@@ -1,0 +1,135 @@
+"""Comparisons and estimates: one request in, one answer out, the same as page and command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from planner.api.answers import ComparisonSerializer, EstimateSerializer
+from planner.api.authentication import access_of_request
+from planner.api.downloads import EXPORT_SCHEMA, download
+from planner.api.idempotency import idempotent
+from planner.api.jobs import accepted, wants_job
+from planner.api.serializers.fields import ObjectField, ObjectsField
+from planner.api.serializers.operations import JobSerializer
+from planner.exports import Context
+from planner.models import Access, Team
+from planner.request import ComparisonRequest
+from planner.services import comparing, jobs
+from planner.services.teams import team_of
+from planner.sizing.estimate import EstimateRequest
+from pricing.invalid_input import InvalidInput
+from pricing.rest import Query, StrictSerializer
+
+TEAM = OpenApiParameter(
+    "team", str, description="A team of yours, whose prices and assumptions are inherited."
+)
+PREFER = OpenApiParameter(
+    "Prefer",
+    str,
+    OpenApiParameter.HEADER,
+    description="respond-async answers 202 with a job of the team that is named.",
+)
+
+
+class BatchItemSerializer(StrictSerializer):
+    key = serializers.CharField(max_length=100)
+    request = ObjectField()
+
+
+class BatchSerializer(StrictSerializer):
+    items = serializers.ListField(
+        child=BatchItemSerializer(), min_length=1, max_length=comparing.MAX_BATCH
+    )
+
+
+class BatchResultSerializer(serializers.Serializer[Any]):
+    """Either `answer` or `errors`."""
+
+    key = serializers.CharField()
+    answer = ObjectField(required=False)
+    errors = ObjectsField(required=False)  # type: ignore[assignment]
+
+
+class BatchResultsSerializer(serializers.Serializer[Any]):
+    results = BatchResultSerializer(many=True)
+
+
+class MarketView(APIView):
+    """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
+
+    @property
+    def access(self) -> Access:
+        return access_of_request(self.request)
+
+    def team(self, request: Request) -> Team | None:
+        """The team whose overlay is asked for; only a member can."""
+        slug = Query(request, "team").text("team")
+        return None if slug is None else team_of(self.access, slug)
+
+    def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Response | None:
+        """A job instead of an answer, for a caller who prefers that and has a team for it."""
+        if self.access.is_anonymous or not wants_job(request):
+            return None
+        team = team_of(self.access, Query(request, "team").text("team"))
+        return accepted(jobs.start(self.access, kind, arguments, team))
+
+
+class ComparisonsView(MarketView):
+    @extend_schema(
+        request=ComparisonRequest,
+        responses={200: ComparisonSerializer, 202: JobSerializer},
+        parameters=[TEAM, PREFER],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Compares renting, owning and mixing for one workload."""
+        team = self.team(request)
+        job = self.job(request, "comparison", {"request": request.data})
+        return job or Response(comparing.answer(request.data, team).answer)
+
+
+class ComparisonBatchView(MarketView):
+    @extend_schema(
+        request=BatchSerializer,
+        responses={200: BatchResultsSerializer, 202: JobSerializer},
+        parameters=[TEAM, PREFER],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Many comparisons at once; one that is refused says why and stops no other."""
+        team = self.team(request)
+        reader = BatchSerializer(data=request.data)
+        reader.is_valid(raise_exception=True)
+        items = reader.validated_data["items"]
+        keys = [item["key"] for item in items]
+        for index, key in enumerate(keys):
+            if key in keys[:index]:
+                raise InvalidInput(f"items.{index}.key", f"{key!r} is given twice")
+        job = self.job(request, "comparison_batch", {"items": items})
+        return job or Response({"results": list(comparing.batch(items, team))})
+
+
+class ComparisonExportView(MarketView):
+    @extend_schema(request=ComparisonRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
+    def post(self, request: Request, form: str) -> HttpResponse:
+        """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
+        team = self.team(request)
+        answered = comparing.answer(request.data, team)
+        name = str(answered.request.get("name") or "comparison")
+        return download(answered.answer, Context(name=name, team=team.name if team else ""), form)
+
+
+class EstimatesView(MarketView):
+    @extend_schema(request=EstimateRequest, responses=EstimateSerializer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """Memory, accelerator-hours and duration of a workload, with their ranges."""
+        Query(request)
+        return Response(comparing.estimated(request.data))

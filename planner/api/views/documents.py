@@ -1,0 +1,46 @@
+"""The API's own description: an OpenAPI 3.1 document, and a page to try it on."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.permissions import MarketAccess
+from pricing.rest import etag_of, is_not_modified, not_modified
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The document, made once per process: it changes with the code alone."""
+    generator: Any = SchemaGenerator
+    schema: dict[str, Any] = generator().get_schema(request=None, public=True)
+    return schema
+
+
+@cache
+def _etag() -> str:
+    return etag_of(document())
+
+
+class SchemaView(SpectacularAPIView):
+    """OpenAPI 3.1, as YAML or JSON by content negotiation."""
+
+    permission_classes = (MarketAccess,)
+
+    def _get_schema_response(self, request: Request) -> Response:
+        if is_not_modified(request, _etag()):
+            return not_modified(_etag())
+        return Response(document(), headers={"ETag": _etag()})
+
+
+class DocsView(SpectacularSwaggerSplitView):
+    """Swagger UI from our own server, without inline scripts."""
+
+    permission_classes = (MarketAccess,)
+    url_name = "api:schema"
+    template_name = "api/docs.html"

@@ -1,0 +1,175 @@
+"""Jobs, price refreshes, alerts, webhooks."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from planner.api.authentication import access_of_request
+from planner.api.base import (
+    ChangeMixin,
+    CreateMixin,
+    DeleteMixin,
+    InTeam,
+    ReadMixin,
+    Values,
+    by_choice,
+    by_flag,
+    by_id,
+    by_slug,
+)
+from planner.api.idempotency import idempotent
+from planner.api.jobs import accepted
+from planner.api.permissions import SignedIn
+from planner.api.serializers import operations as shapes
+from planner.api.views.teams import ByCreation
+from planner.models import (
+    Alert,
+    AlertKind,
+    Job,
+    JobState,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from planner.services import jobs, refreshing, watch, webhooks
+from planner.services.permissions import EDIT, OWN
+from pricing.rest import Query
+
+
+class JobsView(ReadMixin):
+    """Work that goes on after its request was answered."""
+
+    model = Job
+    related = ("team",)
+    deferred = ("result", "arguments")
+    pagination_class = ByCreation
+    serializer_class = shapes.JobSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "kind": by_choice("kind", jobs.KINDS),
+        "state": by_choice("state", JobState.values),
+    }
+    needs = {"cancel": EDIT}
+
+    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
+        return shapes.JobRowSerializer if self.action == "list" else shapes.JobSerializer
+
+    def require(self, row: Job) -> None:
+        if row.team_id is not None:
+            super().require(row)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        jobs.mark_lost()
+
+    @extend_schema(request=None, responses=shapes.JobSerializer)
+    @action(detail=True, methods=["post"])
+    def cancel(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Stops a queued job at once and a running one at its next step."""
+        return self.answer(jobs.cancel(self.access, self.get_object()))
+
+
+class RefreshesView(APIView):
+    """Reads the providers' prices again; for operators, or a token with the scope refresh."""
+
+    permission_classes = (SignedIn,)
+
+    @extend_schema(
+        request=shapes.RefreshSerializer, responses={HTTPStatus.ACCEPTED: shapes.JobSerializer}
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        Query(request)
+        access = access_of_request(request)
+        refreshing.require_operator(access)
+        reader = shapes.RefreshSerializer(data=request.data)
+        reader.is_valid(raise_exception=True)
+        providers = reader.validated_data.get("providers", [])
+        return accepted(refreshing.start_refresh(access, providers))
+
+
+class AlertsView(ReadMixin):
+    """Watched projects whose cost moved, or that outgrew their budget."""
+
+    model = Alert
+    related = ("acknowledged_by",)
+    pagination_class = ByCreation
+    serializer_class = shapes.AlertSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "project": by_id("project_id"),
+        "kind": by_choice("kind", AlertKind.values),
+        "open": by_flag("acknowledged_at__isnull"),
+    }
+    needs = {"acknowledge": EDIT}
+
+    @extend_schema(request=None, responses=shapes.AlertSerializer)
+    @action(detail=True, methods=["post"])
+    def acknowledge(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Marks the alert as seen."""
+        return self.answer(watch.acknowledge(self.access, self.get_object()))
+
+
+class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """Where the team's events are sent, signed with HMAC-SHA256."""
+
+    model = WebhookEndpoint
+    pagination_class = ByCreation
+    serializer_class = shapes.WebhookSerializer
+    write_serializer = shapes.NewWebhookSerializer
+    change_serializer = shapes.WebhookChangesSerializer
+    secret_fields = ("secret",)
+    needs = dict.fromkeys(
+        ("list", "retrieve", "create", "partial_update", "destroy", "rotate_secret", "test"), OWN
+    )
+
+    def create_row(self) -> tuple[WebhookEndpoint, Values]:
+        values = self.read_body(shapes.NewWebhookSerializer)
+        row = webhooks.add_endpoint(self.access, self.team, values)
+        return row, {"secret": webhooks.secret_of(row)}
+
+    def change_row(self, row: WebhookEndpoint, seen: int | None) -> WebhookEndpoint:
+        changes = self.read_body(shapes.WebhookChangesSerializer)
+        return webhooks.change_endpoint(self.access, row, changes, seen)
+
+    def delete_row(self, row: WebhookEndpoint) -> None:
+        webhooks.remove_endpoint(self.access, row)
+
+    @extend_schema(request=None, responses=shapes.WebhookSerializer)
+    @action(detail=True, methods=["post"], url_path="rotate-secret")
+    def rotate_secret(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """A new signing secret, shown this once."""
+        row = webhooks.rotate_secret(self.access, self.get_object())
+        return self.answer(row, secret=webhooks.secret_of(row))
+
+    @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
+    @action(detail=True, methods=["post"])
+    def test(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Sends a test event to this endpoint."""
+        delivery = webhooks.send_test(self.access, self.get_object())
+        data = shapes.DeliverySerializer(delivery).data
+        return Response(data, status=HTTPStatus.ACCEPTED)
+
+
+class DeliveriesView(InTeam, ReadMixin):
+    """What became of the events sent to one endpoint."""
+
+    model = WebhookDelivery
+    pagination_class = ByCreation
+    serializer_class = shapes.DeliverySerializer
+    needs = {"list": OWN, "retrieve": OWN}
+
+    def within(self) -> Values:
+        mine = WebhookEndpoint.objects.for_access(self.access)
+        endpoint = mine.filter(team=self.team, pk=self.kwargs["webhook"]).first()
+        if endpoint is None:
+            raise Http404
+        return {**super().within(), "endpoint": endpoint}

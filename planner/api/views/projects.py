@@ -1,0 +1,155 @@
+"""Projects, their scenarios, what they really used and paid."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.base import (
+    ChangeMixin,
+    CreateMixin,
+    DeleteMixin,
+    ReadMixin,
+    Values,
+    by_flag,
+    by_id,
+    by_slug,
+)
+from planner.api.idempotency import idempotent
+from planner.api.jobs import accepted
+from planner.api.serializers import projects as shapes
+from planner.api.serializers.operations import JobSerializer
+from planner.api.uploads import CsvParser
+from planner.api.views.teams import ByCreation
+from planner.models import ActualsUpload, Project, Scenario
+from planner.services import actuals, jobs, projects, teams
+from planner.services.permissions import EDIT, VIEW
+from pricing.rest import GuardedJSONParser
+
+
+class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """A project holds a workload and its assumptions, a budget and a watch on its prices."""
+
+    model = Project
+    related = ("team",)
+    pagination_class = ByCreation
+    serializer_class = shapes.ProjectSerializer
+    write_serializer = shapes.NewProjectSerializer
+    change_serializer = shapes.ProjectChangesSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "archived": by_flag("archived"),
+        "watched": by_flag("watched"),
+    }
+    needs = {"request_of": VIEW, "variance": VIEW, "reprice": EDIT}
+
+    def create_row(self) -> tuple[Project, Values]:
+        values = self.read_body(shapes.NewProjectSerializer)
+        team = teams.team_of(self.access, values.pop("team", None))
+        return projects.create_project(self.access, team, values), {}
+
+    def change_row(self, row: Project, seen: int | None) -> Project:
+        changes = self.read_body(shapes.ProjectChangesSerializer)
+        return projects.change_project(self.access, row, changes, seen)
+
+    def delete_row(self, row: Project) -> None:
+        projects.delete_project(self.access, row)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True, url_path="request")
+    def request_of(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The comparison request that the project stands for."""
+        return Response(projects.compose(self.get_object()))
+
+    @extend_schema(responses=shapes.VarianceSerializer)
+    @action(detail=True)
+    def variance(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Plan against actual, by month and category, with the difference split by cause."""
+        return Response(actuals.variance(self.get_object()).as_dict())
+
+    @extend_schema(
+        request=shapes.RepriceProjectSerializer, responses={HTTPStatus.ACCEPTED: JobSerializer}
+    )
+    @action(detail=True, methods=["post"])
+    @idempotent
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Answers every saved comparison of the project again, as a job."""
+        project = self.get_object()
+        values = self.read_body(shapes.RepriceProjectSerializer)
+        day = values["as_of"].isoformat() if "as_of" in values else None
+        arguments = {"project": str(project.pk), "as_of": day}
+        return accepted(jobs.start(self.access, "project_reprice", arguments, project.team))
+
+
+class ScenariosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """Named variants of a project: what each changes in the project's request."""
+
+    model = Scenario
+    related = ("project", "project__team")
+    pagination_class = ByCreation
+    serializer_class = shapes.ScenarioSerializer
+    write_serializer = shapes.NewScenarioSerializer
+    change_serializer = shapes.ScenarioChangesSerializer
+    filters = {"team": by_slug("team__slug"), "project": by_id("project_id")}
+    needs = {"request_of": VIEW}
+
+    def create_row(self) -> tuple[Scenario, Values]:
+        values = self.read_body(shapes.NewScenarioSerializer)
+        project = self.pick(Project.objects, "project", values.pop("project"))
+        return projects.create_scenario(self.access, project, values), {}
+
+    def change_row(self, row: Scenario, seen: int | None) -> Scenario:
+        changes = self.read_body(shapes.ScenarioChangesSerializer)
+        return projects.change_scenario(self.access, row, changes, seen)
+
+    def delete_row(self, row: Scenario) -> None:
+        projects.delete_scenario(self.access, row)
+
+    @extend_schema(responses=OpenApiTypes.OBJECT)
+    @action(detail=True, url_path="request")
+    def request_of(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The comparison request that the scenario stands for."""
+        row = self.get_object()
+        return Response(projects.compose(row.project, row))
+
+
+class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
+    """Files of actual usage and cost: our CSV, or FOCUS 1.2 billing rows."""
+
+    model = ActualsUpload
+    related = ("uploaded_by",)
+    pagination_class = ByCreation
+    serializer_class = shapes.UploadSerializer
+    parser_classes = (CsvParser, GuardedJSONParser)
+    query_parameters = {"create": ("file_name",)}
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        found = Project.objects.for_access(self.access).filter(pk=kwargs["project"]).first()
+        if found is None:
+            raise Http404
+        self.require(found)
+        self.project: Project = found
+
+    def within(self) -> Values:
+        return {"project": self.project}
+
+    @extend_schema(
+        request={"text/csv": {"type": "string"}},
+        parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
+    )
+    def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        name = self.query.text("file_name") or ""
+        stream = CsvParser.stream_of(request)
+        row = actuals.load_actuals(self.access, self.project, stream, name)
+        return self.answer(row, HTTPStatus.CREATED)
+
+    def delete_row(self, row: ActualsUpload) -> None:
+        actuals.delete_upload(self.access, row)

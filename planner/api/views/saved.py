@@ -1,0 +1,132 @@
+"""Saved comparisons: kept, replayed, repriced, submitted, approved, exported."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from planner.api.base import (
+    ChangeMixin,
+    CreateMixin,
+    DeleteMixin,
+    ReadMixin,
+    Values,
+    by_choice,
+    by_id,
+    by_slug,
+)
+from planner.api.downloads import EXPORT_SCHEMA, download
+from planner.api.serializers import projects as shapes
+from planner.api.views.teams import ByCreation
+from planner.exports import Context
+from planner.models import Project, SavedComparison, Scenario, State
+from planner.services import saved as services
+from planner.services.permissions import APPROVE, VIEW
+from planner.services.reprice import catalog_of, reprice
+from pricing import catalog as catalogs
+
+_FROZEN = ("given", "request", "inherited", "assumptions", "answer")
+
+
+class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """Answers kept with the request, revisions and assumptions that they came from."""
+
+    model = SavedComparison
+    related = ("submitted_by", "approved_by")
+    deferred = _FROZEN
+    pagination_class = ByCreation
+    serializer_class = shapes.SavedComparisonDetailSerializer
+    write_serializer = shapes.NewSavedComparisonSerializer
+    change_serializer = shapes.SavedComparisonChangesSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "project": by_id("project_id"),
+        "scenario": by_id("scenario_id"),
+        "state": by_choice("state", State.values),
+    }
+    needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
+
+    @cached_property
+    def current_revisions(self) -> dict[str, int]:
+        return {r.provider: r.number for r in catalogs.revisions_in_force()}
+
+    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
+        if self.action == "list":
+            return shapes.SavedComparisonSerializer
+        return shapes.SavedComparisonDetailSerializer
+
+    def create_row(self) -> tuple[SavedComparison, Values]:
+        values = self.read_body(shapes.NewSavedComparisonSerializer)
+        project = self.pick(Project.objects, "project", values.pop("project"))
+        scenario = values.pop("scenario", None)
+        if scenario is not None:
+            values["scenario"] = self._scenario(project, scenario)
+        return services.save_comparison(self.access, project, **values), {}
+
+    def _scenario(self, project: Project, pk: object) -> Scenario:
+        found: Scenario = self.pick(project.scenarios, "scenario", pk)
+        return found
+
+    def change_row(self, row: SavedComparison, seen: int | None) -> SavedComparison:
+        changes = self.read_body(shapes.SavedComparisonChangesSerializer)
+        return services.change_saved(self.access, row, changes, seen)
+
+    def delete_row(self, row: SavedComparison) -> None:
+        services.delete_saved(self.access, row)
+
+    @extend_schema(request=None, responses=shapes.ReplaySerializer)
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Computes it again at its own revisions and holds it against what was kept."""
+        return Response(services.replay(self.get_object()))
+
+    @extend_schema(request=shapes.RepriceSerializer, responses=shapes.RepricedSerializer)
+    @action(detail=True, methods=["post"])
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The same question at today's prices or another day's, the difference by cause."""
+        row = self.get_object()
+        values = self.read_body(shapes.RepriceSerializer)
+        catalog = catalog_of(values.get("as_of"))
+        return Response(reprice(row, catalog, values.get("request")).as_dict())
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def submit(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From draft to submitted."""
+        return self._move(services.submit)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"], url_path="send-back")
+    def send_back(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From submitted to draft again."""
+        return self._move(services.send_back)
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """From submitted to approved; the one approved before is superseded."""
+        return self._move(services.approve)
+
+    def _move(self, move: Any) -> Response:
+        row = self.get_object()
+        return self.answer(move(self.access, row, self.seen_version(row)))
+
+    @extend_schema(responses=EXPORT_SCHEMA)
+    @action(detail=True, url_path="exports/<export_format:form>")
+    def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
+        row = self.get_object()
+        context = Context(
+            name=row.name,
+            team=row.team.name,
+            project=row.project.name,
+            created=row.created_at.date(),
+        )
+        return download(row.answer, context, kwargs["form"])

@@ -1,0 +1,215 @@
+"""Teams, members, invitations, tokens, own server quotes, the audit log."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from planner.api.authentication import access_of_request
+from planner.api.base import (
+    ChangeMixin,
+    CreateMixin,
+    DeleteMixin,
+    InTeam,
+    ReadMixin,
+    Values,
+    by_slug,
+)
+from planner.api.permissions import SignedIn
+from planner.api.serializers import teams as shapes
+from planner.models import (
+    ApiToken,
+    AuditEntry,
+    Invitation,
+    Membership,
+    Role,
+    Scope,
+    ServerQuote,
+    Team,
+)
+from planner.services import teams, tokens
+from planner.services.permissions import OWN, VIEW, require_scope
+from pricing.rest import CursorPages, Query
+
+
+class ByCreation(CursorPages):
+    ordering = ("-created_at", "id")  # type: ignore[assignment]
+
+
+class ByTime(CursorPages):
+    ordering = ("-at", "id")  # type: ignore[assignment]
+
+
+class ByName(CursorPages):
+    ordering = ("name", "pk")  # type: ignore[assignment]
+
+
+class BySlug(CursorPages):
+    ordering = ("slug", "id")  # type: ignore[assignment]
+
+
+class MeView(APIView):
+    """Who the caller is and what they may do."""
+
+    permission_classes = (SignedIn,)
+
+    @extend_schema(responses=shapes.MeSerializer)
+    def get(self, request: Request) -> Response:
+        Query(request)
+        access = access_of_request(request)
+        names = Team.objects.for_access(access).values_list("pk", "slug")
+        return Response(
+            {
+                "name": access.name,
+                "kind": "token" if access.token_id else "session",
+                "scopes": sorted(access.scopes),
+                "teams": [{"team": s, "role": access.roles[pk].value} for pk, s in names],
+            }
+        )
+
+
+class TeamsView(ReadMixin, CreateMixin, ChangeMixin):
+    """The caller's teams with their settings: price overlay and default assumptions."""
+
+    model = Team
+    lookup_field = "slug"
+    lookup_url_kwarg = "slug"
+    lookup_value_converter = "slug"
+    pagination_class = ByName
+    serializer_class = shapes.TeamSerializer
+    write_serializer = shapes.NewTeamSerializer
+    change_serializer = shapes.TeamChangesSerializer
+    needs = {"partial_update": OWN}
+
+    def create_row(self) -> tuple[Team, Values]:
+        team = teams.create_team(self.access, **self.read_body(shapes.NewTeamSerializer))
+        self.access.roles[team.pk] = Role.OWNER  # type: ignore[index]
+        return team, {}
+
+    def change_row(self, row: Team, seen: int | None) -> Team:
+        changes = self.read_body(shapes.TeamChangesSerializer)
+        return teams.change_settings(self.access, row, changes, seen)
+
+
+class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
+    """The team's members and their roles."""
+
+    model = Membership
+    related = ("user",)
+    pagination_class = ByCreation
+    serializer_class = shapes.MemberSerializer
+    change_serializer = shapes.RoleSerializer
+    needs = {"partial_update": OWN, "destroy": VIEW}
+
+    def change_row(self, row: Membership, seen: int | None) -> Membership:
+        role = Role(self.read_body(shapes.RoleSerializer)["role"])
+        return teams.change_role(self.access, row, role, seen)
+
+    def delete_row(self, row: Membership) -> None:
+        require_scope(self.access, Scope.WRITE)
+        teams.remove_member(self.access, row)
+
+
+class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
+    """Links that make whoever opens them a member, once."""
+
+    model = Invitation
+    pagination_class = ByCreation
+    serializer_class = shapes.InvitationSerializer
+    write_serializer = shapes.NewInvitationSerializer
+    secret_fields = ("secret",)
+    needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
+
+    def create_row(self) -> tuple[Invitation, Values]:
+        values = self.read_body(shapes.NewInvitationSerializer)
+        role = Role(values.pop("role"))
+        row, secret = teams.invite(self.access, self.team, role, **values)
+        return row, {"secret": secret}
+
+    def delete_row(self, row: Invitation) -> None:
+        teams.revoke_invitation(self.access, row)
+
+
+class AcceptInvitationView(APIView):
+    """Makes the caller a member of the team that the link is of."""
+
+    permission_classes = (SignedIn,)
+
+    @extend_schema(request=shapes.AcceptSerializer, responses=shapes.MemberSerializer)
+    def post(self, request: Request) -> Response:
+        Query(request)
+        reader = shapes.AcceptSerializer(data=request.data)
+        reader.is_valid(raise_exception=True)
+        member = teams.accept(access_of_request(request), reader.validated_data["secret"])
+        return Response(shapes.MemberSerializer(member).data)
+
+
+class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
+    """API tokens: owners see all of the team's, others their own; deleting one revokes it."""
+
+    model = ApiToken
+    related = ("user",)
+    pagination_class = ByCreation
+    serializer_class = shapes.TokenSerializer
+    write_serializer = shapes.NewTokenSerializer
+    secret_fields = ("secret",)
+    needs = {"create": VIEW, "destroy": VIEW}
+
+    def within(self) -> Values:
+        if self.access.has_role(self.team.pk, Role.OWNER):
+            return super().within()
+        return {**super().within(), "user_id": self.access.user_id or 0}
+
+    def create_row(self) -> tuple[ApiToken, Values]:
+        require_scope(self.access, Scope.WRITE)
+        values = self.read_body(shapes.NewTokenSerializer)
+        role = values.get("role")
+        row, secret = tokens.create_token(
+            self.access,
+            self.team,
+            name=values["name"],
+            scopes=[Scope(scope) for scope in values["scopes"]],
+            days=values["days"],
+            is_service=values["kind"] == "service",
+            role=Role(role) if role else None,
+        )
+        return row, {"secret": secret}
+
+    def delete_row(self, row: ApiToken) -> None:
+        tokens.revoke_token(self.access, row)
+
+
+class ServerQuotesView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """The team's own server quotes, which its comparisons inherit."""
+
+    model = ServerQuote
+    pagination_class = BySlug
+    serializer_class = shapes.ServerQuoteSerializer
+    write_serializer = shapes.NewServerQuoteSerializer
+    change_serializer = shapes.ServerQuoteChangesSerializer
+
+    def create_row(self) -> tuple[ServerQuote, Values]:
+        values = self.read_body(shapes.NewServerQuoteSerializer)
+        return teams.add_quote(self.access, self.team, values), {}
+
+    def change_row(self, row: ServerQuote, seen: int | None) -> ServerQuote:
+        changes = self.read_body(shapes.ServerQuoteChangesSerializer, partial=True)
+        return teams.change_quote(self.access, row, changes, seen)
+
+    def delete_row(self, row: ServerQuote) -> None:
+        teams.remove_quote(self.access, row)
+
+
+class AuditLogView(InTeam, ReadMixin):
+    """Who changed what from what to what; nothing here is ever changed or removed."""
+
+    model = AuditEntry
+    pagination_class = ByTime
+    serializer_class = shapes.AuditEntrySerializer
+    filters = {
+        "action": by_slug("action"),
+        "object_type": by_slug("object_type"),
+        "object_id": by_slug("object_id"),
+    }

@@ -1,0 +1,343 @@
+"""FOCUS 1.2 Cost and Usage rows of a forecast.
+
+What is paid becomes rows with a BilledCost; what is paid for later use (commitments, servers)
+is a Purchase with EffectiveCost 0, followed month by month by Usage rows with BilledCost 0 that
+book it: of a commitment what is used and what lies idle, of a server its write-off. So the
+EffectiveCost of all rows sums to their BilledCost, in all and for each commitment.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Decimal
+from functools import cached_property
+from typing import Any
+
+from planner.answer import month_of
+from planner.exports import focus_columns as names
+from planner.exports.csv_export import csv_bytes
+from planner.exports.rows import Answer, Context, feasible
+from pricing.invalid_input import InvalidInput
+
+Cells = dict[str, Any]
+CENT = Decimal("0.01")
+_ZERO = Decimal(0)
+_COMMITTED = ("commitment", "upfront")
+
+
+def as_focus(answer: Answer, context: Context) -> bytes:
+    """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
+    rows = focus_rows(answer, context)
+    return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
+
+
+def focus_rows(answer: Answer, context: Context) -> Iterator[Cells]:
+    """Rows of one scenario, in the order of months; none where nothing is feasible."""
+    scenario = _chosen(answer, context)
+    if scenario is not None:
+        yield from _Rows(answer, context, scenario).all()
+
+
+def _chosen(answer: Answer, context: Context) -> Mapping[str, Any] | None:
+    known = {scenario["key"]: scenario for scenario in feasible(answer)}
+    key = context.scenario or answer["recommendation"]["scenario"]
+    if context.scenario and context.scenario not in known:
+        allowed = ", ".join(known) or "none"
+        raise InvalidInput("scenario", f"{context.scenario[:40]!r} is no feasible one: {allowed}")
+    return known.get(key)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of one scenario of one answer."""
+
+    answer: Answer
+    context: Context
+    scenario: Mapping[str, Any]
+
+    def all(self) -> Iterator[Cells]:
+        rows = [*map(self._line, self.scenario["lines"]), *self._booked()]
+        yield from sorted(rows, key=lambda row: str(row["ChargePeriodStart"]))
+
+    @cached_property
+    def committed(self) -> dict[str, Mapping[str, Any]]:
+        """Source key of each commitment → its first line."""
+        lines = [row for row in self.scenario["lines"] if row["category"] in _COMMITTED]
+        return {line["source"]: line for line in reversed(lines)}
+
+    @cached_property
+    def used_share(self) -> dict[tuple[str, int], Decimal]:
+        """(source, month) → share of its hours that is used."""
+        return {
+            (row["source"], row["month"]): Decimal(str(row["hours_used"]))
+            / Decimal(str(row["hours_available"]))
+            for row in self.scenario["capacity"]
+            if row["hours_available"]
+        }
+
+    @cached_property
+    def capacity(self) -> dict[tuple[str, int], Mapping[str, Any]]:
+        return {(row["source"], row["month"]): row for row in self.scenario["capacity"]}
+
+    # Rows of what is paid -----------------------------------------------------------------
+
+    def _line(self, line: Mapping[str, Any]) -> Cells:
+        """The row of one cost line."""
+        category = line["category"]
+        cells = self._common(line, line["month"])
+        amount = Decimal(line["amount"])
+        cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category}
+        if category == "tax":
+            return self._unpriced(cells, "Tax", amount, "One-Time")
+        if category == "residual":
+            return self._unpriced(cells, "Credit", amount, "One-Time")
+        cells |= self._priced(line)
+        if category in _COMMITTED or category in names.CAPITAL:
+            return cells | self._purchase(line)
+        cells |= {"ChargeCategory": "Usage", "ChargeFrequency": "Usage-Based"}
+        return cells | self._consumed(cells)
+
+    def _unpriced(self, cells: Cells, category: str, amount: Decimal, frequency: str) -> Cells:
+        return cells | {
+            "ChargeCategory": category,
+            "ChargeFrequency": frequency,
+            "ListCost": amount,
+            "ContractedCost": amount,
+            "PricingCurrencyEffectiveCost": amount,
+        }
+
+    def _priced(self, line: Mapping[str, Any]) -> Cells:
+        """Quantity, list and contracted price; the costs are their exact products."""
+        quantity = Decimal(str(line["quantity"]))
+        contracted = Decimal(line["unit_price"])
+        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
+        multiplier = Decimal(str(offer.get("multiplier") or 1))
+        listed = (contracted / multiplier).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
+        listed = contracted if multiplier == 1 else listed
+        unit = names.UNITS.get(line["unit"], line["unit"].capitalize())
+        return {
+            "PricingQuantity": quantity,
+            "PricingUnit": unit,
+            "ListUnitPrice": listed,
+            "ListCost": listed * quantity,
+            "ContractedUnitPrice": contracted,
+            "ContractedCost": contracted * quantity,
+            "PricingCurrencyListUnitPrice": listed,
+            "PricingCurrencyContractedUnitPrice": contracted,
+            "PricingCurrencyEffectiveCost": Decimal(line["amount"]),
+            "PricingCategory": self._pricing_category(line),
+            **self._sku(line),
+        }
+
+    def _pricing_category(self, line: Mapping[str, Any]) -> str:
+        if line["category"] in ("compute", *_COMMITTED):
+            return names.PRICING_CATEGORIES.get(line["purchase_option"], "Standard")
+        return "Standard"
+
+    def _sku(self, line: Mapping[str, Any]) -> Cells:
+        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
+        machine = line["instance_type"] or line["category"]
+        sku = offer.get("sku") or f"{line['provider'] or 'on-prem'}:{machine}"
+        if line["category"] not in ("compute", *_COMMITTED):
+            sku = f"{sku}:{line['category']}"
+        details = {"InstanceType": machine, "x_Unit": line["unit"]}
+        return {
+            "SkuId": sku,
+            "SkuMeter": line["category"].replace("_", " ").capitalize(),
+            "SkuPriceId": line["offer_id"] or f"{sku}:{line['unit_price']}",
+            "SkuPriceDetails": json.dumps(details, separators=(",", ":")),
+        }
+
+    def _purchase(self, line: Mapping[str, Any]) -> Cells:
+        """Paid for later use: EffectiveCost 0 here, booked month by month elsewhere."""
+        is_monthly = line["category"] == "commitment"
+        cells: Cells = {
+            "ChargeCategory": "Purchase",
+            "ChargeFrequency": "Recurring" if is_monthly else "One-Time",
+            "EffectiveCost": _ZERO,
+            "PricingCurrencyEffectiveCost": _ZERO,
+        }
+        if line["category"] in _COMMITTED:
+            cells |= self._commitment(line, Decimal(str(line["quantity"])))
+            cells["CommitmentDiscountStatus"] = None
+        else:
+            cells["x_CapexOpex"] = "capex"
+        return cells
+
+    def _consumed(self, cells: Cells) -> Cells:
+        return {"ConsumedQuantity": cells["PricingQuantity"], "ConsumedUnit": cells["PricingUnit"]}
+
+    # Rows that book what was paid ---------------------------------------------------------
+
+    def _booked(self) -> Iterator[Cells]:
+        charges: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
+        for line in self.scenario["lines"]:
+            if line["category"] == "commitment":
+                charges[line["source"], line["month"]] += Decimal(line["amount"])
+        owned: dict[tuple[str, int], Decimal] = {}
+        for source, months in self.scenario["write_off"].items():
+            for month, amount in enumerate(map(Decimal, months)):
+                if source in self.committed:
+                    charges[source, month] += amount
+                elif amount:
+                    owned[source, month] = amount
+        for (source, month), cost in charges.items():
+            yield from self._commitment_use(source, month, cost)
+        for (source, month), cost in owned.items():
+            yield self._depreciation(source, month, cost)
+
+    def _commitment_use(self, source: str, month: int, cost: Decimal) -> Iterator[Cells]:
+        """What a commitment costs in a month, split into used and unused."""
+        share = min(Decimal(1), self.used_share.get((source, month), _ZERO))
+        used = (cost * share).quantize(CENT, ROUND_HALF_EVEN)
+        for status, part, amount in (("Used", share, used), ("Unused", 1 - share, cost - used)):
+            if part > 0 or (status == "Unused" and amount):
+                yield self._commitment_row(source, month, status, part, amount)
+
+    def _commitment_row(
+        self, source: str, month: int, status: str, share: Decimal, amount: Decimal
+    ) -> Cells:
+        line = self.committed[source]
+        hours = self._node_hours(line, month) * share
+        hours = hours.quantize(Decimal("1e-6"), ROUND_HALF_EVEN)
+        free = {**line, "quantity": hours, "unit": "node-hours", "unit_price": "0", "amount": "0"}
+        cells = self._common(line, month) | self._priced(free) | self._commitment(line, hours)
+        cells |= {
+            "ChargeCategory": "Usage",
+            "ChargeFrequency": "Usage-Based",
+            "BilledCost": _ZERO,
+            "EffectiveCost": amount,
+            "PricingCurrencyEffectiveCost": amount,
+            "ChargeDescription": f"{line['label']}: {status.lower()}",
+            "CommitmentDiscountStatus": status,
+            "SkuPriceId": line["offer_id"] or line["source"],
+            "x_Category": "commitment",
+        }
+        return cells | (self._consumed(cells) if status == "Used" else {})
+
+    def _node_hours(self, line: Mapping[str, Any], month: int) -> Decimal:
+        """Node-hours that the commitment gives in a month."""
+        row = self.capacity.get((line["source"], month))
+        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
+        count = Decimal(str(offer.get("accelerator_count") or 1))
+        return Decimal(str(row["accelerators"])) / count * 730 if row else _ZERO
+
+    def _commitment(self, line: Mapping[str, Any], quantity: Decimal) -> Cells:
+        option = line["purchase_option"]
+        return {
+            "CommitmentDiscountId": line["source"],
+            "CommitmentDiscountName": line["label"].split(": ")[0],
+            "CommitmentDiscountCategory": "Spend" if option in names.SPEND_BASED else "Usage",
+            "CommitmentDiscountType": names.COMMITMENT_TYPES.get(option, "Commitment"),
+            "CommitmentDiscountQuantity": quantity,
+            "CommitmentDiscountUnit": "Hours",
+            "PricingCategory": "Committed",
+        }
+
+    def _depreciation(self, source: str, month: int, cost: Decimal) -> Cells:
+        """What an owned server writes off in a month."""
+        line = next(row for row in self.scenario["lines"] if row["source"] == source)
+        free = {**line, "quantity": 0, "unit": "months", "unit_price": "0", "category": "capex"}
+        cells = self._common(line, month) | self._priced(free)
+        return cells | {
+            "ChargeCategory": "Usage",
+            "ChargeFrequency": "Recurring",
+            "BilledCost": _ZERO,
+            "EffectiveCost": cost,
+            "PricingCurrencyEffectiveCost": cost,
+            "ChargeDescription": f"Write-off: {line['instance_type']}",
+            "ConsumedQuantity": _ZERO,
+            "ConsumedUnit": "Months",
+            "x_CapexOpex": "capex",
+            "x_Category": "capex",
+            "x_DepreciationMethod": self._assumed("finance.depreciation"),
+        }
+
+    # What all rows share ------------------------------------------------------------------
+
+    def _common(self, line: Mapping[str, Any], month: int) -> Cells:
+        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
+        start, end = month_of(self.answer, month), month_of(self.answer, month + 1)
+        provider = names.PROVIDERS.get(line["provider"], line["provider"]) or names.ON_PREM
+        return {
+            **_period(start, end),
+            **self._account(),
+            **self._service(line),
+            "AvailabilityZone": offer.get("zone") or None,
+            "BillingCurrency": self.answer["currency"],
+            "PricingCurrency": self.answer["currency"],
+            "ChargeDescription": line["label"],
+            "InvoiceIssuerName": provider,
+            "ProviderName": provider,
+            "PublisherName": provider,
+            "RegionId": line["region"] or None,
+            "RegionName": line["region"] or None,
+            **self._forecast(line, month),
+        }
+
+    def _account(self) -> Cells:
+        team = self.context.team or "none"
+        project = self.context.project or None
+        tags = {"team": self.context.team, "project": self.context.project}
+        return {
+            "BillingAccountId": team,
+            "BillingAccountName": team,
+            "BillingAccountType": "Team",
+            "SubAccountId": project,
+            "SubAccountName": project,
+            "SubAccountType": "Project" if project else None,
+            "Tags": json.dumps({k: v for k, v in tags.items() if v}),
+        }
+
+    def _service(self, line: Mapping[str, Any]) -> Cells:
+        category = line["category"]
+        is_compute = category in ("compute", *_COMMITTED)
+        default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
+        kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
+        service = names.SERVICES.get(line["provider"], line["provider"] or names.ON_PREM)
+        return {
+            "ServiceCategory": kind,
+            "ServiceSubcategory": subcategory,
+            "ServiceName": service if is_compute else f"{service} {category.replace('_', ' ')}",
+        }
+
+    def _forecast(self, line: Mapping[str, Any], month: int) -> Cells:
+        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
+        revisions = {row["provider"]: row["revision"] for row in self.answer["catalog"]}
+        row = self.capacity.get((line["source"], month))
+        is_hours = line["category"] == "compute" and row is not None
+        return {
+            "x_IsForecast": "true",
+            "x_ScenarioId": self.scenario["key"],
+            "x_Revision": revisions.get(line["provider"]),
+            "x_Percentile": "expected",
+            "x_Accelerator": offer.get("accelerator") or self._owned(line).get("accelerator"),
+            "x_AcceleratorCount": offer.get("accelerator_count")
+            or self._owned(line).get("accelerator_count"),
+            "x_AcceleratorHours": row["hours_used"] if is_hours and row else None,
+            "x_CapexOpex": "opex",
+            "x_InstanceType": line["instance_type"] or None,
+        }
+
+    def _owned(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
+        servers: list[Mapping[str, Any]] = self.answer.get("servers") or []
+        return next((s for s in servers if s["key"] == line["source"]), {})
+
+    def _assumed(self, field: str) -> Any:
+        rows = self.answer["assumptions"]
+        return next((row["value"] for row in rows if row["field"] == field), None)
+
+
+def _period(start: dt.date, end: dt.date) -> Cells:
+    """A month as billing and charge period: UTC, the end excluded."""
+    first, last = f"{start}T00:00:00Z", f"{end}T00:00:00Z"
+    return {
+        "BillingPeriodStart": first,
+        "BillingPeriodEnd": last,
+        "ChargePeriodStart": first,
+        "ChargePeriodEnd": last,
+    }

@@ -1,0 +1,116 @@
+"""Columns of FOCUS 1.2's Cost and Usage dataset, in order, and our own beside them."""
+
+from __future__ import annotations
+
+COLUMNS = (
+    "AvailabilityZone",
+    "BilledCost",
+    "BillingAccountId",
+    "BillingAccountName",
+    "BillingAccountType",
+    "BillingCurrency",
+    "BillingPeriodEnd",
+    "BillingPeriodStart",
+    "CapacityReservationId",
+    "CapacityReservationStatus",
+    "ChargeCategory",
+    "ChargeClass",
+    "ChargeDescription",
+    "ChargeFrequency",
+    "ChargePeriodEnd",
+    "ChargePeriodStart",
+    "CommitmentDiscountCategory",
+    "CommitmentDiscountId",
+    "CommitmentDiscountName",
+    "CommitmentDiscountQuantity",
+    "CommitmentDiscountStatus",
+    "CommitmentDiscountType",
+    "CommitmentDiscountUnit",
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedCost",
+    "ContractedUnitPrice",
+    "EffectiveCost",
+    "InvoiceId",
+    "InvoiceIssuerName",
+    "ListCost",
+    "ListUnitPrice",
+    "PricingCategory",
+    "PricingCurrency",
+    "PricingCurrencyContractedUnitPrice",
+    "PricingCurrencyEffectiveCost",
+    "PricingCurrencyListUnitPrice",
+    "PricingQuantity",
+    "PricingUnit",
+    "ProviderName",
+    "PublisherName",
+    "RegionId",
+    "RegionName",
+    "ResourceId",
+    "ResourceName",
+    "ResourceType",
+    "ServiceCategory",
+    "ServiceName",
+    "ServiceSubcategory",
+    "SkuId",
+    "SkuMeter",
+    "SkuPriceDetails",
+    "SkuPriceId",
+    "SubAccountId",
+    "SubAccountName",
+    "SubAccountType",
+    "Tags",
+)
+OWN_COLUMNS = (
+    "x_IsForecast",
+    "x_ScenarioId",
+    "x_Revision",
+    "x_Percentile",
+    "x_Accelerator",
+    "x_AcceleratorCount",
+    "x_AcceleratorHours",
+    "x_CapexOpex",
+    "x_DepreciationMethod",
+    "x_Category",
+    "x_InstanceType",
+)
+
+PROVIDERS = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
+ON_PREM = "On premises"
+SERVICES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Compute Engine"}
+
+PRICING_CATEGORIES = {
+    "on_demand": "Standard",
+    "dws_flex_start": "Standard",
+    "spot": "Dynamic",
+    "low_priority": "Dynamic",
+    "reserved": "Committed",
+    "reserved_convertible": "Committed",
+    "savings_plan": "Committed",
+    "committed_use": "Committed",
+    "capacity_block": "Other",
+    "dws_calendar_mode": "Other",
+}
+COMMITMENT_TYPES = {
+    "reserved": "Reserved Instance",
+    "reserved_convertible": "Convertible Reserved Instance",
+    "savings_plan": "Savings Plan",
+    "committed_use": "Committed Use Discount",
+}
+SPEND_BASED = frozenset({"savings_plan"})
+"""Commitments to an amount of money; the others are commitments to a usage."""
+
+SERVICE_CATEGORIES = {
+    "storage": ("Storage", "Object Storage"),
+    "egress": ("Networking", "Network Connectivity"),
+}
+COMPUTE = ("Compute", "Virtual Machines")
+OTHER_COMPUTE = ("Compute", "Other (Compute)")
+
+UNITS = {
+    "node-hours": "Hours",
+    "kWh": "kWh",
+    "GiB-months": "GiB-Months",
+    "GiB": "GiB",
+}
+CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})

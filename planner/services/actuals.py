@@ -1,0 +1,185 @@
+"""What a project really used and paid, and how that differs from its plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any, BinaryIO
+
+from django.db import IntegrityError, transaction
+
+from planner.answer import month_of
+from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
+from planner.services.actual_rows import Sums, read_actuals
+from planner.services.audit import record
+from planner.services.errors import WrongStateError
+from planner.services.permissions import EDIT, require
+from planner.services.reprice import plan_of
+
+CAUSES = ("price", "usage", "unplanned", "other")
+CENT = Decimal("0.01")
+_BATCH = 2000
+_LONGEST_AMOUNT = 40
+
+
+def currency_of(project: Project) -> str:
+    return str(project.assumptions.get("currency") or project.team.currency)
+
+
+@transaction.atomic
+def load_actuals(
+    access: Access, project: Project, stream: BinaryIO, file_name: str = ""
+) -> ActualsUpload:
+    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same file is taken once."""
+    require(access, project.team_id, EDIT)
+    sums = read_actuals(stream, currency_of(project))
+    upload = _create_upload(access, project, sums, file_name)
+    ActualLine.objects.bulk_create(_lines(upload, sums), batch_size=_BATCH)
+    total = sum(sums.cost.values(), Decimal(0))
+    after = {"rows": sums.rows, "cost": f"{total:f}", "currency": sums.currency}
+    record(access, "actuals.uploaded", upload, after=after)
+    return upload
+
+
+def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
+    try:
+        with transaction.atomic():
+            return ActualsUpload.objects.create(
+                team_id=project.team_id,
+                project=project,
+                file_name=file_name[:200],
+                format=sums.format,
+                rows=sums.rows,
+                digest=sums.digest,
+                currency=sums.currency,
+                uploaded_by_id=access.user_id,
+            )
+    except IntegrityError:
+        raise WrongStateError("This very file was uploaded to the project before.") from None
+
+
+def _lines(upload: ActualsUpload, sums: Sums) -> Iterable[ActualLine]:
+    for group, cost in sums.cost.items():
+        text = f"{cost:f}"
+        if len(text) > _LONGEST_AMOUNT:
+            text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
+        yield ActualLine(upload=upload, hours=sums.hours[group], cost=text, **group._asdict())
+
+
+@transaction.atomic
+def delete_upload(access: Access, upload: ActualsUpload) -> None:
+    require(access, upload.team_id, EDIT)
+    record(access, "actuals.removed", upload, before={"rows": upload.rows})
+    upload.delete()
+
+
+# Plan against actual ----------------------------------------------------------------------
+
+
+@dataclass
+class Cell:
+    """Hours and cost of one month and category, planned and actual."""
+
+    planned_hours: float = 0.0
+    planned: Decimal = Decimal(0)
+    actual_hours: float = 0.0
+    actual: Decimal = Decimal(0)
+
+    def causes(self) -> dict[str, Decimal]:
+        """The difference split by cause; the parts sum to it.
+
+        usage = (actual − planned hours) · planned rate; price = what remains, the dearer or
+        cheaper hour; where nothing was planned all is unplanned; without hours it is other.
+        """
+        difference = self.actual - self.planned
+        split = dict.fromkeys(CAUSES, Decimal(0))
+        if not self.planned and not self.planned_hours:
+            split["unplanned"] = difference
+        elif self.planned_hours and self.actual_hours:
+            rate = self.planned / Decimal(self.planned_hours)
+            more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
+            split["usage"] = (rate * more).quantize(CENT)
+            split["price"] = difference - split["usage"]
+        else:
+            split["other"] = difference
+        return split
+
+
+@dataclass
+class Variance:
+    """Plan against actual, by month and category, in one currency."""
+
+    currency: str
+    plan: SavedComparison | None
+    cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "currency": self.currency,
+            "saved_comparison": str(self.plan.pk) if self.plan else None,
+            "months": self._grouped(0, "month"),
+            "categories": self._grouped(1, "category"),
+            "total": _summed(self.cells.values()),
+        }
+
+    def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
+        groups: dict[str, list[Cell]] = defaultdict(list)
+        for key in sorted(self.cells):
+            groups[key[part]].append(self.cells[key])
+        return [{name: value, **_summed(cells)} for value, cells in groups.items()]
+
+
+def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
+    rows = list(cells)
+    planned = sum((c.planned for c in rows), Decimal(0))
+    actual = sum((c.actual for c in rows), Decimal(0))
+    parts = [c.causes() for c in rows]
+    causes = {name: sum((p[name] for p in parts), Decimal(0)) for name in CAUSES}
+    return {
+        "planned": f"{planned:f}",
+        "actual": f"{actual:f}",
+        "difference": f"{actual - planned:f}",
+        "planned_hours": sum(c.planned_hours for c in rows),
+        "actual_hours": sum(c.actual_hours for c in rows),
+        "causes": {name: f"{value:f}" for name, value in causes.items()},
+    }
+
+
+def variance(project: Project) -> Variance:
+    """The project's plan against its uploads, in the months for which there is an upload."""
+    plan = plan_of(project)
+    table = Variance(currency_of(project), plan)
+    _add_actuals(table, project)
+    if plan is not None:
+        months = {month for month, _ in table.cells}
+        _add_plan(table, plan, months)
+    return table
+
+
+def _add_actuals(table: Variance, project: Project) -> None:
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=table.currency)
+    for month, category, hours, cost in lines.values_list("month", "category", "hours", "cost"):
+        cell = table.cells[month, category]
+        cell.actual_hours += hours
+        cell.actual += Decimal(cost)
+
+
+def _add_plan(table: Variance, plan: SavedComparison, months: set[str]) -> None:
+    for line in plan_lines(plan):
+        month = f"{month_of(plan.answer, line['month']):%Y-%m}"
+        if month in months:
+            cell = table.cells[month, line["category"]]
+            cell.planned += Decimal(line["amount"])
+            if "hour" in str(line["unit"]):
+                cell.planned_hours += float(line["quantity"])
+
+
+def plan_lines(plan: SavedComparison) -> list[Mapping[str, Any]]:
+    """Cost lines of the recommended scenario; none where nothing was feasible."""
+    for scenario in plan.answer["scenarios"]:
+        if scenario["key"] == plan.summary["recommended"]:
+            lines: list[Mapping[str, Any]] = scenario["lines"]
+            return lines
+    return []

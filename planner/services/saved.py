@@ -1,0 +1,187 @@
+"""Saved comparisons: frozen with all they came from, replayed to the cent, approved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.comparison import compare
+from planner.models import Access, Project, SavedComparison, Scenario, State, WebhookEvent
+from planner.services.audit import edit, record
+from planner.services.comparing import Answer, answer, next_month, with_sources
+from planner.services.errors import WrongStateError
+from planner.services.permissions import APPROVE, EDIT, require
+from planner.services.projects import compose
+from planner.services.webhooks import emit
+from pricing import catalog as catalogs
+from pricing.invalid_input import InvalidInput
+
+_MOVES_WITH_TIME = ("age_days",)
+"""Parts of an answer that say how old it is; everything else replays to the cent."""
+
+
+@transaction.atomic
+def save_comparison(
+    access: Access,
+    project: Project,
+    *,
+    name: str,
+    note: str = "",
+    scenario: Scenario | None = None,
+    request: dict[str, Any] | None = None,
+) -> SavedComparison:
+    """Answers the scenario's request (or `request`) and keeps it as a draft."""
+    require(access, project.team_id, EDIT)
+    given = compose(project, scenario) if request is None else request
+    if not given.get("workload"):
+        raise InvalidInput("request", "the project has no workload yet; give it one")
+    today = timezone.now().date()
+    fixed = {**given, "start": given.get("start") or next_month(today)}
+    answered = answer(fixed, project.team)
+    saved = SavedComparison.objects.create(
+        team_id=project.team_id,
+        project=project,
+        scenario=scenario,
+        name=name,
+        note=note,
+        given=given,
+        request=answered.request,
+        inherited=answered.inherited,
+        revisions={row["provider"]: row["revision"] for row in answered.answer["catalog"]},
+        assumptions=answered.answer["assumptions"],
+        answer=answered.answer,
+        summary=summary_of(answered.answer),
+        answered_on=today,
+        created_by_id=access.user_id,
+    )
+    record(access, "saved_comparison.created", saved, after=saved.summary)
+    return saved
+
+
+def summary_of(answer: Answer) -> dict[str, Any]:
+    """What lists show of an answer; nothing recommended where nothing is feasible."""
+    chosen = (answer.get("recommendation") or {}).get("scenario")
+    scenario = next((s for s in answer["scenarios"] if s["key"] == chosen), None)
+    return {
+        "recommended": chosen,
+        "total_cost": scenario["total_cost"] if scenario else None,
+        "net_present_cost": scenario["net_present_cost"] if scenario else None,
+        "currency": answer.get("currency", "USD"),
+    }
+
+
+def change_saved(
+    access: Access, saved: SavedComparison, changes: dict[str, Any], seen_version: int | None = None
+) -> SavedComparison:
+    """Name and note of a draft; an answer is never edited."""
+    require(access, saved.team_id, EDIT)
+    _expect(saved, State.DRAFT)
+    return edit(access, saved, changes, seen_version=seen_version)
+
+
+@transaction.atomic
+def delete_saved(access: Access, saved: SavedComparison) -> None:
+    require(access, saved.team_id, EDIT)
+    _expect(saved, State.DRAFT)
+    record(access, "saved_comparison.deleted", saved, before=saved.summary)
+    saved.delete()
+
+
+def replay(saved: SavedComparison) -> dict[str, Any]:
+    """The same request at the same revisions, computed again and held against what was kept."""
+    catalog = catalogs.at(saved.revisions)
+    result = compare(saved.request, catalog, today=saved.answered_on).as_dict()
+    again = with_sources(result, saved.inherited)
+    differences = list(_differences("", _timeless(saved.answer), _timeless(again)))
+    return {"identical": not differences, "differences": differences[:50], "answer": again}
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _timeless(v) for k, v in value.items() if k not in _MOVES_WITH_TIME}
+    if isinstance(value, list | tuple):
+        return [_timeless(v) for v in value]
+    return value
+
+
+def _differences(path: str, kept: Any, again: Any) -> Any:
+    if isinstance(kept, dict) and isinstance(again, dict):
+        for name in [*kept, *(n for n in again if n not in kept)]:
+            yield from _differences(f"{path}.{name}".strip("."), kept.get(name), again.get(name))
+    elif isinstance(kept, list) and isinstance(again, list) and len(kept) == len(again):
+        for index, pair in enumerate(zip(kept, again, strict=True)):
+            yield from _differences(f"{path}.{index}", *pair)
+    elif kept != again:
+        yield {"field": path, "kept": kept, "replayed": again}
+
+
+def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
+    """Whether a price list that the answer used has a later revision now."""
+    return any(current.get(p, revision) != revision for p, revision in saved.revisions.items())
+
+
+# States -----------------------------------------------------------------------------------
+
+
+def submit(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    require(access, saved.team_id, EDIT)
+    changes = {"submitted_by_id": access.user_id, "submitted_at": timezone.now()}
+    return _move(access, saved, State.DRAFT, State.SUBMITTED, changes, seen)
+
+
+def send_back(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    """From submitted to draft again."""
+    require(access, saved.team_id, EDIT)
+    changes = {"submitted_by_id": None, "submitted_at": None}
+    return _move(access, saved, State.SUBMITTED, State.DRAFT, changes, seen)
+
+
+@transaction.atomic
+def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    """Makes it the project's plan; the one approved before is superseded."""
+    require(access, saved.team_id, APPROVE)
+    changes = {"approved_by_id": access.user_id, "approved_at": timezone.now()}
+    approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
+    others = SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED)
+    for other in others.exclude(pk=saved.pk):
+        ended = {"superseded_by_id": approved.pk, "superseded_at": timezone.now()}
+        _move(access, other, State.APPROVED, State.SUPERSEDED, ended, None)
+    emit(saved.team_id, WebhookEvent.APPROVED, _payload(approved, access))
+    return approved
+
+
+def _move(
+    access: Access,
+    saved: SavedComparison,
+    before: State,
+    after: State,
+    changes: dict[str, Any],
+    seen: int | None,
+) -> SavedComparison:
+    with transaction.atomic():
+        current: SavedComparison = SavedComparison.objects.select_for_update().get(pk=saved.pk)
+        _expect(current, before)
+        return edit(
+            access,
+            current,
+            {"state": after, **changes},
+            seen_version=seen,
+            action=f"saved_comparison.{after.value}",
+        )
+
+
+def _expect(saved: SavedComparison, state: State) -> None:
+    if saved.state != state:
+        raise WrongStateError(f"It is {saved.state}; this needs one that is {state.value}.")
+
+
+def _payload(saved: SavedComparison, access: Access) -> dict[str, Any]:
+    return {
+        "saved_comparison": str(saved.pk),
+        "project": str(saved.project_id),
+        "name": saved.name,
+        "approved_by": access.name,
+        **saved.summary,
+    }

@@ -1,0 +1,19 @@
+"""Secrets that are shown once: only their hash is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+TOKEN_PREFIX = "gcp_"  # noqa: S105
+INVITATION_PREFIX = "inv_"
+
+
+def new_secret(prefix: str) -> str:
+    """256 random bits behind a prefix that leak scanners can find."""
+    return prefix + secrets.token_urlsafe(32)
+
+
+def digest_of(secret: str) -> str:
+    """SHA-256: enough for 256 random bits, which no dictionary holds."""
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,16 @@
+"""What a Celery worker does: the tasks that `planner.services.background` sends by name."""
+
+from __future__ import annotations
+
+from planner.celery import app
+from planner.services import jobs, webhooks
+
+
+@app.task(name="planner.tasks.run_job")  # type: ignore[untyped-decorator]
+def run_job(job_id: str) -> None:
+    jobs.run(job_id)
+
+
+@app.task(name="planner.tasks.deliver_webhooks")  # type: ignore[untyped-decorator]
+def deliver_webhooks() -> None:
+    webhooks.deliver_due()

@@ -1,0 +1,104 @@
+"""A small market and a team at work in it, for tests of services, exports and the API."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth import get_user_model
+
+from planner.models import (
+    ALL_SCOPES,
+    Access,
+    Membership,
+    Project,
+    Role,
+    SavedComparison,
+    Scope,
+    Team,
+    access_of,
+)
+from planner.services import projects, saved, tokens
+from pricing.batch import Batch
+from pricing.publication import publish
+from tests.planner.costing.market_of import H100, offer
+
+SEEN = dt.date(2026, 11, 1)
+WORKLOAD: dict[str, Any] = {
+    "kind": "accelerator_hours",
+    "accelerator": H100,
+    "hours_per_month": 4000,
+}
+REQUEST: dict[str, Any] = {"start": "2027-01", "horizon_months": 6, "workload": WORKLOAD}
+ROLES = (Role.VIEWER, Role.EDITOR, Role.APPROVER, Role.OWNER)
+
+
+def market(on_demand: str = "55.04", as_of: dt.date = SEEN) -> None:
+    """Publishes a few AWS prices as the next revision."""
+    rows = (
+        offer(on_demand, as_of=as_of),
+        offer("22.00", "spot", zone="us-east-1a", as_of=as_of),
+        offer("34.00", "reserved", term_months=12, payment_option="no_upfront", as_of=as_of),
+        offer(
+            "0",
+            "reserved",
+            term_months=12,
+            payment_option="all_upfront",
+            upfront=Decimal(290_000),
+            as_of=as_of,
+        ),
+    )
+    done = publish(Batch("aws", rows, as_of=as_of), force=True, today=as_of)
+    assert done.outcome == "published", done
+
+
+def person(name: str, **fields: Any) -> Any:
+    return get_user_model().objects.create_user(name, password="pass word 4711", **fields)
+
+
+@dataclass
+class Workspace:
+    """One team with a member of each role, and one of everything that it can keep."""
+
+    slug: str
+    team: Team = field(init=False)
+    users: dict[Role, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.team = Team.objects.create(name=self.slug.title(), slug=self.slug)
+        for role in ROLES:
+            user = person(f"{role.value}-of-{self.slug}", email=f"{role.value}@{self.slug}.test")
+            Membership.objects.create(team=self.team, user=user, role=role)
+            self.users[role] = user
+
+    def access(self, role: Role = Role.OWNER) -> Access:
+        return access_of(self.users[role])
+
+    def token(self, *scopes: Scope, role: Role = Role.OWNER, service: bool = True) -> str:
+        giver = Access(
+            user_id=self.users[Role.OWNER].pk,
+            roles={self.team.pk: Role.OWNER},
+            scopes=ALL_SCOPES,
+            is_operator=True,
+        )
+        _, secret = tokens.create_token(
+            giver,
+            self.team,
+            name="-".join(scopes),
+            scopes=scopes,
+            days=30,
+            is_service=service,
+            role=role,
+        )
+        return secret
+
+    def project(self, **values: Any) -> Project:
+        assumptions = {"start": "2027-01", "horizon_months": 6}
+        plain = {"name": "Model A", "workload": WORKLOAD, "assumptions": assumptions}
+        return projects.create_project(self.access(), self.team, {**plain, **values})
+
+    def saved(self, project: Project | None = None, **values: Any) -> SavedComparison:
+        project = project or self.project()
+        return saved.save_comparison(self.access(), project, name="First plan", **values)
