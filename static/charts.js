@@ -45,7 +45,7 @@
   function marks(doc) {
     if (!doc.marks.length) return undefined;
     return {
-      symbol: "circle", symbolSize: 12, itemStyle: { color: theme().demand },
+      symbol: "circle", symbolSize: 10, itemStyle: { color: theme().demand },
       label: { formatter: (p) => p.name, position: "top", color: theme().text, backgroundColor: theme().paper, padding: 4, borderRadius: 3 },
       data: doc.marks.map((mark) => ({ name: mark.label, coord: [typeof mark.x === "number" ? mark.x : String(mark.x), mark.y] })),
     };

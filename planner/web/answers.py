@@ -79,6 +79,17 @@ class AnswerPage:
         likely = (answer.get("risk") or {}).get("probability_cheapest") or {}
         self.certainty = likely.get(self.recommendation.get("scenario"))
 
+    @property
+    def headline(self) -> str:
+        """What to do, in a sentence."""
+        because = self.recommendation["because"]
+        return str(because[0]) if because else "Nothing fits."
+
+    @property
+    def reasons(self) -> list[str]:
+        """Everything else that is said for it."""
+        return list(self.recommendation["because"][1:])
+
     @cached_property
     def cards(self) -> list[Card]:
         return [self._card(scenario) for scenario in self.answer["scenarios"]]
@@ -174,8 +185,13 @@ class AnswerPage:
         return sorted(rows, key=lambda row: -row.amount)
 
     @property
-    def break_even(self) -> list[Mapping[str, Any]]:
-        return list(self.answer.get("break_even") or [])
+    def break_even(self) -> list[dict[str, Any]]:
+        """Rows with the words of the offer that each server is held against."""
+        offers = self.answer["offers"]
+        return [
+            {**row, "label": offers.get(row["against"], {}).get("label") or row["against"]}
+            for row in self.answer.get("break_even") or []
+        ]
 
     @cached_property
     def assumptions(self) -> list[dict[str, Any]]:

@@ -222,14 +222,19 @@ def hours_curve(answer: Answer) -> Chart | None:
         Series(one["label"], [float(value) for value in one["cost"]], _role(one))
         for one in curve["series"]
     ]
+    crossings = curve.get("crossings", [])
     marks = [
         Mark(
-            round(float(mark["hours_per_month"])),
+            float(mark["hours_per_month"]),
             float(mark["cost"]),
-            f"{labels[mark['one']]} and {labels[mark['other']]} cost the same at "
-            f"{float(mark['hours_per_month']):,.0f} h a month",
+            f"{float(mark['hours_per_month']):,.0f} h",
         )
-        for mark in curve.get("crossings", [])
+        for mark in crossings
+    ]
+    said = [
+        f"{labels[mark['one']]} and {labels[mark['other']]} cost the same at "
+        f"{float(mark['hours_per_month']):,.0f} h a month"
+        for mark in crossings
     ]
     return Chart(
         key="hours-curve",
@@ -240,7 +245,7 @@ def hours_curve(answer: Answer) -> Chart | None:
         x=hours,
         series=series,
         marks=marks,
-        summary="; ".join(mark.label for mark in marks) or "The lines do not cross.",
+        summary=". ".join([*said, ""]).strip() or "The lines do not cross.",
     )
 
 

@@ -55,7 +55,7 @@ PRESETS = (
             "workload.kind": "samples",
             "workload.samples~mn": "1.28",
             "workload.epochs": "90",
-            "workload.benchmark": "resnet-50",
+            "workload.benchmark": "resnet-50-v1.5-imagenet-ngc",
             "workload.experiments_factor": "20",
             "horizon_months": "24",
         },
