@@ -1,0 +1,45 @@
+"""Amazon Web Services.
+
+With credentials (boto3's standard chain): prices from GetProducts, what is sold where and what
+it holds from EC2, spot per zone, savings plans, Capacity Blocks. Without: the public price
+files, which hold no spot and no Capacity Block prices.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pricing.http import Pages
+from pricing.offers import Offer
+from pricing.provider import FetchContext, NotRead, SkippedRow
+from pricing.providers.aws import api, bulk_files
+from pricing.providers.aws.calls import Calls
+
+_MODE_PAGE = "mode.json"
+
+
+class AmazonWebServices:
+    name = "aws"
+    title = "Amazon Web Services"
+
+    def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
+        with Pages(self.name, context) as pages:
+            calls = Calls(pages)
+            if _with_account(pages, calls):
+                yield from api.read(calls, context)
+            else:
+                yield from bulk_files.read(pages)
+
+
+def _with_account(pages: Pages, calls: Calls) -> bool:
+    """Whether to ask the APIs; a replay does what its recording did."""
+    if pages.replaying:
+        return bool(json.loads(pages.get(_MODE_PAGE, "").body)["account"])
+    own_list = pages.context.settings.get("AWS_PRICE_LIST_URL")
+    account = (calls.loopback_endpoint() and not own_list) or calls.has_credentials()
+    pages.keep(_MODE_PAGE, json.dumps({"account": account}).encode())
+    return account
+
+
+provider = AmazonWebServices()

@@ -1,0 +1,100 @@
+"""Capacity Blocks: machines reserved for some days ahead, paid at once.
+
+Their rows in the price list say $0; the price is in ec2.DescribeCapacityBlockOfferings as the
+fee of a whole block. What is asked for is one machine for a day; the cheapest block on offer
+gives the price of an hour.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection, Iterator, Mapping
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Any
+
+from pricing.http import Refused
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import NotRead, SkippedRow
+from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.machines import Machine
+from pricing.providers.aws.regions import currency_of
+from pricing.providers.aws.rows import money, offer_of
+
+SOURCE = "AWS Capacity Block offerings"
+_BLOCK_HOURS = 24
+_SMALLEST = Decimal("1e-10")
+"""Amounts are kept to ten decimal places."""
+
+
+def read(
+    calls: Calls, region: str, machines: Collection[Machine], as_of: dt.date
+) -> Iterator[Offer | SkippedRow | NotRead]:
+    """The cheapest Capacity Block hour of each machine that is sold so."""
+    refused: Refused | None = None
+    for machine in sorted(machines, key=lambda one: one.instance_type):
+        try:
+            yield from _of_machine(calls, region, machine, as_of)
+        except Refused as error:
+            refused = error
+    if refused is not None:
+        option = PurchaseOption.CAPACITY_BLOCK.value
+        yield NotRead(f"capacity blocks: {refused.what}", (option,), (region,))
+
+
+def _of_machine(
+    calls: Calls, region: str, machine: Machine, as_of: dt.date
+) -> Iterator[Offer | SkippedRow]:
+    where = f"{machine.instance_type} in {region}, capacity block"
+    best: tuple[Decimal, str] | None = None
+    for block in _blocks(calls, region, machine):
+        try:
+            price = hourly_price(block)
+        except ValueError as error:
+            yield SkippedRow("unreadable price", f"{where}: {error}")
+            continue
+        if not price:
+            yield SkippedRow("price is 0", where)
+        elif best is None or price < best[0]:
+            best = (price, block.get("CurrencyCode") or currency_of(region))
+    if best is not None:
+        yield offer_of(
+            machine,
+            region,
+            option=PurchaseOption.CAPACITY_BLOCK,
+            price_per_hour=best[0],
+            currency=best[1],
+            as_of=as_of,
+            source=SOURCE,
+        )
+
+
+def hourly_price(block: Mapping[str, Any]) -> Decimal:
+    """Fee of the block / (its machines · its hours), to ten places.
+
+    >>> hourly_price({"UpfrontFee": "943.92", "InstanceCount": 1, "CapacityBlockDurationHours": 24})
+    Decimal('39.3300000000')
+    """
+    hours = block.get("CapacityBlockDurationHours") or 0
+    machines = block.get("InstanceCount") or 0
+    if not hours or not machines:
+        raise ValueError(f"{machines} machines for {hours} h")
+    fee = money(block.get("UpfrontFee"))
+    return (fee / (hours * machines)).quantize(_SMALLEST, ROUND_HALF_EVEN)
+
+
+def _blocks(calls: Calls, region: str, machine: Machine) -> Iterator[Mapping[str, Any]]:
+    pages = calls.all_pages(
+        f"capacity_blocks/{region}/{machine.instance_type}",
+        "ec2",
+        region,
+        "describe_capacity_block_offerings",
+        "CapacityBlockOfferings",
+        InstanceType=machine.instance_type,
+        InstanceCount=1,
+        CapacityDurationHours=_BLOCK_HOURS,
+    )
+    for page in pages:
+        for block in page:
+            zone = block.get("AvailabilityZone") or region
+            if block.get("InstanceType") == machine.instance_type and zone.startswith(region):
+                yield block

@@ -1,0 +1,249 @@
+"""What an AWS machine holds: from DescribeInstanceTypes where it was asked, else from our table.
+
+EC2 names a device and says its memory ("V100", 32 GiB); `pricing.accelerators` knows which one
+that is. The price list names no device at all, so that a machine which EC2 did not describe is
+looked up in `pricing.shapes`, and a new size of a family known there is worked out from it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from pricing import accelerators, shapes
+from pricing.families import family_of
+from pricing.provider import SkippedRow
+
+_MEMORY_TOLERANCE = 0.12
+"""EC2 gives usable memory, the datasheet the nominal one: an L4 has 22.35 of its 24 GiB."""
+_FINEST_PART = 64
+"""Largest denominator taken for a part of an accelerator: "0.333" is 1/3, "0.125" 1/8."""
+_NETWORK = re.compile(r"(?:(\d+)x\s*)?([\d.]+)\s*(Gigabit|Gbps|Megabit|Mbps)", re.IGNORECASE)
+_NO_GPU = frozenset({"", "0", "NA"})
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One instance type with its accelerators."""
+
+    instance_type: str
+    accelerator: str
+    count: Fraction
+    vcpus: float | None = None
+    memory_gib: float | None = None
+    network_gbps: float | None = None
+    capacity_blocks: bool = False
+    """Whether it is sold by the Capacity Block."""
+    retired: bool = False
+
+
+class Machines:
+    """Every machine met so far. `day` decides which families have retired."""
+
+    def __init__(self, day: dt.date) -> None:
+        self.day = day
+        self._described: dict[str, Machine | SkippedRow | None] = {}
+
+    def learn(self, info: Mapping[str, Any]) -> None:
+        """Takes in one item of DescribeInstanceTypes."""
+        name = info["InstanceType"]
+        self._described[name] = self._read(name, info)
+
+    def described(self, instance_type: str) -> bool:
+        return instance_type in self._described
+
+    def accelerated(self) -> Iterator[Machine]:
+        """The machines with a known accelerator that EC2 described."""
+        return (one for one in self._described.values() if isinstance(one, Machine))
+
+    def unknown(self) -> Iterator[SkippedRow]:
+        """What EC2 described and we could not name."""
+        return (one for one in self._described.values() if isinstance(one, SkippedRow))
+
+    def of(
+        self, instance_type: str, attributes: Mapping[str, str] | None = None
+    ) -> Machine | SkippedRow | None:
+        """The machine of this name; None for one without accelerators.
+
+        `attributes` are those of its row in the price list, if it comes from there.
+        """
+        if instance_type in self._described:
+            return self._described[instance_type]
+        shape = shapes.find("aws", instance_type)
+        if shape is not None:
+            return self._shipped(shape)
+        return _unlisted(instance_type, attributes or {})
+
+    def _read(self, name: str, info: Mapping[str, Any]) -> Machine | SkippedRow | None:
+        devices = _devices(info)
+        if not devices:
+            return _not_for_learning(name, info)
+        if len({device.get("Name") for device in devices}) > 1:
+            names = ", ".join(str(device.get("Name")) for device in devices)
+            return SkippedRow("several kinds of accelerator", f"{name}: {names}")
+        slug = _slug(devices[0])
+        if slug is None:
+            return SkippedRow("unknown accelerator", f"{_device_name(devices[0])} ({name})")
+        shape = shapes.find("aws", name)
+        count = sum((_count(device) for device in devices), Fraction(0))
+        if not count and shape is not None:
+            count = shape.accelerator_count or Fraction(0)
+        if not count:
+            return SkippedRow("number of accelerators unknown", name)
+        memory_mib = info.get("MemoryInfo", {}).get("SizeInMiB")
+        return Machine(
+            name,
+            slug,
+            count,
+            vcpus=info.get("VCpuInfo", {}).get("DefaultVCpus"),
+            memory_gib=memory_mib / 1024 if memory_mib else None,
+            network_gbps=_described_network(info.get("NetworkInfo", {})),
+            capacity_blocks="capacity-block" in info.get("SupportedUsageClasses", ()),
+            retired=shape is not None and shape.retired(self.day),
+        )
+
+    def _shipped(self, shape: shapes.Shape) -> Machine | SkippedRow:
+        if not shape.accelerator_count:
+            return SkippedRow("number of accelerators unknown", shape.instance_type)
+        return Machine(
+            shape.instance_type,
+            shape.accelerator,
+            shape.accelerator_count,
+            shape.vcpus,
+            float(shape.memory_gib) if shape.memory_gib is not None else None,
+            shape.network_gbps,
+            retired=shape.retired(self.day),
+        )
+
+
+def network_gbps(text: str) -> float | None:
+    """The bandwidth that a text gives, None where it gives none.
+
+    >>> network_gbps("4x 100 Gigabit"), network_gbps("Up to 12500 Megabit"), network_gbps("High")
+    (400.0, 12.5, None)
+    """
+    found = _NETWORK.search(text)
+    if found is None:
+        return None
+    number = float(found[2]) * int(found[1] or 1)
+    return number / 1000 if found[3].lower().startswith("m") else number
+
+
+def looks_accelerated(attributes: Mapping[str, str]) -> bool:
+    """Whether a row of the price list says by itself that its machine has an accelerator."""
+    family = attributes.get("instanceFamily", "")
+    return (
+        attributes.get("gpu", "") not in _NO_GPU
+        or attributes.get("instanceFamilyCategory") == "Accelerated Computing"
+        or "GPU" in family
+        or "Machine Learning" in family
+        or "Accelerat" in family
+    )
+
+
+def _devices(info: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The accelerators of a machine. Inf1 and Inf2 list theirs twice, under two names."""
+    return (
+        info.get("GpuInfo", {}).get("Gpus")
+        or info.get("NeuronInfo", {}).get("NeuronDevices")
+        or info.get("InferenceAcceleratorInfo", {}).get("Accelerators")
+        or []
+    )
+
+
+def _not_for_learning(name: str, info: Mapping[str, Any]) -> SkippedRow | None:
+    for key, what in (("FpgaInfo", "FPGA"), ("MediaAcceleratorInfo", "media accelerator")):
+        if key in info:
+            return SkippedRow("no deep-learning accelerator", f"{name}: {what}")
+    return None
+
+
+def _count(device: Mapping[str, Any]) -> Fraction:
+    """Whole accelerators of one entry: g6f.large has 1 logical GPU of 1/8, and `Count` 0."""
+    part = _part(device)
+    if part == 1:
+        return Fraction(device.get("Count") or device.get("LogicalGpuCount") or 0)
+    return part * (device.get("LogicalGpuCount") or 1)
+
+
+def _part(device: Mapping[str, Any]) -> Fraction:
+    size = device.get("GpuPartitionSize")
+    return Fraction(str(size)).limit_denominator(_FINEST_PART) if size else Fraction(1)
+
+
+def _device_name(device: Mapping[str, Any]) -> str:
+    return f"{device.get('Manufacturer', '')} {device.get('Name', '')}".strip()
+
+
+def _slug(device: Mapping[str, Any]) -> str | None:
+    memory_mib = device.get("MemoryInfo", {}).get("SizeInMiB")
+    memory_gib = memory_mib / 1024 / float(_part(device)) if memory_mib else None
+    return slug_of(device.get("Name", ""), memory_gib)
+
+
+@cache
+def slug_of(name: str, memory_gib: float | None) -> str | None:
+    """The accelerator of this name and memory, None where none or more than one fits.
+
+    >>> slug_of("V100", 32.0), slug_of("A100", 80.0), slug_of("H100", 500.0)
+    ('nvidia-v100-32gb-sxm', 'nvidia-a100-80gb-sxm', None)
+    """
+    possible = accelerators.candidates(name)
+    if len(possible) <= 1 or memory_gib is None:
+        found = accelerators.find(name)
+        return found.slug if found else None
+    fitting = [
+        one
+        for one in possible
+        if abs(one.memory_gib - memory_gib) <= _MEMORY_TOLERANCE * one.memory_gib
+    ]
+    if len(fitting) == 1:
+        return fitting[0].slug
+    guesses = [accelerators.find(f"{name} {one.memory_gib:g}GB") for one in fitting]
+    named = {one.slug for one in (*guesses, accelerators.find(name)) if one in fitting}
+    return named.pop() if len(named) == 1 else None
+
+
+def _described_network(info: Mapping[str, Any]) -> float | None:
+    """What the machine sustains, Gbit/s: the sum of its cards' baselines, else the text."""
+    cards = info.get("NetworkCards", ())
+    baselines = [card.get("BaselineBandwidthInGbps") for card in cards]
+    if baselines and all(baselines):
+        return float(sum(baselines))
+    return network_gbps(info.get("NetworkPerformance", ""))
+
+
+def _unlisted(name: str, attributes: Mapping[str, str]) -> Machine | SkippedRow | None:
+    """A machine that neither EC2 nor our table describes, by the rest of its family."""
+    if not looks_accelerated(attributes):
+        return None
+    gpus = attributes.get("gpu", "")
+    accelerator = _accelerator_of_family(family_of(name))
+    if accelerator is None:
+        return SkippedRow("unknown accelerator", _said_of(name, attributes))
+    if gpus in _NO_GPU or not gpus.isdigit():
+        return SkippedRow("number of accelerators unknown", _said_of(name, attributes))
+    return Machine(name, accelerator, Fraction(gpus))
+
+
+def _said_of(name: str, attributes: Mapping[str, str]) -> str:
+    said = (attributes.get("instanceFamily"), attributes.get("gpu"), attributes.get("gpuMemory"))
+    return f"{name} ({', '.join(text for text in said if text)})"
+
+
+@cache
+def _accelerator_of_family(family: str) -> str | None:
+    """The one accelerator of all sizes of a family that has whole ones only, else None."""
+    members = [
+        shape for shape in shapes.shapes("aws").values() if family_of(shape.instance_type) == family
+    ]
+    whole = all(
+        shape.accelerator_count and shape.accelerator_count.denominator == 1 for shape in members
+    )
+    kinds = {shape.accelerator for shape in members}
+    return kinds.pop() if whole and len(kinds) == 1 else None

@@ -1,0 +1,271 @@
+"""One product of the price list and its terms → offers. The same rows come from GetProducts
+and from the bulk files.
+
+Only Linux on a shared machine, paid by use, becomes an offer. All else that AWS lists under the
+same instance type is left out with its reason: Windows and other systems, licences brought
+along, preinstalled software, dedicated tenancy and hosts, reserved but unused capacity, and the
+$0 rows of Capacity Blocks, whose price is paid elsewhere.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import SkippedRow
+from pricing.providers.aws.machines import Machine, Machines, looks_accelerated, network_gbps
+from pricing.providers.aws.regions import currency_of, region_code
+
+SOURCE = "AWS price list (AmazonEC2)"
+
+_MACHINES = ("Compute Instance", "Compute Instance (bare metal)")
+_WANTED = (
+    ("operatingSystem", "Linux", "not Linux"),
+    ("tenancy", "Shared", "not shared tenancy"),
+    ("capacitystatus", "Used", "reserved capacity, not used"),
+    ("preInstalledSw", "NA", "software preinstalled"),
+    ("licenseModel", "No License required", "licence of its own"),
+    ("marketoption", "OnDemand", "sold by the capacity block"),
+    ("operation", "RunInstances", "another operation than plain Linux"),
+)
+"""Attribute, the value that becomes an offer, why another one does not."""
+
+_TERM_CODES = {
+    "HU7G6KETJZ": (12, "standard", "partial_upfront"),
+    "6QCMYABX3D": (12, "standard", "all_upfront"),
+    "4NA7Y494T4": (12, "standard", "no_upfront"),
+    "VJWZNREJX2": (12, "convertible", "all_upfront"),
+    "7NE97W5U4E": (12, "convertible", "no_upfront"),
+    "CUZHX8X6JH": (12, "convertible", "partial_upfront"),
+    "38NPMPTW36": (36, "standard", "partial_upfront"),
+    "BPH4J8HBKS": (36, "standard", "no_upfront"),
+    "NQ3QZPMQV9": (36, "standard", "all_upfront"),
+    "Z2E3P23VKM": (36, "convertible", "no_upfront"),
+    "R5XV2EPZQZ": (36, "convertible", "partial_upfront"),
+    "MZU6U2429S": (36, "convertible", "all_upfront"),
+}
+"""Reservations by `offerTermCode`, for a row that lacks its `termAttributes`."""
+_OPTIONS = {
+    "standard": PurchaseOption.RESERVED,
+    "convertible": PurchaseOption.RESERVED_CONVERTIBLE,
+}
+_FREE_TIER = "A429C66SYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Sku:
+    """A product that becomes offers."""
+
+    sku: str
+    region: str
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a term is paid."""
+
+    option: PurchaseOption
+    months: int = 0
+    payment: str = ""
+
+
+def read_product(
+    product: Mapping[str, Any], machines: Machines, region: str = ""
+) -> Sku | SkippedRow | None:
+    """The product as a SKU, why it is none, or None for what has no accelerator at all.
+
+    `region` is the region of the file it stands in, for rows of before 2020 without a code.
+    """
+    attributes = product.get("attributes", {})
+    instance_type = attributes.get("instanceType", "")
+    if not instance_type:
+        return None
+    machine = machines.of(instance_type, attributes)
+    if machine is None and not looks_accelerated(attributes):
+        return None
+    refusal = _refusal(product.get("productFamily", ""), instance_type, attributes)
+    if refusal is not None:
+        return refusal
+    if machine is None:
+        return SkippedRow("no deep-learning accelerator", instance_type)
+    if isinstance(machine, SkippedRow):
+        return machine
+    code = region_code(attributes) or region
+    if not code:
+        return SkippedRow("unknown region", attributes.get("location", ""))
+    return Sku(product["sku"], code, _completed(machine, attributes))
+
+
+def read_terms(
+    sku: Sku, terms: Mapping[str, Any], as_of: dt.date, sold_now: bool
+) -> Iterator[Offer | SkippedRow]:
+    """One offer for each way to pay, from the term in force on the day of the list."""
+    ways: dict[Terms, list[Mapping[str, Any]]] = {}
+    for term in terms.values():
+        kind = _kind(term)
+        if term.get("offerTermCode") == _FREE_TIER:
+            yield SkippedRow("free tier", sku.sku)
+        elif kind is None:
+            yield SkippedRow("unknown term", f"{sku.sku} {term.get('offerTermCode', '')}")
+        else:
+            ways.setdefault(kind, []).append(term)
+    for kind, same in ways.items():
+        yield _offer(sku, kind, _in_force(same, as_of), as_of, sold_now)
+
+
+def _refusal(family: str, instance_type: str, attributes: Mapping[str, str]) -> SkippedRow | None:
+    if family and family not in _MACHINES:
+        return SkippedRow(f"not a machine but a {family.lower()}", instance_type)
+    for name, wanted, reason in _WANTED:
+        value = attributes.get(name) or wanted
+        if value != wanted:
+            return SkippedRow(reason, f"{instance_type} {value}")
+    usage = attributes.get("usagetype") or "BoxUsage"
+    if "BoxUsage" not in usage or "HostBoxUsage" in usage:
+        return SkippedRow("not the use of a machine", usage)
+    return None
+
+
+def _completed(machine: Machine, attributes: Mapping[str, str]) -> Machine:
+    """The machine with what the price list knows and nobody else told."""
+    if machine.vcpus is not None and machine.memory_gib is not None:
+        return machine
+    memory, _, unit = attributes.get("memory", "").replace(",", "").partition(" ")
+    return Machine(
+        machine.instance_type,
+        machine.accelerator,
+        machine.count,
+        machine.vcpus or _number(attributes.get("vcpu", "")),
+        machine.memory_gib or (_number(memory) if unit.strip() == "GiB" else None),
+        machine.network_gbps or network_gbps(attributes.get("networkPerformance", "")),
+        machine.capacity_blocks,
+        machine.retired,
+    )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _in_force(terms: list[Mapping[str, Any]], day: dt.date) -> Mapping[str, Any]:
+    """The latest that has begun, else the first that will."""
+    by_start = sorted(terms, key=_starts)
+    begun = [term for term in by_start if _starts(term) <= day.isoformat()]
+    return begun[-1] if begun else by_start[0]
+
+
+def _starts(term: Mapping[str, Any]) -> str:
+    return str(term.get("effectiveDate") or "")[:10]
+
+
+def _kind(term: Mapping[str, Any]) -> Terms | None:
+    """By its attributes, not by the section it stands in: reservations were seen under OnDemand."""
+    said = term.get("termAttributes") or {}
+    length, code = said.get("LeaseContractLength"), term.get("offerTermCode")
+    if not length and code in _TERM_CODES:
+        months, offering, payment = _TERM_CODES[code]
+    elif not length:
+        return Terms(PurchaseOption.ON_DEMAND)
+    else:
+        months = {"1yr": 12, "3yr": 36}.get(length.replace(" ", ""), 0)
+        offering = said.get("OfferingClass") or "standard"
+        payment = said.get("PurchaseOption", "").lower().replace(" ", "_")
+    if not months or offering not in _OPTIONS or not payment.endswith("_upfront"):
+        return None
+    return Terms(_OPTIONS[offering], months, payment)
+
+
+def _offer(
+    sku: Sku, kind: Terms, term: Mapping[str, Any], as_of: dt.date, sold_now: bool
+) -> Offer | SkippedRow:
+    where = f"{sku.machine.instance_type} in {sku.region}, {kind.option.value} {kind.payment}"
+    currency = currency_of(sku.region)
+    try:
+        price, upfront, currency = _amounts(term, currency)
+    except ValueError as error:
+        return SkippedRow("unreadable price", f"{where.strip()}: {error}")
+    incomplete = _incomplete(kind, price, upfront)
+    if incomplete:
+        return SkippedRow(incomplete, where.strip())
+    return offer_of(
+        sku.machine,
+        sku.region,
+        option=kind.option,
+        price_per_hour=price,
+        upfront=upfront,
+        currency=currency,
+        term_months=kind.months,
+        payment_option=kind.payment,
+        sku=sku.sku,
+        as_of=as_of,
+        source=SOURCE,
+        sold_now=sold_now,
+    )
+
+
+def offer_of(machine: Machine, region: str, *, option: PurchaseOption, **more: Any) -> Offer:
+    """An offer of `machine`; never sold now once its family has retired."""
+    more["sold_now"] = more.get("sold_now", True) and not machine.retired
+    return Offer(
+        provider="aws",
+        region=region,
+        instance_type=machine.instance_type,
+        accelerator=machine.accelerator,
+        accelerator_count=machine.count,
+        purchase_option=option,
+        vcpus=machine.vcpus,
+        memory_gib=machine.memory_gib,
+        network_gbps=machine.network_gbps,
+        **more,
+    )
+
+
+def _amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decimal, str]:
+    """(price per hour, upfront, currency): tiers beyond the first are never reached by hours."""
+    price, upfront = Decimal(0), Decimal(0)
+    for part in term.get("priceDimensions", {}).values():
+        if part.get("beginRange", "0") != "0":
+            continue
+        prices = part.get("pricePerUnit") or {}
+        currency = currency if currency in prices or not prices else next(iter(prices))
+        amount = money(prices.get(currency))
+        unit = part.get("unit", "")
+        if unit == "Quantity":
+            upfront += amount
+        elif unit.lower() in ("hrs", "hours"):
+            price += amount
+        else:
+            raise ValueError(f"unit {unit!r} instead of Hrs")
+    return price, upfront, currency
+
+
+def money(text: object) -> Decimal:
+    """The amount as written; `ValueError` for what is no finite number of 0 or more."""
+    try:
+        amount = Decimal(str(text))
+    except InvalidOperation:
+        raise ValueError(f"{text!r} is no number") from None
+    if not amount.is_finite() or amount < 0:
+        raise ValueError(f"{text!r} is no price")
+    return amount
+
+
+def _incomplete(kind: Terms, price: Decimal, upfront: Decimal) -> str:
+    """Why these amounts cannot be a price; empty when they can."""
+    if not price and not upfront:
+        return "price is 0"
+    lacks_hourly = kind.payment in ("no_upfront", "partial_upfront") and not price
+    lacks_upfront = kind.payment in ("partial_upfront", "all_upfront") and not upfront
+    if lacks_hourly or lacks_upfront:
+        return "half of a reservation's price is missing"
+    if not kind.months and upfront:
+        return "an upfront fee on an hourly price"
+    return ""

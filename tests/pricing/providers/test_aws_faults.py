@@ -1,0 +1,149 @@
+"""What goes wrong on the way: either the whole truth comes, or nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pricing.provider import ProviderUnavailable
+from pricing.retries import MAX_CALLS
+from tests.pricing.providers.aws_tools import (
+    account,
+    fetch,
+    hide_own_settings,
+    public_files,
+)
+from tests.pricing.servers.aws import FakeAws
+from tests.pricing.servers.aws_market import small
+from tests.pricing.servers.base import Fault, Request
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_own_settings(monkeypatch)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeAws]:
+    with FakeAws(small()) as running:
+        yield running
+
+
+def asks(action: str) -> Callable[[Request], bool]:
+    return lambda request: (
+        action.encode() in request.body or request.headers.get("x-amz-target", "").endswith(action)
+    )
+
+
+ACTIONS = (
+    "GetProducts",
+    "DescribeInstanceTypeOfferings",
+    "DescribeInstanceTypes&",
+    "DescribeSpotPriceHistory",
+    "DescribeCapacityBlockOfferings",
+    "savingsPlan",
+)
+PASSING = {
+    "429 burst": lambda: Fault.burst(3),
+    "500 burst": lambda: Fault.error(4),
+    "503 burst": lambda: Fault.error(4, status=503),
+    "torn": lambda: Fault.truncated(2),
+    "lost half-way": lambda: Fault.lost(2),
+    "silence": lambda: Fault.time_out(0.6, times=1),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+@pytest.mark.parametrize("after", [0, 25])
+def test_a_fault_that_passes_leaves_the_truth(
+    server: FakeAws, fault: Callable[[], Fault], after: int
+) -> None:
+    one = fault()
+    one.after = after
+    server.faults.append(one)
+    found = fetch(account(server), extra={"call_timeout_s": 0.4})
+    assert found.prices() == {o.id: o for o in server.market.offers()}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_passes_leaves_the_truth_of_the_public_files(
+    server: FakeAws, fault: Callable[[], Fault]
+) -> None:
+    one = fault()
+    one.matches = lambda request: not one.keep < 1 or "region_index" in request.path
+    server.faults.append(one)
+    found = fetch(public_files(server), extra={"call_timeout_s": 0.4})
+    assert found.prices() == {o.id: o for o in server.market.offers(account=False)}
+
+
+LASTING = {
+    "429": lambda: Fault.burst(None),
+    "500": lambda: Fault.error(None),
+    "torn": lambda: Fault.truncated(None),
+    "lost half-way": lambda: Fault.lost(None),
+}
+
+
+@pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
+@pytest.mark.parametrize("action", ACTIONS[:4])
+def test_a_fault_that_lasts_ends_the_fetch(
+    server: FakeAws, fault: Callable[[], Fault], action: str
+) -> None:
+    one = fault()
+    one.matches = asks(action)
+    server.faults.append(one)
+    with pytest.raises(ProviderUnavailable, match="5 times in a row"):
+        fetch(account(server))
+    assert one.seen == MAX_CALLS
+
+
+@pytest.mark.parametrize("fault", LASTING.values(), ids=LASTING)
+@pytest.mark.parametrize("page", ["AmazonEC2/current", "eu-west-1/index.json"])
+def test_a_price_file_that_never_comes_whole_ends_the_fetch(
+    server: FakeAws, fault: Callable[[], Fault], page: str
+) -> None:
+    one = fault()
+    one.matches = lambda request: "/offers/" in request.path and page in request.path
+    server.faults.append(one)
+    with pytest.raises(ProviderUnavailable, match="stay in force"):
+        fetch(public_files(server))
+    assert one.seen <= MAX_CALLS
+
+
+def test_a_price_file_of_another_kind_is_refused(server: FakeAws) -> None:
+    server.faults.append(
+        Fault(rewrite=lambda _body: b"<html>", matches=lambda r: "us-west-2/index" in r.path)
+    )
+    with pytest.raises(ProviderUnavailable, match=r"offers-us-west-2"):
+        fetch(public_files(server))
+
+
+def test_an_empty_page_is_not_the_end(server: FakeAws) -> None:
+    """AWS may send a page without rows that has a successor."""
+    server.faults.append(
+        Fault(
+            times=1,
+            matches=asks("GetProducts"),
+            rewrite=lambda _body: b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:0"}',
+        )
+    )
+    assert fetch(account(server)).prices() == {o.id: o for o in server.market.offers()}
+
+
+def test_pages_that_go_round_in_circles_end_the_fetch(server: FakeAws) -> None:
+    server.faults.append(
+        Fault(
+            matches=asks("GetProducts"),
+            rewrite=lambda _body: b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:1"}',
+        )
+    )
+    with pytest.raises(ProviderUnavailable, match="round in circles"):
+        fetch(account(server))
+
+
+def test_an_unreachable_endpoint_is_named() -> None:
+    with pytest.raises(ProviderUnavailable, match="EndpointConnectionError"):
+        fetch({"AWS_ENDPOINT_URL": "http://127.0.0.1:9"})
+    with pytest.raises(ProviderUnavailable, match=r"http://127\.0\.0\.1:9/offers"):
+        fetch({"AWS_PRICE_LIST_URL": "http://127.0.0.1:9"})
