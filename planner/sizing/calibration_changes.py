@@ -156,10 +156,11 @@ def _power(use: GpuUse) -> Iterator[Change]:
         return
     share = use.power_share_of_limit
     against = f", {share:.0%} of its limit" if share else ""
+    server_kw = use.power_mean_w * SERVER_POWER_FACTOR / 1000
     yield Change(
         "power",
         f"GPU {use.gpu}: drew {use.power_mean_w:.0f} W on average{against}; about "
-        f"{use.power_mean_w * SERVER_POWER_FACTOR / 1000:.2f} kW of a server's power_kw for each accelerator",
+        f"{server_kw:.2f} kW of a server's power_kw for each accelerator",
     )
 
 

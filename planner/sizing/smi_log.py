@@ -109,7 +109,7 @@ def _columns(header: Sequence[str]) -> list[str]:
     names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
     known = [_NUMBERS.get(name) or _WORDS.get(name) or "" for name in names]
     if "utilisation_percent" not in known:
-        seen = ", ".join(names[:8]) or "an empty file"
+        seen = ", ".join(name.strip() for name in header[:8]) or "an empty file"
         raise InvalidInput(
             FIELD,
             "is not a log of nvidia-smi --query-gpu=… --format=csv with its header and the "

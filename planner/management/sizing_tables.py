@@ -1,0 +1,109 @@
+"""Estimates and calibrations as tables for a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from planner.management.tables import WIDTH
+from planner.sizing.calibration import Calibration
+from planner.sizing.estimate import Estimate
+
+SHOWN_CANDIDATES = 15
+"""Accelerators that the table ranks; the JSON answer has all of them."""
+
+
+def estimate_tables(estimate: Estimate) -> str:
+    """The estimate, the ranking and the warnings."""
+    out = StringIO()
+    console = Console(file=out, width=WIDTH, highlight=False, markup=False)
+    answer: dict[str, Any] = estimate.as_dict()
+    console.print(_estimate(answer))
+    if answer["candidates"]:
+        console.print(_candidates(answer["candidates"]))
+    console.print(f"Method: {answer['method']}")
+    for note in (*answer["notes"], answer["cpu"]["note"]):
+        console.print(f"Note: {note}")
+    for warning in answer["warnings"]:
+        console.print(f"Warning: {warning}")
+    return out.getvalue().rstrip()
+
+
+def calibration_tables(calibration: Calibration) -> str:
+    """Use of each GPU, and what it changes."""
+    out = StringIO()
+    console = Console(file=out, width=WIDTH, highlight=False, markup=False)
+    table = Table(title="GPUs", title_justify="left")
+    table.add_column("GPU")
+    for head in ("samples", "utilisation", "memory peak GiB", "free", "power W", "throttled"):
+        table.add_column(head, justify="right")
+    for use in calibration.gpus:
+        table.add_row(
+            f"{use.gpu} {use.name}".strip(),
+            str(use.samples),
+            f"{use.sustained_utilisation:.0%}",
+            _number(use.memory_peak_gib, ",.1f"),
+            _number(use.memory_headroom, ".0%"),
+            _number(use.power_mean_w, ",.0f"),
+            _number(use.thermally_throttled_share, ".0%"),
+        )
+    console.print(table)
+    for change in calibration.changes:
+        console.print(f"{change.kind}: {change.message}")
+    return out.getvalue().rstrip()
+
+
+def _estimate(answer: dict[str, Any]) -> Table:
+    hours = answer["accelerator_hours"]
+    table = Table(title=f"{answer['accelerators']:,} × {answer['accelerator']}", show_header=False)
+    table.title_justify = "left"
+    rows = {
+        "accelerator-hours, p10 to p90": f"{hours['p10']:,.0f} to {hours['p90']:,.0f}",
+        "accelerator-hours, p50": f"{hours['p50']:,.0f}",
+        "wall clock of one run, h": _number(answer["wall_clock_hours"], ",.0f"),
+        "FLOPs of one run": _number(answer["training_flops"], ".3g"),
+        "MFU": _number(answer["mfu"], ".1%"),
+        "goodput": _number(answer["goodput"], ".1%"),
+        "memory per accelerator, GiB": _number(answer["memory_per_accelerator_gib"], ",.1f"),
+        "least accelerators": _number(answer["min_accelerators"], ",d"),
+        "layout": _layout(answer["parallelism"]),
+        "energy of one run, kWh": _number(answer["energy_kwh"], ",.0f"),
+    }
+    for name, text in rows.items():
+        if text:
+            table.add_row(name, text)
+    return table
+
+
+def _layout(layout: dict[str, Any] | None) -> str:
+    if layout is None:
+        return ""
+    checkpointing = ", activation checkpointing" if layout["activation_checkpointing"] else ""
+    return (
+        f"tensor {layout['tensor']} · pipeline {layout['pipeline']} · data {layout['data']}, "
+        f"ZeRO stage {layout['zero_stage']}{checkpointing}"
+    )
+
+
+def _candidates(candidates: list[dict[str, Any]]) -> Table:
+    table = Table(title="Accelerators by time to solution", title_justify="left")
+    table.add_column("accelerator")
+    for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
+        table.add_column(head, justify="right")
+    for one in [c for c in candidates if c["fits"]][:SHOWN_CANDIDATES]:
+        table.add_row(
+            one["accelerator"],
+            f"{one['accelerators']:,}",
+            f"{one['accelerator_hours']:,.0f}",
+            f"{one['wall_clock_hours']:,.0f}",
+            _number(one["memory_headroom"], ".0%"),
+            _number(one["energy_kwh"], ",.0f"),
+        )
+    return table
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

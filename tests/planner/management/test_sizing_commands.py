@@ -1,0 +1,85 @@
+"""The estimate and calibrate commands: answer, JSON and refusal."""
+
+import io
+import json
+
+import pytest
+from django.core.management import call_command
+
+REQUEST = {
+    "workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11},
+    "accelerator": "nvidia-a100-80gb-sxm",
+}
+LOG = "index, utilization.gpu [%], memory.used [MiB]\n0, 97 %, 4000 MiB\n"
+
+
+def run(command, path, *options):
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        call_command(command, str(path), *options, stdout=out, stderr=err)
+        status = 0
+    except SystemExit as stop:
+        status = stop.code
+    return status, out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(text, name):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_request_in_json_gives_the_answer_in_json(written):
+    status, out, _ = run("estimate", written(json.dumps(REQUEST), "a.json"), "--json")
+    answer = json.loads(out)
+    assert (status, answer["training_flops"]) == (0, 4.2e21)
+    assert answer["candidates"][0]["rank"] == 1
+
+
+def test_a_request_in_toml_gives_a_table(written):
+    toml = (
+        'accelerator = "T4"\n[workload]\nkind = "samples"\nsamples = 1281167\nepochs = 90\n'
+        'benchmark = "resnet50-lambda"\n'
+    )
+    status, out, _ = run("estimate", written(toml, "a.toml"))
+    assert status == 0
+    assert "nvidia-t4" in out
+    assert "accelerator-hours" in out
+
+
+def test_every_refusal_is_printed_with_its_field(written):
+    bad = {"workload": {"kind": "training", "parameters": -1, "tokens": 0}, "accelerator": "T4"}
+    status, _, err = run("estimate", written(json.dumps(bad), "a.json"))
+    assert status == 2
+    assert "workload.parameters: -1" in err
+    assert "workload.tokens: 0" in err
+
+
+def test_what_is_neither_json_nor_toml_is_refused(written):
+    status, _, err = run("estimate", written("{", "a.json"))
+    assert (status, "is not JSON" in err) == (2, True)
+
+
+def test_a_log_gives_its_findings(written):
+    status, out, _ = run("calibrate", written(LOG, "log.csv"), "--json")
+    assert (status, json.loads(out)["gpus"][0]["sustained_utilisation"]) == (0, 0.97)
+
+
+def test_a_log_as_a_table(written):
+    status, out, _ = run("calibrate", written(LOG, "log.csv"))
+    assert (status, "97%" in out) == (0, True)
+
+
+def test_another_format_is_refused_with_status_2(written):
+    status, _, err = run("calibrate", written("a,b\n1,2\n", "log.csv"))
+    assert status == 2
+    assert "log: is not a log of nvidia-smi" in err
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    status, _, err = run("calibrate", tmp_path / "none.csv")
+    assert (status, "cannot be read" in err) == (2, True)
