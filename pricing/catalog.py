@@ -49,9 +49,9 @@ _PAST = "history"
 """Origin of what is known from before the first revision."""
 
 
-def current() -> Catalog:
-    """The market as it is published now."""
-    return _catalog(_state())
+def current(state: State | None = None) -> Catalog:
+    """The market as it is published now, or in the state that `version` gave before."""
+    return _catalog(state or _state())
 
 
 def at(revisions: Mapping[str, int]) -> Catalog:

@@ -191,16 +191,19 @@ class OfferTable:
         if min_accelerators_per_node is not None:
             rows = rows[self.accelerator_count[rows] >= min_accelerators_per_node]
         if accelerator_count is not None:
-            rows = rows[np.isclose(self.accelerator_count[rows], accelerator_count)]
+            rows = rows[np.isclose(self.accelerator_count[rows], accelerator_count, rtol=1e-3)]
         if min_accelerator_memory_gib is not None:
             rows = rows[self.accelerator_memory_gib[rows] >= min_accelerator_memory_gib]
         if sold_now is not None:
             rows = rows[self.sold_now[rows] == sold_now]
         return rows
 
-    def cheapest(self, rows: Rows, limit: int | None = None) -> Rows:
-        """`rows` by price of an accelerator-hour, the cheapest first; ties in row order."""
-        prices = self.usd_per_accelerator_hour[rows]
+    def cheapest(self, rows: Rows, limit: int | None = None, prices: Floats | None = None) -> Rows:
+        """`rows` by price, the cheapest first, at most `limit` of them; ties in row order.
+
+        The price is that of an accelerator-hour unless another column is given.
+        """
+        prices = (self.usd_per_accelerator_hour if prices is None else prices)[rows]
         if limit is not None and 0 < limit < len(rows):
             edge = np.partition(prices, limit - 1)[limit - 1]
             rows, prices = rows[prices <= edge], prices[prices <= edge]

@@ -139,22 +139,28 @@ class Catalog:
         pricing.invalid_input.InvalidInput: providers: 'azur' is not in the catalog; it holds none
         """
         for name, values in wanted.items():
-            known = self._known(name)
-            for value in values:
-                if value not in known:
-                    raise InvalidInput(name, _not_known(value, known))
+            self.refuse(name, values, name)
 
-    def _known(self, name: str) -> frozenset[str]:
+    def refuse(self, kind: str, values: Collection[str], field: str) -> None:
+        """`refuse_unknown` for one kind of name, under another name of the field."""
+        if not values:
+            return
+        known = self.known_names(kind)
+        for value in values:
+            if value not in known:
+                raise InvalidInput(field, _not_known(value, known))
+
+    def known_names(self, kind: str) -> frozenset[str]:
+        """Every name of a kind (see `refuse_unknown`) that offers or regions carry."""
         table = self.offers
-        if name == "purchase_options":
+        if kind == "purchase_options":
             return frozenset(option.value for option in PurchaseOption)
-        columns = {
-            "providers": table.provider,
-            "regions": table.region,
-            "geographies": table.geography,
-            "instance_types": table.instance_type,
-        }
-        return frozenset(columns[name].names) - {""}
+        if kind == "regions":
+            return frozenset(table.region.names) | {region for _, region in self.regions}
+        if kind == "geographies":
+            return frozenset(place.geography for place in self.regions.values()) - {""}
+        columns = {"providers": table.provider, "instance_types": table.instance_type}
+        return frozenset(columns[kind].names)
 
 
 def _summaries(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
