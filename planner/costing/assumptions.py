@@ -72,6 +72,8 @@ class Assumptions:
     values: Mapping[str, float]
     rows: tuple[Assumption, ...]
     depreciation: str = DEPRECIATION
+    given: frozenset[str] = frozenset()
+    """Last parts of the fields that the request gives."""
 
     def __getitem__(self, field: str) -> float:
         return self.values[field]
@@ -92,7 +94,12 @@ class Assumptions:
                 "request" if method else "usual for servers: published accounts, 10-K 2025",
             )
         )
-        return cls(values, tuple(rows), method or DEPRECIATION)
+        given = frozenset(row.field.rsplit(".", 1)[-1] for row in rows if row.given)
+        return cls(values, tuple(rows), method or DEPRECIATION, given)
+
+    def is_given(self, field: str) -> bool:
+        """Whether the request gives a figure itself."""
+        return field in self.given
 
     def staff_fte(self, accelerators: float) -> float:
         """Full-time equivalents that one server of `accelerators` takes."""

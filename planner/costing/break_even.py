@@ -92,8 +92,9 @@ def rent_of(source: Source, calendar: Calendar) -> Rent:
         for c in source.unit_charges
         if c.category is Category.UPFRONT
     )
-    term = source.term.duration_months
-    return Rent(source, term, in_use + (monthly + upfront / term) / HOURS_PER_MONTH)
+    charged = float(source.term.active[0].sum())
+    per_hour = in_use + (monthly + upfront / charged) / HOURS_PER_MONTH
+    return Rent(source, source.term.duration_months, per_hour)
 
 
 def best_rents(sources: Iterable[Source], calendar: Calendar) -> list[Rent]:

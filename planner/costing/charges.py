@@ -108,8 +108,6 @@ class Term:
     duration_months: int
     runs_beyond: bool = False
     """Whether charges go on after the horizon until the term is over."""
-    prorated: bool = False
-    """Whether of what is due at the start only the share of the term within the horizon counts."""
     depreciation: Depreciation | None = None
     """How capital is written off; None spreads it evenly over the months in service."""
 
@@ -125,11 +123,15 @@ class Term:
 
     @cached_property
     def at_start(self) -> Floats:
-        """Share of what is due at the start, in the month of the start."""
-        due = np.zeros((self.months, self.length))
-        share = self.active.sum(axis=1) / self.duration_months if self.prorated else 1.0
-        np.fill_diagonal(due, share)
-        return due
+        """1 in the month of the start."""
+        return np.eye(self.months, self.length)
+
+    @cached_property
+    def share_charged(self) -> Floats:
+        """[L] share of its term that a unit begun in month m is charged for."""
+        share = np.zeros(self.length)
+        share[: self.months] = self.active.sum(axis=1) / self.duration_months
+        return share
 
     @cached_property
     def at_end(self) -> Floats:
@@ -263,7 +265,7 @@ def unit_streams(charges: tuple[UnitCharge, ...], term: Term, begun: Floats) -> 
             quantity = cohort @ mask * charge.quantity
             write_off = None
             if charge.when is When.START:
-                paid = cohort * np.diagonal(mask) * charge.quantity * price[: term.months]
+                paid = cohort * charge.quantity * price[: term.months]
                 write_off = paid @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)
 

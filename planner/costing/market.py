@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from planner.costing.assumptions import Assumptions
 from planner.costing.charges import Calendar
+from planner.costing.cloud_data import CloudData
 from planner.costing.finance import discount_factors
 from planner.costing.plan_problem import Quota
 from planner.costing.rental import (
-    CloudData,
     Rental,
     goodput_of_spot,
     months_open,
@@ -32,6 +32,7 @@ from planner.costing.shortlist import (
     count_exclusions,
     eligible,
     hourly_shortlist,
+    split_alike,
 )
 from planner.costing.source import NativePrice, Source
 from planner.request import ComparisonRequest, CustomOffer
@@ -44,6 +45,7 @@ from pricing.snapshot import Catalog
 
 Floats = NDArray[np.float64]
 
+_INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
 WHOLE_NODE = 1.0
 """Least accelerators of a node unless the request says otherwise: a share of a card does not
 hold the memory of a whole one."""
@@ -110,7 +112,12 @@ class Market:
         """Data that the work keeps in the cloud."""
         given = self.request.data
         return CloudData(
-            given.storage_gib or 0.0, given.egress_gib_per_month or 0.0, given.checkpoint_gib
+            self.terms,
+            given.storage_gib or 0.0,
+            given.egress_gib_per_month or 0.0,
+            given.checkpoint_gib,
+            self.units_per_usd,
+            self.catalog.exchange_rates,
         )
 
     def sources(self) -> list[Source]:
@@ -192,28 +199,36 @@ class Market:
         term = int(market.term_months.max(initial=1))
         waiting = float(np.mean(discount_factors(self.calendar.discount_rate_per_year, term)))
         keep = self.request.constraints.monthly_budget is not None
-        return hourly_shortlist(market, self._goodput(market), peak, dated) + commitment_shortlist(
-            market, waiting, peak, keep
-        )
+        data = self._data_cost(market)
+        hourly = hourly_shortlist(market, self._goodput(market), data, peak, dated)
+        return hourly + commitment_shortlist(market, waiting, data, peak, keep)
 
     def _goodput(self, market: Eligible) -> Floats:
         """Useful share of an hour of each entry: below 1 for what can be interrupted."""
+        spot = np.flatnonzero(np.isin(market.option, _INTERRUPTIBLE))
         useful = np.ones(len(market))
-        least = self.least
-        names = market.table.accelerator.names
-        spot = np.isin(
-            market.option, [OPTION_CODE[o] for o in PurchaseOption if o.is_interruptible]
+        table, rows = market.table, market.rows[spot]
+        kinds = (
+            table.provider.codes[rows],
+            table.region.codes[rows],
+            table.instance_type.codes[rows],
         )
-        nodes: dict[tuple[int, float], float] = {}
-        for i in np.flatnonzero(spot).tolist():
-            at = (int(market.accelerator[i]), float(market.accelerator_count[i]))
-            if at not in nodes:
-                rental = Rental(
-                    market.offer(i), 0.0, 0.0, 1.0, min_accelerators=least.get(names[at[0]], 1)
-                )
-                nodes[at] = goodput_of_spot(rental, self.terms, self.data)
-            useful[i] = nodes[at]
+        for entries in split_alike(spot, kinds):
+            offer = market.offer(int(entries[0]))
+            least = self.least[offer.accelerator]
+            useful[entries] = goodput_of_spot(offer, least, self.terms, self.data)
         return useful
+
+    def _data_cost(self, market: Eligible) -> Floats:
+        """Cost of a month's data in the place of each entry; 0 without data."""
+        cost = np.zeros(len(market))
+        if self.data.is_any:
+            table, rows = market.table, market.rows
+            places = (table.provider.codes[rows], table.region.codes[rows])
+            for entries in split_alike(np.arange(len(market)), places):
+                offer = market.offer(int(entries[0]))
+                cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
+        return cost
 
     @cached_property
     def least(self) -> Mapping[str, int]:

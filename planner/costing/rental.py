@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 
 from planner.costing.assumptions import Assumptions
 from planner.costing.charges import Calendar, Category, HourCharge, Term, UnitCharge, When
+from planner.costing.cloud_data import CloudData
+from planner.costing.defaults import default
 from planner.costing.finance import trend_factors
 from planner.costing.source import NativePrice, Source
 from planner.sizing.goodput import spot_goodput
+from pricing.interruptions import band
 from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -65,20 +68,6 @@ class Rental:
     label: str = ""
 
 
-@dataclass(frozen=True)
-class CloudData:
-    """Data that goes where the work is done."""
-
-    storage_gib: float = 0.0
-    egress_gib_per_month: float = 0.0
-    checkpoint_gib: float | None = None
-
-    @property
-    def is_any(self) -> bool:
-        """Whether anything is stored or carried out."""
-        return bool(self.storage_gib or self.egress_gib_per_month)
-
-
 def rental_source(
     rental: Rental,
     terms: Assumptions,
@@ -91,22 +80,21 @@ def rental_source(
     offer = rental.offer
     option = offer.purchase_option
     is_spot = option.is_interruptible
-    goodput = goodput_of_spot(rental, terms, data) if is_spot else 1.0
+    goodput = goodput_of_spot(offer, rental.min_accelerators, terms, data) if is_spot else 1.0
     accelerators = float(offer.accelerator_count)
     capacity = accelerators * rental.r
-    hour_charges = _data_charges(capacity, terms, calendar, demand_hours, data)
+    hour_charges = data.charges(offer.provider, offer.region, capacity, calendar, demand_hours)
     unit_charges: tuple[UnitCharge, ...] = ()
     term = None
     if option.is_commitment:
-        unit_charges = _commitment(rental, terms, calendar)
         term = Term(
             months=calendar.months,
             length=calendar.length,
             lead_months=0,
             duration_months=offer.term_months,
             runs_beyond=term_end == "full",
-            prorated=term_end != "full",
         )
+        unit_charges = _commitment(rental, term, terms, calendar)
     else:
         hour_charges = (*_by_the_hour(rental, goodput, terms, calendar), *hour_charges)
     return Source(
@@ -149,32 +137,32 @@ def label_of(offer: Offer) -> str:
     return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(words)}"
 
 
-def goodput_of_spot(rental: Rental, terms: Assumptions, data: CloudData) -> float:
+def goodput_of_spot(
+    offer: Offer, min_accelerators: int, terms: Assumptions, data: CloudData
+) -> float:
     """Useful share of a spot hour.
 
     The default allows for waiting on capacity and for one node's interruptions; it falls as
-    Young's overhead grows with the interruptions and with the nodes of the smallest job.
+    Young's overhead grows with the interruptions of the machine and with the nodes of the
+    smallest job. Interruptions are those given, else those published for the machine, else the
+    default.
     """
-    nodes = float(np.ceil(rental.min_accelerators / float(rental.offer.accelerator_count)))
+    nodes = float(np.ceil(min_accelerators / float(offer.accelerator_count)))
     save, restart = terms["checkpoint_save_hours"], terms["restart_hours"]
-    usual = spot_goodput(default_interruptions(), 1.0, save, restart)
+    usual = spot_goodput(default("spot_interruptions_per_month").value, 1.0, save, restart)
     if data.checkpoint_gib is not None:
         save = max(data.checkpoint_gib / (CHECKPOINT_GIB_PER_NODE_SECOND * nodes * 3600), 1e-6)
-    here = spot_goodput(terms["spot_interruptions_per_month"], nodes, save, restart)
+    here = spot_goodput(interruptions_of(offer, terms), nodes, save, restart)
     return min(1.0, terms["spot_goodput"] * here / usual)
 
 
-def default_interruptions() -> float:
-    """Interruptions a month that the default spot goodput stands for."""
-    from planner.costing.defaults import default
-
-    return default("spot_interruptions_per_month").value
-
-
-def effective_rent(rental: Rental, goodput: float = 1.0) -> float:
-    """Rent of a useful node-hour at full use, in month 0: (p + U / (730 · term)) / goodput."""
-    spread = rental.upfront / (HOURS_PER_MONTH * max(1, rental.offer.term_months))
-    return (rental.price_per_hour + spread) / goodput
+def interruptions_of(offer: Offer, terms: Assumptions) -> float:
+    """Interruptions of one machine in a month."""
+    if not terms.is_given("spot_interruptions_per_month"):
+        known = band(offer.provider, offer.region, offer.instance_type)
+        if known is not None:
+            return known.interruptions_per_month
+    return terms["spot_interruptions_per_month"]
 
 
 def _by_the_hour(
@@ -192,7 +180,9 @@ def _by_the_hour(
     return charges
 
 
-def _commitment(rental: Rental, terms: Assumptions, calendar: Calendar) -> tuple[UnitCharge, ...]:
+def _commitment(
+    rental: Rental, term: Term, terms: Assumptions, calendar: Calendar
+) -> tuple[UnitCharge, ...]:
     trend = trend_factors(terms["cloud_price_trend_per_year"], calendar.length)
     label = rental.label or label_of(rental.offer)
     charges = []
@@ -215,35 +205,12 @@ def _commitment(rental: Rental, terms: Assumptions, calendar: Calendar) -> tuple
                 f"{label}: upfront payment",
                 "commitments",
                 1.0,
-                rental.upfront * trend,
+                rental.upfront * trend * term.share_charged,
                 When.START,
                 fixed_at_start=True,
             )
         )
     return tuple(charges)
-
-
-def _data_charges(
-    capacity: float,
-    terms: Assumptions,
-    calendar: Calendar,
-    demand_hours: Floats,
-    data: CloudData,
-) -> tuple[HourCharge, ...]:
-    """Storage and egress of a month per useful node-hour: GiB · capacity / H."""
-    if not data.is_any:
-        return ()
-    share = np.zeros(calendar.length)
-    np.divide(capacity, demand_hours, out=share[: calendar.months], where=demand_hours > 0)
-    parts = (
-        (Category.STORAGE, "Storage", "GiB-months", data.storage_gib, "storage_per_gib_month"),
-        (Category.EGRESS, "Egress", "GiB", data.egress_gib_per_month, "egress_per_gib"),
-    )
-    return tuple(
-        HourCharge(category, label, unit, gib * share, np.full(calendar.length, terms[price]))
-        for category, label, unit, gib, price in parts
-        if gib
-    )
 
 
 def months_open(

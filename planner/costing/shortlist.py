@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,22 +151,27 @@ def eligible(
 
 
 def hourly_shortlist(
-    market: Eligible, goodput: Floats, peak: float, dated: Collection[int] = ()
+    market: Eligible, goodput: Floats, data_cost: Floats, peak: float, dated: Collection[int] = ()
 ) -> list[int]:
     """Entries rented by the hour that no other beats: the cheapest per useful reference
-    accelerator-hour of each purchase option and set of quotas; those in `dated` all stay."""
+    accelerator-hour of each purchase option and set of quotas, and those dearer by the hour in
+    places where the data costs less; those in `dated` all stay."""
     is_hourly = ~np.isin(market.option, _COMMITMENT_CODES)
     price = market.usd_per_hour / (market.capacity * goodput)
     kept = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
     for group in _groups(entries, (market.option, *_quota_key(market))):
-        kept.append(_best(market, group, price, peak))
+        kept += _frontier(market, group, peak, price, data_cost)
     return kept
 
 
 def commitment_shortlist(
-    market: Eligible, worth_of_waiting: float, peak: float, keep_payments: bool = False
+    market: Eligible,
+    worth_of_waiting: float,
+    data_cost: Floats,
+    peak: float,
+    keep_payments: bool = False,
 ) -> list[int]:
     """Commitments that no other of the same term, size and quotas beats.
 
@@ -186,7 +192,7 @@ def commitment_shortlist(
         keys.append(np.round(share * 10).astype(np.int64))
     kept = []
     for group in _groups(entries, keys):
-        kept += _frontier(market, group, now, later, peak)
+        kept += _frontier(market, group, peak, now, later, data_cost)
     return kept
 
 
@@ -201,10 +207,18 @@ def _quota_key(market: Eligible) -> tuple[NDArray[np.int64], ...]:
 
 
 def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
-    """`entries` split into groups that agree in every key."""
+    """`entries` split into groups that agree in every key of the market."""
+    yield from split_alike(entries, [key[entries] for key in keys])
+
+
+def split_alike(entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]) -> Iterator[Rows]:
+    """`entries` split into groups that agree in every column; a column has one value an entry.
+
+    >>> [group.tolist() for group in split_alike(np.array([5, 6, 7]), [np.array([1, 2, 1])])]
+    [[5, 7], [6]]
+    """
     if not len(entries):
         return
-    columns = [key[entries] for key in keys]
     order = np.lexsort(columns)
     changed = np.zeros(len(entries), dtype=bool)
     for column in columns:
@@ -225,13 +239,17 @@ def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, str
     return is_larger, capacity if is_larger else -capacity, market.offer(i).id
 
 
-def _frontier(market: Eligible, group: Rows, now: Floats, later: Floats, peak: float) -> list[int]:
+def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> list[int]:
+    """Entries that no other is as good as in every criterion, the best in the first one first."""
     kept: list[int] = []
     rest = group
     while len(rest):
-        best = _best(market, rest, now, peak)
+        best = _best(market, rest, criteria[0], peak)
         kept.append(best)
-        rest = rest[later[rest] < later[best] * (1 - TIE)]
+        is_better = np.zeros(len(rest), dtype=bool)
+        for cost in criteria[1:]:
+            is_better |= cost[rest] < cost[best] * (1 - TIE)
+        rest = rest[is_better]
     return kept
 
 
