@@ -1,0 +1,174 @@
+"""Which machines there are and where: Compute Engine if it may be asked, our table otherwise.
+
+A price for a region says nothing about the machine being there: of the price list's
+(machine, region) pairs three in five cannot be had. Such offers are kept, as not sold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from pricing import accelerators, shapes
+from pricing.provider import SkippedRow
+
+LOCAL_SSD_PARTITION_GIB = 375
+"""GiB of one local disk partition of A2 and A3 High; newer machines have larger ones."""
+_PARTITION_KNOWN = re.compile(r"a2-|a3-(?:high|mega|edge)gpu-")
+_GONE = frozenset({"DEPRECATED", "OBSOLETE", "DELETED"})
+_MIB_PER_GIB = 1024
+
+
+@dataclass
+class MachineType:
+    """One machine type of Compute Engine, with the regions whose zones have it."""
+
+    name: str
+    vcpus: int
+    memory_gib: Decimal
+    accelerator_type: str = ""
+    accelerator_count: int = 0
+    local_ssd_partitions: int | None = None
+    regions: set[str] = field(default_factory=set)
+
+
+class Market:
+    """Machines and regions. `machine_types` is None where Compute Engine was not asked."""
+
+    def __init__(
+        self,
+        machine_types: Mapping[str, MachineType] | None = None,
+        attachable: Mapping[str, set[str]] | None = None,
+        most_cards: Mapping[str, int] | None = None,
+    ) -> None:
+        self._types = machine_types
+        self._attachable = attachable or {}
+        self._most_cards = most_cards or {}
+
+    def machines(self) -> Iterator[shapes.Shape | SkippedRow]:
+        """Every machine with accelerators of its own, then the N1 hosts with attached ones."""
+        known = shapes.shapes("gcp")
+        for shape in known.values():
+            yield self._as_reported(shape)
+        for name, live in (self._types or {}).items():
+            if live.accelerator_count and name.lower() not in known:
+                yield _shape_of(live)
+        yield from shapes.attached_shapes()
+
+    def is_offered(self, shape: shapes.Shape, region: str) -> bool:
+        if isinstance(shape, shapes.AttachedShape):
+            return self._may_attach(shape) and region in self._regions(shape.accelerator_type)
+        return region in self._regions(shape.instance_type)
+
+    def has_slice(self, one: shapes.TpuSlice, region: str) -> bool:
+        """Whether the hosts of the slice are in the region; yes where they are not listed at
+        all: v2 and v4 have no machine types of their own."""
+        names = self._types if self._types is not None else shapes.offered()
+        hosts = [n for n in names if one.machine_types and n.startswith(one.machine_types)]
+        return not hosts or any(region in self._regions(name) for name in hosts)
+
+    def _regions(self, name: str) -> Iterable[str]:
+        if self._types is None:
+            return shapes.offered().get(name, frozenset())
+        if name in self._attachable:
+            return self._attachable[name]
+        live = self._types.get(name)
+        return live.regions if live else frozenset()
+
+    def _may_attach(self, shape: shapes.AttachedShape) -> bool:
+        most = self._most_cards.get(shape.accelerator_type)
+        return most is None or (shape.accelerator_count or 0) <= most
+
+    def _as_reported(self, shape: shapes.Shape) -> shapes.Shape:
+        """vCPUs and memory as Compute Engine says them, the rest as our table does."""
+        live = (self._types or {}).get(shape.instance_type)
+        if live is None:
+            return shape
+        vcpus, memory_gib = live.vcpus or shape.vcpus, live.memory_gib or shape.memory_gib
+        return replace(shape, vcpus=vcpus, memory_gib=memory_gib)
+
+
+def read_machine_types(items: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, MachineType]:
+    """Machine types by name from (zone, row) pairs; those that are being withdrawn left out."""
+    found: dict[str, MachineType] = {}
+    for zone, row in items:
+        name = str(row.get("name") or "")
+        if not name or not _is_current(row):
+            continue
+        machine = found.get(name) or found.setdefault(name, _machine_type(name, row))
+        machine.regions.add(region_of(zone))
+    return found
+
+
+def read_accelerator_types(
+    items: Iterable[tuple[str, Mapping[str, Any]]],
+) -> tuple[dict[str, set[str]], dict[str, int]]:
+    """(regions, most cards of one machine) by accelerator type."""
+    regions: dict[str, set[str]] = defaultdict(set)
+    most: dict[str, int] = {}
+    for zone, row in items:
+        name = str(row.get("name") or "")
+        if not name or not _is_current(row):
+            continue
+        regions[name].add(region_of(zone))
+        cards = int(row.get("maximumCardsPerInstance") or 0)
+        if cards:
+            most[name] = max(cards, most.get(name, 0))
+    return dict(regions), most
+
+
+def region_of(zone: str) -> str:
+    """The region of a zone, by name or by key of an aggregated list.
+
+    >>> region_of("zones/us-central1-a")
+    'us-central1'
+    """
+    return zone.rpartition("/")[2].rpartition("-")[0]
+
+
+def _is_current(row: Mapping[str, Any]) -> bool:
+    deprecated = row.get("deprecated") or {}
+    return str(deprecated.get("state") or "").upper() not in _GONE
+
+
+def _machine_type(name: str, row: Mapping[str, Any]) -> MachineType:
+    cards = [card for card in row.get("accelerators") or () if card.get("guestAcceleratorCount")]
+    disks = row.get("bundledLocalSsds") or {}
+    return MachineType(
+        name=name,
+        vcpus=int(row.get("guestCpus") or 0),
+        memory_gib=Decimal(int(row.get("memoryMb") or 0)) / _MIB_PER_GIB,
+        accelerator_type=str(cards[0].get("guestAcceleratorType") or "") if cards else "",
+        accelerator_count=int(cards[0]["guestAcceleratorCount"]) if cards else 0,
+        local_ssd_partitions=int(disks.get("partitionCount") or 0) if disks else None,
+    )
+
+
+def _shape_of(live: MachineType) -> shapes.Shape | SkippedRow:
+    """The shape of a machine newer than our table, unless something of it is unknown."""
+    name = live.accelerator_type.rpartition("/")[2]
+    accelerator = accelerators.find(name)
+    if name.endswith("-vws"):
+        return SkippedRow("virtual workstation", live.name)
+    if accelerator is None:
+        return SkippedRow("unknown accelerator", f"{name} of {live.name}")
+    if not (live.vcpus and live.memory_gib):
+        return SkippedRow("vCPUs or memory are not known", live.name)
+    partitions = live.local_ssd_partitions
+    if partitions and not _PARTITION_KNOWN.match(live.name):
+        return SkippedRow("size of the local disk is not known", live.name)
+    return shapes.Shape(
+        instance_type=live.name,
+        accelerator=accelerator.slug,
+        accelerator_count=Fraction(live.accelerator_count),
+        vcpus=live.vcpus,
+        memory_gib=live.memory_gib,
+        network_gbps=None,
+        local_ssd_gib=(partitions or 0) * LOCAL_SSD_PARTITION_GIB,
+        source="Compute Engine machine types",
+    )

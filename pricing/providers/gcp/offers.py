@@ -1,0 +1,209 @@
+"""Machines put together from the rates of their parts: accelerator + cores + memory + disk.
+
+A machine whose parts are not all priced on the same terms has no price: a host without its
+accelerator, or an accelerator without its host, is never sold.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+from pricing import accelerators, shapes
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import SkippedRow
+from pricing.providers.gcp.market import Market
+from pricing.providers.gcp.rates import Rate, RateBook, cost
+
+SOURCE = "Cloud Billing Catalog API"
+DECIMAL_PLACES = 10
+"""Of a price per hour; a disk's monthly price ÷ 730 does not end."""
+
+TERMS: tuple[tuple[PurchaseOption, int], ...] = (
+    (PurchaseOption.ON_DEMAND, 0),
+    (PurchaseOption.SPOT, 0),
+    (PurchaseOption.COMMITTED_USE, 12),
+    (PurchaseOption.COMMITTED_USE, 36),
+    (PurchaseOption.DWS_FLEX_START, 0),
+    (PurchaseOption.DWS_CALENDAR_MODE, 0),
+)
+"""(option, months)"""
+
+Part = tuple[str, Decimal | Fraction]
+"""(component, quantity of it in one machine)"""
+
+_FAMILIES: tuple[tuple[re.Pattern[str], str, str], ...] = tuple(
+    (re.compile(pattern), series, accelerator)
+    for pattern, series, accelerator in (
+        # machine, series of its cores and memory ("": in the slice's price), accelerator
+        (r"a2-ultragpu-", "A2", "gpu:a100-80gb"),
+        (r"a2-(?:high|mega)gpu-", "A2", "gpu:a100-40gb"),
+        (r"a3-megagpu-", "A3Plus", "gpu:h100-mega"),
+        (r"a3-ultragpu-", "A3Ultra", "gpu:h200"),
+        (r"a3-(?:high|edge)gpu-", "A3", "gpu:h100"),
+        (r"a4x-high", "", "slice:gb200"),
+        (r"a4x-max", "", "slice:gb300"),
+        (r"a4-highgpu-", "", "slice:b200"),
+        (r"g2-", "G2", "gpu:l4"),
+        (r"g4-", "G4", "gpu:rtx-pro-6000"),
+    )
+)
+_ATTACHED = {
+    "nvidia-tesla-t4": "gpu:t4",
+    "nvidia-tesla-p4": "gpu:p4",
+    "nvidia-tesla-p100": "gpu:p100",
+    "nvidia-tesla-v100": "gpu:v100",
+    "nvidia-tesla-k80": "gpu:k80",
+}
+_FRACTION_OF_G4 = "slice:g4"
+
+
+class Composer:
+    """Offers of every machine and TPU slice in every region where its accelerator is priced."""
+
+    def __init__(
+        self, book: RateBook, market: Market, day: dt.date, regions: Sequence[str] = ()
+    ) -> None:
+        self._book = book
+        self._market = market
+        self._day = day
+        self._wanted = frozenset(regions)
+
+    def offers(self) -> Iterator[Offer | SkippedRow]:
+        for shape in self._market.machines():
+            if isinstance(shape, SkippedRow):
+                yield shape
+                continue
+            yield from self._machine(shape)
+        for one in shapes.tpu_slices():
+            yield from self._slice(one)
+
+    def _machine(self, shape: shapes.Shape) -> Iterator[Offer | SkippedRow]:
+        if not parts_of(shape):
+            yield SkippedRow("unknown machine family", shape.instance_type)
+            return
+        for option, months in TERMS:
+            for region in self._regions(_accelerators_of(shape), option, months):
+                parts = self._parts(shape, option, months, region)
+                yield self._offer(
+                    parts,
+                    option,
+                    months,
+                    region,
+                    instance_type=shape.instance_type,
+                    accelerator=shape.accelerator,
+                    accelerator_count=shape.accelerator_count,
+                    vcpus=shape.vcpus,
+                    memory_gib=float(shape.memory_gib or 0) or None,
+                    network_gbps=shape.network_gbps,
+                    sold_now=option.value not in shape.not_sold_as
+                    and not shape.retired(self._day)
+                    and self._market.is_offered(shape, region),
+                )
+
+    def _slice(self, one: shapes.TpuSlice) -> Iterator[Offer | SkippedRow]:
+        component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
+        for option, months in TERMS:
+            for region in self._regions([component], option, months):
+                yield self._offer(
+                    [(component, Decimal(one.units))],
+                    option,
+                    months,
+                    region,
+                    instance_type=one.name,
+                    accelerator=one.accelerator,
+                    accelerator_count=Fraction(one.chips),
+                    vcpus=one.vcpus,
+                    memory_gib=float(one.memory_gib or 0) or None,
+                    network_gbps=None,
+                    sold_now=self._market.has_slice(one, region),
+                )
+
+    def _regions(
+        self, components: Sequence[str], option: PurchaseOption, months: int
+    ) -> Iterator[str]:
+        """Regions in which one of the components is priced, as far as they are wanted."""
+        priced = {r for part in components for r in self._book.regions(part, option, months)}
+        yield from sorted(priced & self._wanted if self._wanted else priced)
+
+    def _parts(
+        self, shape: shapes.Shape, option: PurchaseOption, months: int, region: str
+    ) -> Sequence[Part]:
+        """A fraction of a G4 has a price of its own, host included, where the list has one."""
+        if _is_fraction_of_g4(shape):
+            whole = self._book.rate(_FRACTION_OF_G4, option, months, region)
+            if isinstance(whole, Rate):
+                return [(_FRACTION_OF_G4, shape.accelerator_count or Fraction(0))]
+        return parts_of(shape)
+
+    def _offer(
+        self,
+        parts: Sequence[Part],
+        option: PurchaseOption,
+        months: int,
+        region: str,
+        **machine: object,
+    ) -> Offer | SkippedRow:
+        total = Decimal(0)
+        skus = []
+        for component, quantity in parts:
+            rate = self._book.rate(component, option, months, region)
+            if isinstance(rate, SkippedRow):
+                return SkippedRow(rate.reason, f"{machine['instance_type']}: {rate.detail}")
+            total += cost(rate.usd_per_hour, quantity)
+            skus.append(rate.sku_id)
+        retired = accelerators.get(str(machine["accelerator"])).retired
+        machine["sold_now"] = bool(machine["sold_now"]) and not retired
+        return Offer(
+            provider="gcp",
+            region=region,
+            purchase_option=option,
+            price_per_hour=round(total, DECIMAL_PLACES),
+            term_months=months,
+            payment_option="no_upfront" if months else "",
+            sku="+".join(skus),
+            source=SOURCE,
+            as_of=self._day,
+            **machine,  # type: ignore[arg-type]
+        )
+
+
+def parts_of(shape: shapes.Shape) -> list[Part]:
+    """What one machine is billed by; empty for a family that is not known.
+
+    >>> shape = shapes.find("gcp", "a2-ultragpu-1g")
+    >>> [(name, str(quantity)) for name, quantity in parts_of(shape)]
+    [('gpu:a100-80gb', '1'), ('core:A2', '12'), ('ram:A2', '170'), ('ssd', '375')]
+    """
+    series, accelerator = _family(shape)
+    if not accelerator or not shape.accelerator_count:
+        return []
+    parts: list[Part] = [(accelerator, shape.accelerator_count)]
+    if series:
+        parts.append((f"core:{series}", Decimal(f"{shape.vcpus or 0:g}")))
+        parts.append((f"ram:{series}", shape.memory_gib or Decimal(0)))
+        if shape.local_ssd_gib:
+            parts.append(("ssd", Decimal(shape.local_ssd_gib)))
+    return parts
+
+
+def _accelerators_of(shape: shapes.Shape) -> list[str]:
+    named = [_family(shape)[1]]
+    return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(shape) else named
+
+
+def _family(shape: shapes.Shape) -> tuple[str, str]:
+    """(series of cores and memory, component of the accelerator)."""
+    if isinstance(shape, shapes.AttachedShape):
+        return "N1", _ATTACHED.get(shape.accelerator_type, "")
+    for pattern, series, accelerator in _FAMILIES:
+        if pattern.match(shape.instance_type):
+            return series, accelerator
+    return "", ""
+
+
+def _is_fraction_of_g4(shape: shapes.Shape) -> bool:
+    return shape.instance_type.startswith("g4-") and (shape.accelerator_count or 0) < 1

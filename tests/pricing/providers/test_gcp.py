@@ -1,0 +1,397 @@
+"""Google Cloud over loopback: what is published equals what is sold, whatever surrounds it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from pricing import shapes
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import SkippedRow
+from pricing.providers.gcp import provider
+from tests.pricing.providers.gcp_tools import context, fetched, offers, reasons
+from tests.pricing.servers.gcp import CLOUD_TPU, COMPUTE_ENGINE, GcpServer
+from tests.pricing.servers.gcp_skus import OTHERS, Sku, money, priced, sku
+from tests.pricing.servers.gcp_truth import ASIA, US, truth
+
+REASONS = {
+    "sole tenancy": "sole tenancy",
+    "sole tenancy of n1": "sole tenancy",
+    "virtual workstation": "virtual workstation",
+    "custom": "custom machine",
+    "extended": "custom machine",
+    "premium": "premium",
+    "suspended": "suspended machine",
+    "capacity optimized": "capacity optimized",
+    "sustained use": "sustained use",
+    "placeholder": "placeholder of a reservation",
+    "reserved": "placeholder of a reservation",
+    "zero": "price is zero",
+    "contradiction": "usage type contradicts the description",
+    "commitment by usage alone": "usage type contradicts the description",
+    "spot by usage alone": "usage type contradicts the description",
+    "converted": "converted price, not in US dollars",
+    "unit of a month": "unit is not understood",
+    "ram by the hour": "unit is not understood",
+    "no first tier": "no price from the first unit on",
+    "no price": "no price",
+    "no region": "no region",
+    "unknown accelerator": "unknown accelerator",
+    "slice with disk": "slice with local disk",
+    "commitment in dollars": "commitment in dollars",
+}
+PART_MISSING = "a part of the machine has no price"
+"""Spot cores of a3-megagpu have no price in the truth: the one machine that is withheld."""
+
+
+@pytest.fixture
+def server() -> Iterator[GcpServer]:
+    with GcpServer() as running:
+        yield running
+
+
+def without(server: GcpServer, *names: str) -> None:
+    """Leaves some of the odd SKUs out; `"*"`: all of them."""
+    texts = {OTHERS[n]["skuId"] for n in (OTHERS if "*" in names else names)}
+    for service, skus in server.skus.items():
+        server.skus[service] = [one for one in skus if one["skuId"] not in texts]
+
+
+def add(server: GcpServer, *skus: Sku) -> None:
+    server.skus[COMPUTE_ENGINE] = [*server.skus[COMPUTE_ENGINE], *skus]
+
+
+def test_the_offers_equal_what_is_sold(server: GcpServer) -> None:
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+def test_without_a_project_our_table_says_where_machines_are(server: GcpServer) -> None:
+    found = offers(fetched(server.settings))
+    assert {key: replace(o, sold_now=True) for key, o in found.items()} == {
+        key: replace(o, sold_now=True) for key, o in truth().items()
+    }
+    sold = {key: o.sold_now for key, o in found.items()}
+    assert sold["gcp:us-central1:a2-highgpu-4g:on_demand"], "in our table, gone from the server's"
+    assert not sold["gcp:asia-east2:a2-highgpu-1g:on_demand"]
+
+
+@pytest.mark.parametrize("page_size", [2, 5000])
+def test_the_size_of_a_page_does_not_matter(page_size: int) -> None:
+    with GcpServer(page_size=page_size) as server:
+        assert offers(fetched(server.settings_with_project)) == truth()
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_trap_3_a_sku_that_only_looks_like_a_price_is_left_out(
+    server: GcpServer, name: str
+) -> None:
+    without(server, "*")
+    add(server, OTHERS[name])
+    rows = fetched(server.settings_with_project)
+    assert offers(rows) == truth()
+    assert reasons(rows) == {REASONS[name]: 1, PART_MISSING: 1}
+
+
+def test_skus_of_other_machines_are_not_worth_a_word(server: GcpServer) -> None:
+    without(server, *REASONS)
+    assert reasons(fetched(server.settings_with_project)) == {PART_MISSING: 1}
+
+
+def test_trap_3_a_machine_is_the_sum_of_its_parts(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    prices = {key.removeprefix("gcp:us-central1:"): o.price_per_hour for key, o in found.items()}
+    assert prices["a2-highgpu-1g:on_demand"] == Decimal("3.673385")
+    assert prices["g4-standard-48:on_demand"] == Decimal("4.49993")
+    assert prices["a2-ultragpu-1g:on_demand"] == Decimal("5.0687978904")
+    assert prices["n1-standard-8+1xnvidia-tesla-t4:on_demand"] == Decimal("0.729998")
+    assert prices["a3-highgpu-1g:dws_flex_start"] == Decimal("4.7900047808")
+
+
+def test_trap_3_the_host_without_its_accelerator_is_no_offer(server: GcpServer) -> None:
+    keep = [one for one in server.skus[COMPUTE_ENGINE] if "A100" not in one["description"]]
+    server.skus[COMPUTE_ENGINE] = keep
+    found = offers(fetched(server.settings_with_project))
+    assert not [key for key in found if ":a2-" in key]
+
+
+@pytest.mark.parametrize("part", ["Core", "Ram", "SSD"])
+def test_trap_3_the_accelerator_without_its_host_is_withheld(server: GcpServer, part: str) -> None:
+    gone = {"Core": "A3 Instance Core", "Ram": "A3 Instance Ram", "SSD": "SSD backed Local"}[part]
+    keep = [one for one in server.skus[COMPUTE_ENGINE] if gone not in one["description"]]
+    server.skus[COMPUTE_ENGINE] = keep
+    rows = fetched(server.settings_with_project)
+    assert "gcp:us-central1:a3-highgpu-8g:on_demand" not in offers(rows)
+    details = [r.detail for r in rows if isinstance(r, SkippedRow) and r.reason == PART_MISSING]
+    assert any(text.startswith("a3-highgpu-8g: ") and US in text for text in details)
+
+
+def test_trap_3_a100_never_means_a100_80gb(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    small = found["gcp:us-central1:a2-highgpu-8g:on_demand"]
+    large = found["gcp:us-central1:a2-ultragpu-8g:on_demand"]
+    assert (small.accelerator, large.accelerator) == (
+        "nvidia-a100-40gb-sxm",
+        "nvidia-a100-80gb-sxm",
+    )
+    assert large.price_per_hour - small.price_per_hour > 8 * Decimal("0.9")
+
+
+def test_trap_3_the_words_decide_and_not_the_usage_type(server: GcpServer) -> None:
+    usage = {
+        one["category"]["usageType"]
+        for one in server.skus[COMPUTE_ENGINE]
+        if "B200" in one["description"] and "Commitment" not in one["description"]
+    }
+    assert usage == {"OnDemand"}
+    found = offers(fetched(server.settings_with_project))
+    b200 = {
+        key.removeprefix("gcp:us-central1:a4-highgpu-8g:"): o.price_per_accelerator_hour
+        for key, o in found.items()
+        if ":a4-highgpu-8g:" in key
+    }
+    assert b200 == {
+        "on_demand": Decimal("16.11"),
+        "spot": Decimal("4.9542"),
+        "committed_use:12m:no_upfront": Decimal("11.1159"),
+        "committed_use:36m:no_upfront": Decimal("7.0884"),
+        "dws_flex_start": Decimal("8.055"),
+        "dws_calendar_mode": Decimal("11.277"),
+    }
+
+
+def test_a_machine_that_is_not_sold_on_demand_is_shown_so(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    assert not found["gcp:us-central1:a4-highgpu-8g:on_demand"].sold_now
+    assert found["gcp:us-central1:a4-highgpu-8g:spot"].sold_now
+
+
+def test_trap_3_a_price_where_the_machine_is_not_sells_nothing(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    in_asia = [o for o in found.values() if o.region == ASIA]
+    assert in_asia
+    assert not any(o.sold_now for o in in_asia)
+
+
+@pytest.mark.parametrize(
+    ("name", "region", "chips", "price"),
+    [
+        ("v2-8", US, 4, "4.5"),
+        ("v2-32", US, 16, "24"),
+        ("v3-8", "europe-west4", 4, "8.8"),
+        ("v3-32", "europe-west4", 16, "32"),
+        ("v4-8", "us-central2", 4, "12.88"),
+        ("v5litepod-1", US, 1, "1.2"),
+        ("v5litepod-8", US, 8, "9.6"),
+        ("v5p-8", US, 4, "16.8"),
+        ("v6e-8", "us-east5", 8, "21.6"),
+        ("tpu7x-8", US, 4, "48"),
+    ],
+)
+def test_trap_3_a_tpu_slice_costs_all_its_chips(
+    server: GcpServer, name: str, region: str, chips: int, price: str
+) -> None:
+    one = offers(fetched(server.settings_with_project))[f"gcp:{region}:{name}:on_demand"]
+    assert (one.accelerator_count, one.price_per_hour) == (Fraction(chips), Decimal(price))
+
+
+def test_a_preemptible_tpu_that_says_on_demand_is_spot(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    assert found["gcp:us-central1:v5litepod-1:spot"].price_per_hour == Decimal("0.24493")
+    assert found["gcp:us-central1:v5litepod-1:on_demand"].price_per_hour == Decimal("1.2")
+
+
+def test_trap_4_a_fraction_of_a_g4_is_exact_and_has_its_own_price(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    one = found["gcp:us-central1:g4-standard-6:on_demand"]
+    assert (one.accelerator_count, one.price_per_hour) == (Fraction(1, 8), Decimal("0.64688"))
+    quarter = found["gcp:us-central1:g4-standard-12:dws_flex_start"]
+    assert quarter.price_per_hour == Decimal("0.5624925"), "no such price: an eighth of each part"
+
+
+def test_trap_6_one_offer_for_one_machine(server: GcpServer) -> None:
+    add(server, *server.skus[COMPUTE_ENGINE])
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+def test_two_prices_for_one_part_are_none(server: GcpServer) -> None:
+    text = "Nvidia Tesla A100 GPU running in Americas"
+    add(server, sku(text, "GPU", "h", "OnDemand", "2.5", [US]))
+    rows = fetched(server.settings_with_project)
+    assert "gcp:us-central1:a2-highgpu-1g:on_demand" not in offers(rows)
+    assert reasons(rows)["two prices for one part of the machine"] == 5
+
+
+def test_trap_7_a_converted_price_is_not_taken(server: GcpServer) -> None:
+    for skus in server.skus.values():
+        for one in skus:
+            for info in one["pricingInfo"]:
+                info["pricingExpression"] = {
+                    "usageUnit": "h",
+                    "tieredRates": [{"startUsageAmount": 0, "unitPrice": money("9", "IDR")}],
+                }
+    with pytest.raises(Exception, match="has no price"):
+        fetched(server.settings_with_project)
+
+
+def test_trap_8_an_unknown_accelerator_is_reported_by_name(server: GcpServer) -> None:
+    rows = fetched(server.settings_with_project)
+    unknown = [r for r in rows if isinstance(r, SkippedRow) and r.reason == "unknown accelerator"]
+    assert [r.detail.split(" ", 1)[1] for r in unknown] == [
+        "Nvidia Z999 512GB GPU running in Americas"
+    ]
+
+
+def test_serviceregions_count_and_geotaxonomy_only_in_their_place(server: GcpServer) -> None:
+    text = "Nvidia Tesla V100 GPU running in Moon"
+    core = [("N1 Predefined Instance Core running in Moon", "h", "0.03"),
+            ("N1 Predefined Instance Ram running in Moon", "GiBy.h", "0.004")]  # fmt: skip
+    taxonomy = {"type": "REGIONAL", "regions": ["moon-west1"]}
+    for description, unit, price in [(text, "h", "2.48"), *core]:
+        add(server, sku(description, "GPU", unit, "OnDemand", price, [], geoTaxonomy=taxonomy))
+    found = offers(fetched(server.settings_with_project))
+    assert {o.region for o in found.values() if "v100" in o.instance_type} == {"moon-west1"}
+
+
+def test_the_newest_state_and_the_first_tier_of_a_price_count(server: GcpServer) -> None:
+    text = "Nvidia Tesla P100 GPU running in Americas"
+    tiers = [
+        {"startUsageAmount": 1000, "unitPrice": money("0.9")},
+        {"startUsageAmount": 0, "unitPrice": money("1.46")},
+    ]
+    old = [{"startUsageAmount": 0, "unitPrice": money("2.3")}]
+    infos = [
+        *priced(old, effectiveTime="2021-01-01T00:00:00Z"),
+        *priced(tiers, effectiveTime="2026-08-01T00:00:00Z"),
+    ]
+    add(server, sku(text, "GPU", "h", "OnDemand", "1", [US], pricingInfo=infos))
+    one = offers(fetched(server.settings))[
+        "gcp:us-central1:n1-highmem-8+1xnvidia-tesla-p100:on_demand"
+    ]
+    assert one.price_per_hour == Decimal("1.46") + 8 * Decimal("0.031611") + 52 * Decimal(
+        "0.004237"
+    )
+
+
+def test_memory_priced_per_gb_is_converted_to_gib(server: GcpServer) -> None:
+    for one in server.skus[COMPUTE_ENGINE]:
+        if one["description"].startswith("G2 Instance Ram running"):
+            one["pricingInfo"][0]["pricingExpression"]["usageUnit"] = "GBy.h"
+    one = offers(fetched(server.settings))["gcp:us-central1:g2-standard-4:on_demand"]
+    ram = 16 * Decimal("0.002927") * Decimal("1.073741824")
+    expected = Decimal("0.560004") + 4 * Decimal("0.024988") + ram
+    assert one.price_per_hour == round(expected, 10)
+
+
+def test_a_machine_newer_than_our_table_comes_from_compute_engine(server: GcpServer) -> None:
+    server.scoped["machineTypes"]["zones/us-central1-a"].append(
+        {
+            "name": "g2-standard-192",
+            "guestCpus": 192,
+            "memoryMb": 786432,
+            "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 16}],
+        }
+    )
+    one = offers(fetched(server.settings_with_project))["gcp:us-central1:g2-standard-192:on_demand"]
+    assert (one.accelerator, one.accelerator_count) == ("nvidia-l4", Fraction(16))
+    parts = 16 * Decimal("0.560004") + 192 * Decimal("0.024988") + 768 * Decimal("0.002927")
+    assert one.price_per_hour == parts
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"name": "z9-mega-1g"}, "unknown machine family"),
+        (
+            {"accelerators": [{"guestAcceleratorType": "nvidia-z9", "guestAcceleratorCount": 1}]},
+            "unknown accelerator",
+        ),
+        ({"memoryMb": 0}, "vCPUs or memory are not known"),
+    ],
+)
+def test_trap_8_a_new_machine_that_is_not_understood_is_reported(
+    server: GcpServer, changes: Sku, reason: str
+) -> None:
+    without(server, "*")
+    row = {
+        "name": "g2-new-1",
+        "guestCpus": 8,
+        "memoryMb": 65536,
+        "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 1}],
+    } | changes
+    server.scoped["machineTypes"]["zones/us-central1-a"].append(row)
+    rows = fetched(server.settings_with_project)
+    assert reasons(rows)[reason] == 1
+    assert offers(rows) == truth()
+
+
+def test_more_cards_than_the_zone_allows_are_not_sold(server: GcpServer) -> None:
+    for rows in server.scoped["acceleratorTypes"].values():
+        for row in rows:
+            row["maximumCardsPerInstance"] = 2
+    found = offers(fetched(server.settings_with_project))
+    sold = {
+        count: found[f"gcp:us-central1:n1-standard-16+{count}xnvidia-tesla-t4:spot"].sold_now
+        for count in (1, 2, 4)
+    }
+    assert sold == {1: True, 2: True, 4: False}
+
+
+def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
+    from pricing.providers.gcp.offers import parts_of
+
+    assert all(parts_of(shape) for shape in shapes.attached_shapes())
+    assert all(parts_of(shape) for shape in shapes.shapes("gcp").values())
+
+
+def test_a_run_may_be_limited_to_regions(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project, regions=("europe-west4",)))
+    assert found == {key: o for key, o in truth().items() if o.region == "europe-west4"}
+
+
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_clock_two_hours_off_changes_no_price(server: GcpServer, hours: int) -> None:
+    given = context(server.settings_with_project)
+    moved = replace(given, retrieved_at=given.retrieved_at + dt.timedelta(hours=hours))
+    rows = [row for row in provider.fetch(moved) if isinstance(row, (Offer, SkippedRow))]
+    assert offers(rows) == truth()
+
+
+def test_fields_may_come_in_any_order_with_others_among_them(server: GcpServer) -> None:
+    for service, skus in server.skus.items():
+        server.skus[service] = [
+            {"node": None, "pv": None, "EffectiveTime": "x"} | dict(reversed(one.items()))
+            for one in skus
+        ]
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+def test_optional_fields_may_be_missing(server: GcpServer) -> None:
+    optional = ("name", "serviceProviderName", "geoTaxonomy")
+    for service, skus in server.skus.items():
+        server.skus[service] = [{k: v for k, v in s.items() if k not in optional} for s in skus]
+        for one in server.skus[service]:
+            for info in one["pricingInfo"]:
+                info.pop("effectiveTime", None)
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+def test_the_other_tpu_service_may_be_missing(server: GcpServer) -> None:
+    del server.skus[CLOUD_TPU]
+    rows = fetched(server.settings_with_project)
+    assert reasons(rows)["a service of the catalog was not read"] == 1
+    old = ("google-tpu-v2", "google-tpu-v3", "google-tpu-v4")
+    assert offers(rows) == {k: o for k, o in truth().items() if o.accelerator not in old}
+
+
+def test_commitments_say_term_and_payment(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    committed = [o for o in found.values() if o.purchase_option is PurchaseOption.COMMITTED_USE]
+    assert {(o.term_months, o.payment_option, o.upfront) for o in committed} == {
+        (12, "no_upfront", Decimal(0)),
+        (36, "no_upfront", Decimal(0)),
+    }

@@ -1,0 +1,251 @@
+"""Google Cloud's pages: faults, credentials, addresses, record and replay."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from pricing.http import Pages, Refused
+from pricing.provider import ProviderUnavailable
+from pricing.providers.gcp import client
+from pricing.retries import MAX_CALLS
+from tests.pricing.providers.gcp_tools import context, fetched, offers
+from tests.pricing.servers.base import Fault, Request
+from tests.pricing.servers.gcp import GcpServer
+from tests.pricing.servers.gcp_truth import truth
+
+KEY = "AIzaVerySecretKeyOfOurs"
+
+
+@pytest.fixture
+def server() -> Iterator[GcpServer]:
+    with GcpServer() as running:
+        yield running
+
+
+def is_skus(request: Request) -> bool:
+    return request.path.endswith("/skus")
+
+
+def is_machine_types(request: Request) -> bool:
+    return request.path.endswith("/machineTypes")
+
+
+MATCHES = {"billing": is_skus, "compute": is_machine_types}
+PASSING: dict[str, Callable[..., Fault]] = {
+    "429": lambda **k: Fault.burst(MAX_CALLS - 1, **k),
+    "500": lambda **k: Fault.error(MAX_CALLS - 1, **k),
+    "503": lambda **k: Fault.error(2, status=503, **k),
+    "truncated": lambda **k: Fault.truncated(2, **k),
+    "lost half-way": lambda **k: Fault.lost(2, **k),
+}
+LASTING: dict[str, Callable[..., Fault]] = {
+    "429": lambda **k: Fault.burst(None, **k),
+    "500": lambda **k: Fault.error(None, **k),
+    "truncated": lambda **k: Fault.truncated(None, **k),
+    "lost half-way": lambda **k: Fault.lost(None, **k),
+}
+
+
+@pytest.mark.parametrize("api", MATCHES)
+@pytest.mark.parametrize("name", PASSING)
+def test_a_fault_that_passes_costs_no_price(server: GcpServer, name: str, api: str) -> None:
+    server.faults.append(PASSING[name](after=1, matches=MATCHES[api]))
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+@pytest.mark.parametrize("api", MATCHES)
+@pytest.mark.parametrize("name", LASTING)
+def test_a_fault_that_lasts_ends_the_run_after_five_calls(
+    server: GcpServer, name: str, api: str
+) -> None:
+    server.faults.append(LASTING[name](after=1, matches=MATCHES[api]))
+    with pytest.raises(ProviderUnavailable, match="5 times in a row") as caught:
+        fetched(server.settings_with_project)
+    assert caught.value.remedy
+    assert sum(MATCHES[api](request) for request in server.requests) == 1 + MAX_CALLS
+
+
+def test_retry_after_is_honoured(server: GcpServer) -> None:
+    slept: list[float] = []
+    server.faults.append(Fault.burst(2, retry_after="7", matches=is_skus))
+    fetched(server.settings, extra={"sleep": slept.append})
+    assert slept == [7.0, 7.0]
+
+
+def test_a_list_that_leads_in_a_circle_ends(server: GcpServer) -> None:
+    def back_to_start(body: bytes) -> bytes:
+        return json.dumps(json.loads(body) | {"nextPageToken": "page-17"}).encode()
+
+    server.faults.append(Fault(matches=is_skus, rewrite=back_to_start))
+    with pytest.raises(ProviderUnavailable, match="circle"):
+        fetched(server.settings)
+
+
+def test_an_empty_catalog_is_no_catalog(server: GcpServer) -> None:
+    server.skus = {service: [] for service in server.skus}
+    with pytest.raises(ProviderUnavailable, match="has no price"):
+        fetched(server.settings)
+
+
+def test_an_unknown_region_is_named(server: GcpServer) -> None:
+    with pytest.raises(ProviderUnavailable, match="us-mars1") as caught:
+        fetched(server.settings, regions=("us-central1", "us-mars1"))
+    assert "Check the spelling" in caught.value.remedy
+
+
+def test_a_redirect_is_not_followed(server: GcpServer) -> None:
+    where = {"Location": "https://elsewhere.example/v1"}
+    server.faults.append(Fault(status=302, headers=where, matches=is_skus))
+    with pytest.raises(ProviderUnavailable, match="another address"):
+        fetched(server.settings)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_refused_credentials_say_what_to_do(server: GcpServer, status: int) -> None:
+    server.faults.append(Fault.error(None, status=status))
+    with pytest.raises(Refused) as caught:
+        fetched(server.settings)
+    assert "GCP_API_KEY" in caught.value.remedy
+
+
+def test_a_wrong_key_is_a_refusal_and_no_bad_request(server: GcpServer) -> None:
+    body = b'{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID"}}'
+    server.faults.append(Fault(rewrite=lambda _: body))
+    server.answer = _with_status(server, 400)  # type: ignore[method-assign]
+    with pytest.raises(Refused, match="API key not valid"):
+        fetched(server.settings)
+
+
+def _with_status(server: GcpServer, status: int) -> Callable[[Request], object]:
+    ask = server.answer
+
+    def answer(request: Request) -> object:
+        reply = ask(request)
+        reply.status = status
+        return reply
+
+    return answer
+
+
+def test_a_project_without_credentials_says_how_to_do_without(
+    server: GcpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _no_credentials(monkeypatch)
+    settings = server.settings | {"GCP_PROJECT": "research-1"}
+    with pytest.raises(Refused, match="no credentials") as caught:
+        fetched(settings)
+    assert "leave GCP_PROJECT empty" in caught.value.remedy
+
+
+def test_missing_credentials_of_the_catalog_name_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    _no_credentials(monkeypatch)
+    with pytest.raises(Refused, match="no credentials") as caught:
+        fetched({})
+    assert "Set GCP_API_KEY" in caught.value.remedy
+
+
+def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    import google.auth
+    from google.auth.exceptions import DefaultCredentialsError
+
+    def default(**_: object) -> object:
+        raise DefaultCredentialsError("none here")
+
+    monkeypatch.setattr(google.auth, "default", default)
+
+
+# Credentials and addresses ----------------------------------------------------------------
+
+
+def test_loopback_is_asked_without_credentials(
+    server: GcpServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    pages: dict[str, bytes] = {}
+    settings = server.settings_with_project | {"GCP_API_KEY": KEY}
+    fetched(settings, record=pages.__setitem__)
+    sent = [f"{r.path}{r.query}{r.headers}{r.body!r}" for r in server.requests]
+    assert KEY not in " ".join([*sent, caplog.text, repr(pages)])
+    assert not any("authorization" in request.headers for request in server.requests)
+
+
+def test_the_key_goes_into_a_header_over_https() -> None:
+    pages = Pages("gcp", context({"GCP_API_KEY": KEY}))
+    endpoint = client._endpoint(pages, "GCP_BILLING_URL", client.BILLING_URL, "/v1")
+    credentials = client._credentials(pages, endpoint, KEY)
+    headers: dict[str, str] = {}
+    credentials.apply(headers)
+    assert headers == {"x-goog-api-key": KEY}
+
+
+def test_an_error_never_tells_the_key(server: GcpServer) -> None:
+    message = json.dumps({"error": {"code": 403, "message": f"key {KEY} is blocked"}}).encode()
+    server.faults.append(Fault(rewrite=lambda _: message))
+    server.answer = _with_status(server, 403)  # type: ignore[method-assign]
+    with pytest.raises(Refused) as caught:
+        fetched(server.settings | {"GCP_API_KEY": KEY})
+    assert KEY not in str(caught.value)
+    assert "***" in str(caught.value)
+
+
+@pytest.mark.parametrize("setting", ["GCP_BILLING_URL", "GCP_COMPUTE_URL"])
+def test_plain_http_is_for_loopback_alone(server: GcpServer, setting: str) -> None:
+    settings = server.settings_with_project | {setting: "http://mirror.example"}
+    with pytest.raises(ProviderUnavailable, match=setting):
+        fetched(settings)
+
+
+def test_addresses_may_name_the_whole_path(server: GcpServer) -> None:
+    settings = {
+        "GCP_BILLING_URL": f"{server.url}/v1/",
+        "GCP_COMPUTE_URL": f"{server.url}/compute/v1",
+        "GCP_PROJECT": "research-1",
+    }
+    assert offers(fetched(settings)) == truth()
+
+
+def test_an_unreachable_address_is_named() -> None:
+    with GcpServer() as server:
+        settings = server.settings
+    with pytest.raises(ProviderUnavailable) as caught:
+        fetched(settings)
+    assert "ConnectionError" in caught.value.what
+
+
+def test_prices_are_asked_for_in_us_dollars(server: GcpServer) -> None:
+    fetched(server.settings)
+    assert {r.query["currencyCode"][0] for r in server.requests if is_skus(r)} == {"USD"}
+
+
+# Record and replay ------------------------------------------------------------------------
+
+
+def test_recorded_pages_give_the_same_offers_without_a_server(server: GcpServer) -> None:
+    pages: dict[str, bytes] = {}
+    settings = server.settings_with_project
+    live = fetched(settings, record=pages.__setitem__)
+    asked = len(server.requests)
+    assert fetched(settings, replay=pages.get) == live
+    assert len(server.requests) == asked
+    folders = {name.split("/")[0] for name in pages}
+    assert folders == {"skus", "machine-types", "accelerator-types"}
+
+
+def test_a_service_that_was_missing_is_missing_in_the_replay(server: GcpServer) -> None:
+    del server.skus[client.CLOUD_TPU]
+    pages: dict[str, bytes] = {}
+    live = fetched(server.settings, record=pages.__setitem__)
+    assert fetched(server.settings, replay=pages.get) == live
+
+
+def test_a_missing_recorded_page_is_named(server: GcpServer) -> None:
+    pages: dict[str, bytes] = {}
+    fetched(server.settings, record=pages.__setitem__)
+    name = f"skus/{client.COMPUTE_ENGINE}/0002.json"
+    del pages[name]
+    with pytest.raises(ProviderUnavailable, match=f"{name} is missing"):
+        fetched(server.settings, replay=pages.get)
