@@ -22,9 +22,15 @@ REGIONS = "data/specs/regions.csv"
 CARBON = "data/specs/grid_carbon.csv"
 RATES = "data/exchange_rates_monthly.csv"
 
+CORRECTED_COUNTRIES = {("azure", "brazilsoutheast"): "BR", ("azure", "mexicocentral"): "MX"}
+"""Regions whose listed country (US, ZA) belies their city: Rio de Janeiro, Querétaro."""
+
 _TABLES = Path(__file__).parent
 _ZONE = re.compile(r"^(?P<parent>[a-z]+-[a-z]+-\d)-(?:wl\d)?-?(?:(?P<city>[a-z]{3})-?\d)?$")
 """us-east-1-atl-1 is the Local Zone in Atlanta, eu-west-2-wl2-man1 a Wavelength Zone."""
+
+MANY_GRIDS = frozenset({"US", "CA", "CN"})
+"""Countries whose grids differ too much for a figure to be carried from region to region."""
 
 Key = tuple[str, str]
 
@@ -39,7 +45,7 @@ def regions(folder: Path, priced: Iterable[Key], account: Account) -> dict[Key, 
         found[key] = _region(row, carbon.get(key))
     for key in sorted(set(priced) - found.keys()):
         found[key] = _unlisted(key, found, carbon)
-    return found
+    return _with_national_carbon(found)
 
 
 def exchange_rates(folder: Path, account: Account) -> list[ExchangeRate]:
@@ -56,13 +62,15 @@ def exchange_rates(folder: Path, account: Account) -> list[ExchangeRate]:
 
 
 def _region(row: Row, carbon: tuple[float, str] | None) -> Region:
-    country = row["country"]
+    country = CORRECTED_COUNTRIES.get((row["provider"], row["region"]), row["country"])
+    # Coordinates of 0, 0 stand for a place that the list does not know.
+    known = row["latitude"] != "0.0" or row["longitude"] != "0.0"
     return Region(
         geography=_geography(country),
         country=country,
         city=row["city"],
-        latitude=_number(row["latitude"]),
-        longitude=_number(row["longitude"]),
+        latitude=_number(row["latitude"]) if known else None,
+        longitude=_number(row["longitude"]) if known else None,
         g_co2e_per_kwh=carbon[0] if carbon else None,
         carbon_source=carbon[1] if carbon else "",
         name=row["name"],
@@ -102,6 +110,23 @@ def _carbon(folder: Path, account: Account) -> dict[Key, tuple[float, str]]:
         source = f"{row['source']}, {row['year']}"
         found[row["provider"], name] = (float(row.price("g_co2e_per_kwh")), source)
     return found
+
+
+def _with_national_carbon(found: dict[Key, Region]) -> dict[Key, Region]:
+    """Regions without a figure of their own take that of another region of their country."""
+    national: dict[str, tuple[Key, Region]] = {}
+    for key, region in sorted(found.items()):
+        if region.g_co2e_per_kwh is not None and region.country not in MANY_GRIDS:
+            national.setdefault(region.country, (key, region))
+    return {key: _nationally(region, national) for key, region in found.items()}
+
+
+def _nationally(region: Region, national: Mapping[str, tuple[Key, Region]]) -> Region:
+    if region.g_co2e_per_kwh is not None or region.country not in national:
+        return region
+    (provider, name), other = national[region.country]
+    source = f"{other.carbon_source} (as for {provider} {name}, same country)"
+    return replace(region, g_co2e_per_kwh=other.g_co2e_per_kwh, carbon_source=source)
 
 
 def _geography_of(place: Mapping[str, str]) -> str:

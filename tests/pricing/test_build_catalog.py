@@ -228,6 +228,16 @@ def test_spot_by_zone_replaces_the_least_of_the_region(lists: PriceLists) -> Non
     assert outcomes(bundle, "data/prices/aws.csv") == {Outcome.DUPLICATE: 1}
 
 
+def test_trap_6_a_region_in_two_spellings_is_one_region(lists: PriceLists) -> None:
+    lists.prices(
+        price("azure", "EastUS", "Standard_NC4as_T4_v3", "0.50", as_of="2026-01-01"),
+        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
+    )
+    bundle = made(lists)
+    assert [(o.region, str(o.price_per_hour)) for o in bundle.offers] == [("eastus", "0.526")]
+    assert outcomes(bundle, "data/prices/azure.csv") == {Outcome.PUBLISHED: 1, Outcome.OLDER: 1}
+
+
 # GCP: hosts and slices ----------------------------------------------------------------------
 
 
@@ -368,6 +378,17 @@ def test_azure_carbon_by_display_name_reaches_its_region(lists: PriceLists) -> N
     carbon = {"provider": "azure", "region": "West Europe", "g_co2e_per_kwh": "390"}
     lists.add("data/specs/grid_carbon.csv", {**carbon, "source": "a table", "year": "2023"})
     assert made(lists).regions["azure", "westeurope"].g_co2e_per_kwh == 390
+
+
+def test_a_region_without_carbon_takes_that_of_its_country(lists: PriceLists) -> None:
+    file = "data/specs/regions.csv"
+    lists.add(file, {"provider": "gcp", "region": "europe-west4", "country": "NL"})
+    carbon = {"provider": "gcp", "region": "europe-west4", "g_co2e_per_kwh": "350"}
+    lists.add("data/specs/grid_carbon.csv", {**carbon, "source": "a table", "year": "2024"})
+    place = made(lists).regions["azure", "westeurope"]
+    assert place.g_co2e_per_kwh == 350
+    assert place.carbon_source == "a table, 2024 (as for gcp europe-west4, same country)"
+    assert made(lists).regions["aws", "us-east-1"].g_co2e_per_kwh is None
 
 
 def test_a_priced_region_that_nobody_knows_is_refused(lists: PriceLists) -> None:

@@ -200,6 +200,22 @@ def test_every_region_priced_is_placed() -> None:
     assert all(region.geography for region in regions.values())
 
 
+def test_a_region_listed_under_a_wrong_country_is_put_right() -> None:
+    regions = files.read_regions()
+    assert regions["azure", "mexicocentral"].geography == "north-america"
+    assert regions["azure", "brazilsoutheast"].country == "BR"
+    assert regions["azure", "brazilus"].latitude is None
+
+
+def test_most_regions_with_offers_have_a_carbon_figure() -> None:
+    regions = files.read_regions()
+    whole = {key for key, region in regions.items() if " Zone " not in region.name}
+    priced = {(o.provider, o.region) for o in OFFERS if o.sold_now} & whole
+    known = [key for key in priced if regions[key].g_co2e_per_kwh is not None]
+    assert len(known) / len(priced) > 0.9
+    assert all(regions[key].carbon_source for key in known)
+
+
 def test_every_currency_priced_has_a_rate() -> None:
     rates = ExchangeRates.of(files.read_exchange_rates())
     assert all(rates.find(o.currency).units_per_usd > 0 for o in OFFERS if o.currency != "USD")

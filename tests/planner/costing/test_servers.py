@@ -45,7 +45,7 @@ def test_estimated_fields_are_marked_and_explained() -> None:
 def test_the_reference_list_holds_every_family_asked_for() -> None:
     slugs = {one.slug for one in servers.all_servers()}
     assert {"dgx-1-p100", "dgx-1-v100-16gb", "dgx-2", "dgx-a100-320gb", "dgx-a100-640gb"} <= slugs
-    assert {"dgx-h100", "dgx-b200", "hgx-h100-8", "hgx-h200-8"} <= slugs
+    assert {"dgx-h100", "dgx-h200", "dgx-b200", "dgx-b300", "hgx-h100-8", "hgx-h200-8"} <= slugs
     assert {"server-4x-rtx-6000-ada", "server-8x-rtx-6000-ada"} <= slugs
     counts = {s.accelerator_count for s in servers.all_servers() if s.server_class == "workstation"}
     assert {1, 2, 4} <= counts
