@@ -1,18 +1,29 @@
-"""The cheapest plan that meets the demand of every month, with a certified bound. PURE."""
+"""The cheapest plan that meets the demand of every month, with a certified bound. PURE.
+
+What no best plan needs is left out (`plan_pruning`, `plan_rentals`). The plan with fractions of
+units allowed gives the bound (`plan_master`), a dive and, where they pay, small models of whole
+units give the plan (`plan_search`); its hours are then settled exactly (`plan_dispatch`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.costing.plan_highs import LinearModel, solve_model
-from planner.costing.plan_model import PlanModel, build_model
+from planner.costing.plan_dispatch import dispatch
+from planner.costing.plan_market import Market
+from planner.costing.plan_master import Master
 from planner.costing.plan_problem import Floats, Plan, PlanProblem
+from planner.costing.plan_pruning import prune
+from planner.costing.plan_rows import lay_out
+from planner.costing.plan_search import Search
 
-DEFAULT_GAP = 1e-3
-DEFAULT_NODE_LIMIT = 20_000
+DEFAULT_GAP = 0.01
+ROUNDING = 1e-9
+"""Relative difference of two costs that counts as none."""
 
 
 def solve(
@@ -20,13 +31,16 @@ def solve(
     allowed: Collection[str] | None = None,
     *,
     gap: float = DEFAULT_GAP,
-    node_limit: int = DEFAULT_NODE_LIMIT,
+    known: Sequence[Plan] = (),
+    node_limit: int | None = None,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
-    Stops once (cost − bound) / cost ≤ `gap`, or after `node_limit` nodes of the search tree;
-    the plan then carries the bound reached. Sources are put in order of their keys first, so
-    the order in which they are given changes nothing.
+    The search goes on until (cost − bound) / cost ≤ `gap`, then polishes the plan for a set
+    effort; `gap=0` asks for the optimum itself. `node_limit` bounds the search tree, so that an
+    answer never depends on the time it took. The answer costs no more than any plan of `known`
+    that the limits and `allowed` admit. Sources are put in order of their keys first: the order
+    in which they are given changes nothing.
 
     >>> from planner.costing.plan_problem import HourlySource
     >>> rent = HourlySource("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
@@ -35,19 +49,21 @@ def solve(
     >>> plan.cost, plan.rented_hours["on demand"].tolist()
     (2000.0, [100.0, 0.0])
     """
-    problem = _narrowed(problem, allowed)
-    model = build_model(problem)
-    found = solve_model(model.linear, gap=gap, node_limit=node_limit)
-    if found.values is None:
+    problem = narrowed(problem, allowed)
+    market = prune(problem)
+    master = Master(lay_out(market))
+    search = Search(master, gap=gap, node_limit=node_limit)
+    found = search.run()
+    plans = [_plan(market, found)] if found is not None else []
+    plans += [_known(market, plan) for plan in known if plan.feasible]
+    feasible = [plan for plan in plans if plan is not None]
+    if not feasible:
         return Plan(False, np.inf, np.inf, why_not=("no plan meets every limit",))
-    fixed = solve_model(_with_whole_units(model, found.values))
-    values = found.values if fixed.values is None else fixed.values
-    plan = model.plan(values)
-    bound = problem.base_cost + model.cost_scale * min(found.bound, found.objective)
-    return replace(plan, bound=min(bound, plan.cost))
+    best = min(feasible, key=lambda plan: plan.cost)
+    return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
 
 
-def _narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
+def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
     """The problem with its allowed sources only, in the order of their keys."""
 
     def kept(key: str) -> bool:
@@ -60,12 +76,39 @@ def _narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProb
     )
 
 
-def _with_whole_units(model: PlanModel, values: Floats) -> LinearModel:
-    linear = model.linear
-    whole = np.where(linear.integer, np.round(values), 0.0)
-    return replace(
-        linear,
-        lower=np.where(linear.integer, whole, linear.lower),
-        upper=np.where(linear.integer, whole, linear.upper),
-        integer=np.zeros_like(linear.integer),
-    )
+def _plan(market: Market, begun: Floats) -> Plan | None:
+    starts, problem = market.starts, market.problem
+    units: dict[str, NDArray[np.int64]] = {}
+    for j in np.flatnonzero(begun):
+        key = problem.units[starts.source[j]].key
+        row = units.setdefault(key, np.zeros(problem.hours.size, np.int64))
+        row[starts.month[j]] += int(begun[j])
+    return dispatch(problem, market.quotas, market.rentals, units)
+
+
+def _known(market: Market, plan: Plan) -> Plan | None:
+    """A plan found for other sources, with the hours that are best here; None if not allowed."""
+    problem = market.problem
+    begun = {key: units for key, units in plan.begun.items() if units.any()}
+    sources = {unit.key: unit for unit in problem.units}
+    if not begun.keys() <= sources.keys():
+        return None
+    capital = 0.0
+    for key, units in begun.items():
+        unit, at = sources[key], units > 0
+        if not np.isfinite(unit.start_cost[at]).all():
+            return None
+        if unit.max_units is not None and units.sum() > unit.max_units:
+            return None
+        capital += float(unit.capex[at] @ units[at])
+    if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
+        return None
+    return dispatch(problem, market.quotas, market.rentals, begun)
+
+
+def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
+    """The bound with the base cost, taken as the cost itself where rounding alone parts them."""
+    whole = bound + problem.base_cost
+    if plan.cost - whole <= ROUNDING * abs(plan.cost):
+        return plan.cost
+    return whole

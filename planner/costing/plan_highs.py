@@ -1,130 +1,141 @@
-"""A linear or mixed-integer model as arrays, and HiGHS asked to solve it. PURE.
+"""HiGHS: a linear programme that grows, and the same with whole columns. PURE.
 
-The only module that knows HiGHS. Every run is single-threaded with a fixed seed and stops at
-a gap or a number of nodes, never at a time, so the same model gives the same answer on any
-machine.
+The only module that knows HiGHS. Every run is single-threaded with a fixed seed and stops at a
+gap or a number of nodes, never at a time, so the same model gives the same answer on any
+machine and any day. Models go to HiGHS as arrays: its calls that take one column at a time are
+some hundred times slower.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Protocol
 
 import highspy
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int32]
+Ints = NDArray[np.int64]
 
-_COLUMN_WISE = int(highspy.MatrixFormat.kColwise)
-_MINIMISE = int(highspy.ObjSense.kMinimize)
-_SOLVED = highspy.HighsModelStatus.kOptimal
-_NO_PLAN = (
-    highspy.HighsModelStatus.kInfeasible,
-    highspy.HighsModelStatus.kUnboundedOrInfeasible,
-)
-_FEASIBILITY_TOLERANCE = 1e-9
-"""Absolute, on rows scaled to about 1; HiGHS' own default is 1e-7."""
+_OPTIMAL = highspy.HighsModelStatus.kOptimal
+_FEASIBLE = int(highspy.SolutionStatus.kSolutionStatusFeasible)
+_TOLERANCE = 1e-9
+"""Feasibility tolerance on rows scaled to about the size of the demand; HiGHS' own is 1e-7."""
 
 
-@dataclass(frozen=True)
-class LinearModel:
-    """min cost·x subject to row_lower ≤ A·x ≤ row_upper and lower ≤ x ≤ upper.
+class Entries(Protocol):
+    """Entries of a matrix by column (or row): those of j are start[j] … start[j+1]-1."""
 
-    A is given by its entries (row, column, value), in any order, each place at most once.
-    """
-
-    cost: Floats
-    lower: Floats
-    upper: Floats
-    row_lower: Floats
-    row_upper: Floats
-    entry_row: Ints
-    entry_column: Ints
-    entry_value: Floats
-    integer: NDArray[np.bool_]
+    @property
+    def start(self) -> Ints: ...
+    @property
+    def row(self) -> Ints: ...
+    @property
+    def value(self) -> Floats: ...
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What HiGHS found: `values` is None when there is no solution."""
+class WholeOutcome:
+    """The best solution found with whole columns, None without one, and a bound for all."""
 
     values: Floats | None
     objective: float
     bound: float
-    """No solution costs less (the objective itself for a linear programme)."""
-    row_duals: Floats = field(default_factory=lambda: np.zeros(0))
 
 
-def solve_model(
-    model: LinearModel,
-    *,
-    gap: float = 0.0,
-    node_limit: int | None = None,
-    start: Floats | None = None,
-) -> Outcome:
-    """The cheapest solution of `model` within `gap`, or the best one after `node_limit` nodes.
+class LinearProgram:
+    """min cost·x over rows lower ≤ A·x ≤ upper, to which columns and rows are added.
 
-    >>> one = np.ones(1)
-    >>> at_least_2 = LinearModel(3 * one, 0 * one, 9 * one, 1.5 * one, np.inf * one,
-    ...     np.zeros(1, np.int32), np.zeros(1, np.int32), one, np.array([True]))
-    >>> solve_model(at_least_2).objective
-    6.0
+    >>> from planner.costing.plan_columns import Entries
+    >>> program = LinearProgram(np.array([1.5]), np.array([np.inf]))
+    >>> one = Entries(np.array([0, 1]), np.array([0]), np.ones(1))
+    >>> program.add_columns(np.array([3.0]), np.zeros(1), np.array([9.0]), one)
+    >>> program.run(), program.objective, program.whole(np.array([0])).objective
+    (True, 4.5, 6.0)
     """
-    highs = _solver(gap, node_limit)
-    _pass(highs, model)
-    if start is not None:
-        highs.setSolution(start.size, np.arange(start.size, dtype=np.int32), start)
-    highs.run()
-    return _outcome(highs, bool(model.integer.any()))
+
+    def __init__(self, lower: Floats, upper: Floats) -> None:
+        highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in _OPTIONS.items():
+            highs.setOptionValue(option, value)
+        starts, none = np.zeros(lower.size, np.int32), np.zeros(0, np.int32)
+        highs.addRows(lower.size, lower, upper, 0, starts, none, np.zeros(0))
+        self._highs = highs
+        self.columns = 0
+        self._holds_at_nothing = bool(((lower <= _TOLERANCE) & (upper >= -_TOLERANCE)).all())
+
+    def add_columns(self, cost: Floats, lower: Floats, upper: Floats, entries: Entries) -> None:
+        """Columns with their entries in the rows that are there."""
+        self._highs.addCols(
+            cost.size, cost, lower, upper, entries.value.size,
+            entries.start[:-1].astype(np.int32), entries.row.astype(np.int32), entries.value,
+        )  # fmt: skip
+        self.columns += cost.size
+
+    def add_rows(self, lower: Floats, upper: Floats, entries: Entries) -> None:
+        """Rows with their entries in the columns that are there (`entries.row` holds columns)."""
+        self._highs.addRows(
+            lower.size, lower, upper, entries.value.size,
+            entries.start[:-1].astype(np.int32), entries.row.astype(np.int32), entries.value,
+        )  # fmt: skip
+
+    def set_bounds(self, column: int, lower: float, upper: float) -> None:
+        self._highs.changeColBounds(column, lower, upper)
+
+    def run(self) -> bool:
+        """Solve from the last basis; False when nothing satisfies every row."""
+        if self.columns == 0:  # HiGHS does not check the rows of a model without columns
+            return self._holds_at_nothing
+        self._highs.run()
+        return bool(self._highs.getModelStatus() == _OPTIMAL)
+
+    @property
+    def objective(self) -> float:
+        return float(self._highs.getInfo().objective_function_value)
+
+    def values(self) -> Floats:
+        return np.array(self._highs.getSolution().col_value)
+
+    def row_duals(self) -> Floats:
+        duals = np.array(self._highs.getSolution().row_dual)
+        return duals if self.columns else np.zeros(self._highs.getNumRow())
+
+    def whole(
+        self,
+        columns: Ints,
+        *,
+        gap: float = 0.0,
+        node_limit: int | None = None,
+        start: Floats | None = None,
+    ) -> WholeOutcome:
+        """The best solution in which `columns` are whole; the programme is spent afterwards."""
+        highs = self._highs
+        highs.setOptionValue("presolve", "choose")
+        highs.setOptionValue("mip_rel_gap", gap)
+        highs.setOptionValue("mip_abs_gap", 0.0)
+        if node_limit is not None:
+            highs.setOptionValue("mip_max_nodes", node_limit)
+        kinds = np.ones(columns.size, np.uint8)
+        highs.changeColsIntegrality(columns.size, columns.astype(np.int32), kinds)
+        if start is not None:
+            highs.setSolution(start.size, np.arange(start.size, dtype=np.int32), start)
+        highs.run()
+        info = highs.getInfo()
+        if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+            return WholeOutcome(None, np.inf, np.inf)
+        if int(info.primal_solution_status) != _FEASIBLE:
+            return WholeOutcome(None, np.inf, float(info.mip_dual_bound))
+        return WholeOutcome(
+            self.values(), float(info.objective_function_value), float(info.mip_dual_bound)
+        )
 
 
-def _solver(gap: float, node_limit: int | None) -> highspy.Highs:
-    highs = highspy.Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("random_seed", 0)
-    highs.setOptionValue("primal_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    highs.setOptionValue("mip_feasibility_tolerance", _FEASIBILITY_TOLERANCE)
-    highs.setOptionValue("mip_rel_gap", gap)
-    highs.setOptionValue("mip_abs_gap", 0.0)
-    if node_limit is not None:
-        highs.setOptionValue("mip_max_nodes", node_limit)
-    return highs
-
-
-def _pass(highs: highspy.Highs, model: LinearModel) -> None:
-    columns, rows = model.cost.size, model.row_lower.size
-    order = np.argsort(model.entry_column, kind="stable")
-    starts = np.searchsorted(model.entry_column[order], np.arange(columns)).astype(np.int32)
-    highs.passModel(
-        columns,
-        rows,
-        model.entry_value.size,
-        _COLUMN_WISE,
-        _MINIMISE,
-        0.0,
-        model.cost,
-        model.lower,
-        model.upper,
-        model.row_lower,
-        model.row_upper,
-        starts,
-        model.entry_row[order].astype(np.int32),
-        model.entry_value[order],
-        model.integer.astype(np.int32),
-    )
-
-
-def _outcome(highs: highspy.Highs, is_integer: bool) -> Outcome:
-    status, info = highs.getModelStatus(), highs.getInfo()
-    if status in _NO_PLAN:
-        return Outcome(None, np.inf, np.inf)
-    found = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
-    bound = float(info.mip_dual_bound) if is_integer else float(info.objective_function_value)
-    if not found:
-        return Outcome(None, np.inf, bound)
-    solution = highs.getSolution()
-    duals = np.zeros(0) if is_integer else np.array(solution.row_dual)
-    values = np.array(solution.col_value)
-    return Outcome(values, float(info.objective_function_value), bound, duals)
+_OPTIONS: dict[str, bool | int | float | str] = {
+    "output_flag": False,
+    "threads": 1,
+    "random_seed": 0,
+    "presolve": "off",
+    "primal_feasibility_tolerance": _TOLERANCE,
+    "dual_feasibility_tolerance": _TOLERANCE,
+}

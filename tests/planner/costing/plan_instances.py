@@ -1,5 +1,7 @@
 """Random plan problems of every kind of constraint, from a seed."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from planner.costing.plan_problem import HourlySource, PlanProblem, Quota, UnitSource
@@ -179,4 +181,67 @@ def _small_unit(random, key, months):
         max_units=int(random.integers(0, 3)) if random.random() < 0.3 else None,
         existing=random.integers(0, 2, months) if random.random() < 0.2 else None,
         limit_groups=_groups(random),
+    )
+
+
+def market(seed, months, sources, *, mixed):
+    """A market of `sources` offers; `mixed`: node sizes, quotas, budgets and spot share too.
+
+    Demand ramps, waves and pauses like a project's; prices scatter around those of an
+    accelerator that rents at 3 an hour. A third of the offers is on demand, a sixth spot, the
+    rest commitments of 6 to 36 months, and one in a hundred is a server to own.
+    """
+    random = np.random.default_rng(seed)
+    regions = [f"region {i}" for i in range(8)]
+    level = np.cumsum(random.normal(1.0, 3.0, months)) + 64 * (1 + np.sin(np.arange(months) / 5))
+    peak = np.ceil(np.maximum(level, 4.0))
+    hours = peak * random.uniform(400, 730, months)
+    if mixed:
+        hours[random.random(months) < 0.05] = 0.0
+        peak[hours == 0] = 0.0
+    kinds = random.choice(4, sources, p=[0.33, 0.16, 0.5, 0.01])
+    hourly, units = [], []
+    for i, kind in enumerate(kinds):
+        size, speed = (
+            (random.choice([1, 2, 4, 8]), random.choice([1.0, 0.45])) if mixed else (8, 1.0)
+        )
+        region = random.choice(regions)
+        groups = (region,) if mixed and region in regions[:5] else ()
+        price = 3.0 * size * speed * random.uniform(0.8, 1.6) * size**0.02
+        where = {"capacity": float(size * speed), "groups": groups, "rate": 0.08}
+        if kind == 0:
+            hourly.append(rental(f"demand {i}", months, price, **where))
+        elif kind == 1:
+            hourly.append(rental(f"spot {i}", months, price * 0.4, is_spot=True, **where))
+        elif kind == 2:
+            term = int(random.choice([6, 12, 36]))
+            monthly = 730 * price * {6: 0.8, 12: 0.65, 36: 0.45}[term]
+            upfront = monthly * term * random.choice([0.0, 0.5]) * 0.9
+            monthly -= upfront / term
+            units.append(
+                commitment(
+                    f"commit {i}", months, term=term, monthly=monthly, upfront=upfront, **where
+                )
+            )
+        else:
+            units.append(
+                server(
+                    f"server {i}", months, price=25_000 * price / 3, running=0.05 * price, **where
+                )
+            )
+    problem = PlanProblem(hours=hours, peak=peak, hourly=tuple(hourly), units=tuple(units))
+    return _limited(problem, random, regions) if mixed else replace(problem, max_spot_share=0.3)
+
+
+def _limited(problem, random, regions):
+    most = float(problem.peak.max())
+    per_hour = 3.0 * float(problem.hours.max())
+    return replace(
+        problem,
+        quotas=tuple(
+            Quota(r, float(np.ceil(most * random.uniform(0.1, 0.5)))) for r in regions[:5]
+        ),
+        max_spot_share=0.3,
+        capex_budget=25_000 * most * 0.5,
+        monthly_budget=per_hour * 1.1,
     )

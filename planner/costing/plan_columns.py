@@ -1,0 +1,172 @@
+"""The columns of a plan's model: what is rented, what is run, which units are begun. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.plan_market import Ints
+from planner.costing.plan_problem import Floats
+from planner.costing.plan_rows import ABSENT, Rows
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Entries of a matrix, ordered by column: those of column j are start[j] … start[j+1]-1."""
+
+    start: Ints
+    row: Ints
+    value: Floats
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """The columns that are not whole units: rentals, then hours run, each of one month."""
+
+    rental_kind: Ints
+    """Kind of each rental column, of which there are fewer than columns."""
+    run: Ints
+    """Running cost of each run column."""
+    month: Ints
+    cost: Floats
+    """Divided by the rows' `cost_scale`."""
+    most: Floats
+    """Width beyond which the month's demand is covered, a bound that no best plan passes."""
+    entries: Entries
+
+    @property
+    def rentals(self) -> int:
+        return self.rental_kind.size
+
+    @property
+    def count(self) -> int:
+        return self.month.size
+
+
+def continuous_columns(rows: Rows) -> Continuous:
+    """The rental and run columns of every month with their entries in the rows."""
+    rentals, problem = rows.market.rentals, rows.market.problem
+    kind, month = np.nonzero(rentals.offered)
+    run_rows = np.array([f.row for f in rows.runs], np.int64).reshape(-1, rows.asked.size)
+    run, run_month = np.nonzero(run_rows != ABSENT)
+    all_months = np.concatenate([month, run_month])
+    run_at = kind.size + np.arange(run.size)
+    rental_at = np.arange(kind.size)
+    of_run = _a_kind_of_each_run(rows)[run]
+    has_peak = np.where(problem.peak > 0, 1.0, 0.0)
+    cash = np.concatenate(
+        [rentals.cash[kind, month], rows.market.kinds.hour_cash[of_run, run_month]]
+    )
+    pieces = [
+        (rows.width.row[month], rental_at, np.ones(kind.size)),
+        (rows.hours.row[all_months], np.arange(all_months.size), np.ones(all_months.size)),
+        (
+            np.where(rentals.is_spot[kind], rows.spot_row[month], ABSENT),
+            rental_at,
+            np.ones(kind.size),
+        ),
+        (run_rows[run, run_month], run_at, np.ones(run.size)),
+        (
+            rows.budget_row[all_months],
+            np.arange(all_months.size),
+            np.where(np.isfinite(cash), cash, 0.0) * rows.hours_up[all_months] / rows.cash_scale,
+        ),
+    ]
+    for q, quota in enumerate(rows.quotas):
+        size = (rentals.size * rentals.in_quota[:, q])[kind] * has_peak[month]
+        pieces.append((quota.row[month], rental_at, size))
+    cost = [rentals.cost[kind, month], rows.market.kinds.hour_cost[of_run, run_month]]
+    return Continuous(
+        rental_kind=kind,
+        run=run,
+        month=all_months,
+        cost=np.concatenate(cost) * rows.hours_up[all_months] / rows.cost_scale,
+        most=rows.asked[all_months],
+        entries=_ordered(pieces, all_months.size),
+    )
+
+
+def _a_kind_of_each_run(rows: Rows) -> Ints:
+    first = [int(np.flatnonzero(rows.run_of_kind == r)[0]) for r in range(len(rows.runs))]
+    return np.array(first, np.int64)
+
+
+def _ordered(pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
+    row, column, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
+    kept = (row != ABSENT) & (value != 0)
+    row, column, value = row[kept], column[kept], value[kept]
+    order = np.argsort(column, kind="stable")
+    start = np.searchsorted(column[order], np.arange(columns + 1))
+    return Entries(start, row[order], value[order])
+
+
+class StartColumns:
+    """The columns of the units that may be begun: priced all at once, written out when wanted."""
+
+    def __init__(self, rows: Rows) -> None:
+        starts = rows.market.starts
+        self.rows, self.starts = rows, starts
+        self.cost = starts.cost / rows.cost_scale
+        self.capex = starts.capex / rows.capex_scale
+        self.cash = None if starts.cash is None else starts.cash / rows.cash_scale
+        families = rows.families
+        self._row = np.array([f.row for f in families])
+        self._value = np.array([f.up_value for f in families])
+        self._has_row = self._row != ABSENT
+
+    def reduced_costs(self, duals: Floats, more: Floats | None = None) -> Floats:
+        """[n] cost of each start less the worth of what it brings at the given row duals.
+
+        `more` is a further worth [K, T] of a unit of a kind up in a month (that of cuts).
+        """
+        starts, rows = self.starts, self.rows
+        price = np.append(duals[: rows.count], 0.0)  # an ABSENT row, -1, is worth nothing
+        worth = np.einsum("ft,fkt->kt", price[self._row], self._value)
+        if more is not None:
+            worth += more
+        until = np.concatenate([np.zeros((worth.shape[0], 1)), worth.cumsum(axis=1)], axis=1)
+        out = self.cost - (until[starts.kind, starts.last] - until[starts.kind, starts.first])
+        if self.cash is not None:
+            out -= self.cash @ price[rows.budget_row]
+        if rows.capex_row != ABSENT:
+            out -= self.capex * price[rows.capex_row]
+        out -= price[rows.limited_row[starts.kind]]
+        return np.asarray(out, np.float64)
+
+    def entries(self, chosen: Ints) -> Entries:
+        """The entries of the chosen starts, in that order."""
+        pieces = [self._entries_of(int(j)) for j in chosen]
+        sizes = [row.size for row, _ in pieces]
+        return Entries(
+            start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+            row=np.concatenate([np.zeros(0, np.int64), *(row for row, _ in pieces)]),
+            value=np.concatenate([np.zeros(0), *(value for _, value in pieces)]),
+        )
+
+    def _entries_of(self, j: int) -> tuple[Ints, Floats]:
+        starts, rows = self.starts, self.rows
+        kind, up = int(starts.kind[j]), slice(int(starts.first[j]), int(starts.last[j]))
+        value = self._value[:, kind, up]
+        kept = self._has_row[:, up] & (value != 0)
+        all_rows, all_values = [self._row[:, up][kept]], [value[kept]]
+        if self.cash is not None:
+            paid = np.flatnonzero(self.cash[j])
+            all_rows.append(rows.budget_row[paid])
+            all_values.append(self.cash[j, paid])
+        if rows.capex_row != ABSENT and self.capex[j]:
+            all_rows.append(np.array([rows.capex_row]))
+            all_values.append(self.capex[j : j + 1])
+        if rows.limited_row[kind] != ABSENT:
+            all_rows.append(rows.limited_row[kind : kind + 1])
+            all_values.append(np.ones(1))
+        return np.concatenate(all_rows), np.concatenate(all_values)
+
+    def units_up(self, begun: Floats) -> Floats:
+        """[K, T] units up of each kind, of `begun` [n] and those there already."""
+        starts, existing = self.starts, self.rows.market.kinds.existing
+        change = np.zeros((existing.shape[0], existing.shape[1] + 1))
+        np.add.at(change, (starts.kind, starts.first), begun)
+        np.subtract.at(change, (starts.kind, starts.last), begun)
+        return np.asarray(existing + change.cumsum(axis=1)[:, :-1], np.float64)

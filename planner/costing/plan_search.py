@@ -1,0 +1,172 @@
+"""From a plan with fractions of units to a whole one. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.plan_market import Ints
+from planner.costing.plan_master import Master
+from planner.costing.plan_problem import Floats
+
+WHOLE = 1e-6
+"""A number of units nearer than this to a whole one is that one."""
+_ROUND_UP_FROM = 0.3
+"""Fraction of a unit from which a dive begins the whole unit: a missing one costs more, as
+rentals stand in for it, than one too many."""
+_MOST_STEPS = 400
+_BESIDE_THE_RELAXED = 20
+"""Starts of least reduced cost that a dive may begin besides those of the relaxed plan."""
+_FEW = 60
+"""So few starts that could improve a plan are worth an exact search without being asked."""
+_NEAREST = 40
+_CLOSE = 1e-3
+"""Share of the cost within which a plan is good enough unless a smaller gap is asked for."""
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Found:
+    """Whole units begun [n] and what they cost, in scaled money."""
+
+    begun: Floats
+    cost: float
+
+
+def dive(master: Master) -> Found | None:
+    """Whole units begun: one fraction after another settled, the rest solved anew each time.
+
+    The master's bounds are put back afterwards. None where it ends in a dead end.
+    """
+    first, count = master.continuous.count, master.chosen.size
+    lower, upper = np.zeros(count), master.starts.starts.most[master.chosen].copy()
+    touched: set[int] = set()
+    found, cost = None, np.inf
+    for _ in range(_MOST_STEPS):
+        units = master.values()[first:]
+        column = _next(units, lower, upper)
+        if column is None:
+            found, cost = np.round(units), master.program.objective
+            break
+        touched.add(column)
+        if not _settle(master, column, float(units[column]), lower, upper):
+            break
+    for column in sorted(touched):
+        master.program.set_bounds(
+            first + column, 0.0, float(master.starts.starts.most[master.chosen[column]])
+        )
+    if found is None:
+        return None
+    begun = np.zeros(master.starts.cost.size)
+    begun[master.chosen] = found
+    return Found(begun, cost)
+
+
+def _next(units: Floats, lower: Floats, upper: Floats) -> int | None:
+    """The fraction to settle next: the largest, those beside whole units first."""
+    fraction = units - np.floor(units + WHOLE)
+    open_ = np.flatnonzero((fraction > WHOLE) & (lower < upper))
+    if open_.size == 0:
+        return None
+    order = np.where(units[open_] > 1, 1 + fraction[open_], fraction[open_])
+    return int(open_[order.argmax()])
+
+
+def _settle(master: Master, column: int, units: float, lower: Floats, upper: Floats) -> bool:
+    """Round one column and solve; the other way where the first has no solution."""
+    low, high = lower[column], upper[column]
+    up = units - np.floor(units) > _ROUND_UP_FROM
+    for rounded_up in (up, not up):
+        lower[column], upper[column] = low, high
+        if rounded_up:
+            lower[column] = np.ceil(units)
+        else:
+            upper[column] = np.floor(units)
+        if lower[column] > upper[column]:
+            continue
+        master.program.set_bounds(
+            master.continuous.count + column, float(lower[column]), float(upper[column])
+        )
+        if master.program.run():
+            return True
+    return False
+
+
+def cheapest_first(reduced: Floats, most: int) -> Ints:
+    """The starts of least reduced cost, at most so many, in the order of their columns."""
+    return np.sort(np.argsort(reduced, kind="stable")[:most])
+
+
+class Search:
+    """The whole plan of a master, and a bound that no whole plan beats."""
+
+    def __init__(self, master: Master, *, gap: float, node_limit: int | None) -> None:
+        self.master, self.gap, self.node_limit = master, gap, node_limit
+        self.bound = -np.inf
+        """In scaled money."""
+
+    def run(self) -> Floats | None:
+        """[n] units to begin; None where no plan meets every limit."""
+        master = self.master
+        if not master.solve():
+            return None
+        self.bound, reduced = master.bound()
+        self._widen(reduced, _BESIDE_THE_RELAXED)
+        found = dive(master)
+        if found is None:
+            return self._everything()
+        open_ = found.cost - self.bound
+        if open_ <= ROUNDING * abs(found.cost):
+            return found.begun
+        needed = np.flatnonzero(reduced <= open_ * (1 + ROUNDING) + ROUNDING)
+        if open_ > self.gap * abs(found.cost) or needed.size <= _FEW:
+            return self._among(needed, found, is_exact=True).begun
+        if open_ > _CLOSE * abs(found.cost):
+            nearest = cheapest_first(reduced, _NEAREST)
+            return self._among(nearest, found, is_exact=False).begun
+        return found.begun
+
+    def _widen(self, reduced: Floats, most: int) -> None:
+        self.master.add_starts(cheapest_first(reduced, most))
+        self.master.program.run()
+
+    def _everything(self) -> Floats | None:
+        """The best plan among all starts, where a dive found none."""
+        master = self.master
+        master.add_starts(np.arange(master.starts.cost.size))
+        columns = master.continuous.count + np.arange(master.chosen.size)
+        outcome = master.program.whole(columns, gap=self.gap, node_limit=self.node_limit)
+        if outcome.values is None:
+            return None
+        self.bound = max(self.bound, min(outcome.bound, outcome.objective))
+        return self._begun(outcome.values)
+
+    def _among(self, starts: Ints, found: Found, *, is_exact: bool) -> Found:
+        """The best plan that begins nothing but `starts`, or `found` if that is as good.
+
+        Exact where every start left out has a reduced cost above what is open: then no better
+        plan begins it, and the bound of this smaller model holds for all.
+        """
+        master = self.master
+        begun = np.flatnonzero(found.begun)
+        master.add_starts(np.union1d(starts, begun))
+        kept = np.isin(master.chosen, starts) | np.isin(master.chosen, begun)
+        columns = master.continuous.count + np.arange(master.chosen.size)
+        for column in columns[~kept]:
+            master.program.set_bounds(int(column), 0.0, 0.0)
+        outcome = master.program.whole(
+            columns[kept],
+            gap=min(self.gap, _CLOSE) if is_exact else _CLOSE,
+            node_limit=self.node_limit,
+        )
+        if is_exact:
+            self.bound = max(self.bound, min(outcome.bound, found.cost, outcome.objective))
+        if outcome.values is None or outcome.objective >= found.cost:
+            return found
+        return Found(self._begun(outcome.values), outcome.objective)
+
+    def _begun(self, values: Floats) -> Floats:
+        begun = np.zeros(self.master.starts.cost.size)
+        begun[self.master.chosen] = np.round(values[self.master.continuous.count :])
+        return begun

@@ -1,0 +1,159 @@
+"""The capacity plan as it stands in `PlanProblem`, handed to HiGHS whole: the oracle.
+
+No pruning, no cuts, no rounding of its own, and none of the planner's code.
+"""
+
+from math import ceil, inf
+
+import highspy
+import numpy as np
+
+
+def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
+    """(cost, bound) that HiGHS proves; (inf, inf) if infeasible; None if it runs out of time."""
+    model = _Model()
+    months, busy = range(problem.hours.size), problem.hours > 0
+    begun = [[_start(model, problem, u, m) for m in months] for u in problem.units]
+    used = [[model.column(u.hour_cost[t]) for t in months] for u in problem.units]
+    rented = [
+        [
+            model.column(s.hour_cost[t], most=inf if _rentable(problem, s, t) else 0.0)
+            for t in months
+        ]
+        for s in problem.hourly
+    ]
+    for t in months:
+        up = [
+            [
+                begun[i][m]
+                for m in months
+                if m + u.lead_months <= t < m + u.lead_months + u.duration_months
+            ]
+            for i, u in enumerate(problem.units)
+        ]
+        there = [0 if u.existing is None else int(u.existing[t]) for u in problem.units]
+        for i, unit in enumerate(problem.units):
+            most = unit.hours_per_month
+            model.row([(used[i][t], 1.0), *((x, -most) for x in up[i])], -inf, most * there[i])
+        per_hour = problem.peak[t] / problem.hours[t] if busy[t] else 0.0
+        if busy[t]:
+            ready = sum(u.capacity * n for u, n in zip(problem.units, there, strict=True))
+            width = [(x, u.capacity) for u, xs in zip(problem.units, up, strict=True) for x in xs]
+            width += [(rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.hourly)]
+            model.row(width, problem.peak[t] - ready, inf)
+            hours = [(used[i][t], u.capacity) for i, u in enumerate(problem.units)]
+            hours += [(rented[j][t], s.capacity) for j, s in enumerate(problem.hourly)]
+            model.row(hours, problem.hours[t], inf)
+            spot = [(rented[j][t], s.capacity) for j, s in enumerate(problem.hourly) if s.is_spot]
+            model.row(spot, -inf, problem.max_spot_share * problem.hours[t])
+        for quota in problem.quotas:
+            inside = [quota.group in u.limit_groups for u in problem.units]
+            held = [
+                (x, u.accelerators)
+                for u, xs, counts in zip(problem.units, up, inside, strict=True)
+                for x in xs
+                if counts
+            ]
+            held += [
+                (rented[j][t], s.accelerators * per_hour)
+                for j, s in enumerate(problem.hourly)
+                if quota.group in s.limit_groups
+            ]
+            gone = sum(
+                u.accelerators * n
+                for u, n, counts in zip(problem.units, there, inside, strict=True)
+                if counts
+            )
+            model.row(held, -inf, quota.max_accelerators - gone)
+        if problem.monthly_budget is not None:
+            base = 0.0 if problem.base_cash is None else problem.base_cash[t]
+            cash = [
+                (begun[i][m], u.start_cash[m, t])
+                for i, u in enumerate(problem.units)
+                for m in months
+                if np.isfinite(u.start_cost[m])
+            ]
+            cash += [(used[i][t], u.hour_cash[t]) for i, u in enumerate(problem.units)]
+            cash += [(rented[j][t], s.hour_cash[t]) for j, s in enumerate(problem.hourly)]
+            model.row(cash, -inf, problem.monthly_budget - base)
+    for xs, unit in zip(begun, problem.units, strict=True):
+        if unit.max_units is not None:
+            model.row([(x, 1.0) for x in xs], -inf, unit.max_units)
+    if problem.capex_budget is not None:
+        capital = [
+            (begun[i][m], u.capex[m])
+            for i, u in enumerate(problem.units)
+            for m in months
+            if np.isfinite(u.start_cost[m])
+        ]
+        model.row(capital, -inf, problem.capex_budget)
+    found = model.solve(time_limit_s, gap)
+    return None if found is None else tuple(figure + problem.base_cost for figure in found)
+
+
+def _rentable(problem, source, t):
+    return problem.hours[t] > 0 and (source.available is None or bool(source.available[t]))
+
+
+def _start(model, problem, unit, m):
+    if not np.isfinite(unit.start_cost[m]):
+        return model.column(0.0, most=0.0, is_whole=True)
+    served = slice(m + unit.lead_months, m + unit.lead_months + unit.duration_months)
+    widest = max(
+        (
+            max(p / unit.capacity, h / unit.capacity / unit.hours_per_month)
+            for p, h in zip(problem.peak[served], problem.hours[served], strict=True)
+        ),
+        default=0.0,
+    )
+    return model.column(unit.start_cost[m], most=ceil(widest - 1e-9), is_whole=True)
+
+
+class _Model:
+    def __init__(self):
+        self.cost, self.most, self.whole = [], [], []
+        self.lower, self.upper, self.start, self.index, self.value = [], [], [0], [], []
+
+    def column(self, cost, most=inf, is_whole=False):
+        self.cost.append(float(cost))
+        self.most.append(float(most))
+        self.whole.append(is_whole)
+        return len(self.cost) - 1
+
+    def row(self, entries, lower, upper):
+        scale = max((abs(v) for _, v in entries), default=0.0) or 1.0
+        self.index += [column for column, _ in entries]
+        self.value += [float(v) / scale for _, v in entries]
+        self.start.append(len(self.index))
+        self.lower.append(float(lower) / scale)
+        self.upper.append(float(upper) / scale)
+
+    def solve(self, time_limit_s, gap):
+        highs = highspy.Highs()
+        for option, value in {
+            "output_flag": False,
+            "threads": 1,
+            "mip_rel_gap": gap,
+            "mip_abs_gap": 0.0,
+            "time_limit": time_limit_s,
+            "primal_feasibility_tolerance": 1e-9,
+            "mip_feasibility_tolerance": 1e-9,
+        }.items():
+            highs.setOptionValue(option, value)
+        cost, scale = np.array(self.cost), max(np.abs(self.cost).max(initial=0.0), 1.0) / 1e4
+        highs.passModel(
+            cost.size, len(self.lower), len(self.index),
+            int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
+            cost / scale, np.zeros(cost.size), np.array(self.most),
+            np.array(self.lower), np.array(self.upper),
+            np.array(self.start[:-1], np.int32), np.array(self.index, np.int32),
+            np.array(self.value), np.array(self.whole, np.int32),
+        )  # fmt: skip
+        highs.run()
+        status, info = highs.getModelStatus(), highs.getInfo()
+        if status == highspy.HighsModelStatus.kInfeasible:
+            return inf, inf
+        if status != highspy.HighsModelStatus.kOptimal:
+            return None
+        bound = info.mip_dual_bound if any(self.whole) else info.objective_function_value
+        return info.objective_function_value * scale, bound * scale
