@@ -225,7 +225,7 @@ def _accrued(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
 def _write_off_by_source(
     postings: Sequence[Posting], length: int
 ) -> dict[str, tuple[Decimal, ...]]:
-    spread = [posting for posting in postings if posting.stream.write_off is not None]
+    spread = [p for p in postings if p.stream.category in (*CAPITAL, Category.UPFRONT)]
     keys = dict.fromkeys(posting.source.key for posting in spread)
     return {key: _accrued([p for p in spread if p.source.key == key], length) for key in keys}
 

@@ -118,10 +118,9 @@ class _Rows:
         multiplier = Decimal(str(offer.get("multiplier") or 1))
         listed = (contracted / multiplier).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
         listed = contracted if multiplier == 1 else listed
-        unit = names.UNITS.get(line["unit"], line["unit"].capitalize())
         return {
             "PricingQuantity": quantity,
-            "PricingUnit": unit,
+            "PricingUnit": names.unit_of(line["unit"]),
             "ListUnitPrice": listed,
             "ListCost": listed * quantity,
             "ContractedUnitPrice": contracted,

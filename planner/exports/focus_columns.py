@@ -107,10 +107,18 @@ SERVICE_CATEGORIES = {
 COMPUTE = ("Compute", "Virtual Machines")
 OTHER_COMPUTE = ("Compute", "Other (Compute)")
 
-UNITS = {
-    "node-hours": "Hours",
-    "kWh": "kWh",
-    "GiB-months": "GiB-Months",
-    "GiB": "GiB",
-}
 CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
+
+
+def unit_of(unit: str) -> str:
+    """A line's unit in FOCUS's unit format.
+
+    >>> unit_of("node-hours"), unit_of("kW-months"), unit_of("servers"), unit_of("kWh")
+    ('Hours', 'kW-Months', 'Servers', 'kWh')
+    """
+    if unit == "node-hours":
+        return "Hours"
+    what, dash, time = unit.rpartition("-")
+    if not dash:
+        what, time = unit, ""
+    return (what.capitalize() if what.islower() else what) + dash + time.capitalize()

@@ -1,0 +1,25 @@
+"""Answers that use every way of paying, for the tests of exports."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from tests.planner.costing.market_of import compared
+
+
+@cache
+def answer() -> dict[str, Any]:
+    """Two years that grow: commitments with and without upfront, servers, spot, data, tax."""
+    return compared(
+        hours=[4000.0] * 12 + [9000.0] * 12,
+        on_prem={"servers": [{"server": "dgx-h100"}]},
+        finance={"tax_rate": 0.2},
+        data={"storage_gib": 10_000, "egress_gib_per_month": 100},
+        price_adjustments=[{"provider": "aws", "multiplier": 0.9}],
+        name='=HYPERLINK("http://evil.test","click")',
+    ).as_dict()
+
+
+def scenario(key: str) -> dict[str, Any]:
+    return next(s for s in answer()["scenarios"] if s["key"] == key)
