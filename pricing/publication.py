@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,6 +20,7 @@ from pricing.invalid_input import InvalidInput
 from pricing.locks import provider_lock
 from pricing.models import HeldBatch, Revision
 from pricing.provider import ProviderUnavailable
+from pricing.signals import revision_published
 
 _CLOCK_TOLERANCE = dt.timedelta(minutes=10)
 _ATTEMPTS = 5
@@ -131,6 +133,7 @@ class _Attempt:
             same = waiting.filter(digest=self.batch.digest)
             same.update(state=HeldBatch.State.RELEASED, revision=revision)
             waiting.update(state=HeldBatch.State.SUPERSEDED)
+        transaction.on_commit(partial(revision_published.send_robust, Revision, revision=revision))
         return self._told("published", revision=revision)
 
     def _hold(self) -> Publication:

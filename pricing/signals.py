@@ -1,0 +1,8 @@
+"""What others may wait for. A receiver that fails is logged; it never fails a refresh."""
+
+from __future__ import annotations
+
+from django.dispatch import Signal
+
+revision_published = Signal()
+"""Sent once a revision is committed, with `revision`."""
