@@ -18,6 +18,7 @@ from pricing.retries import RetryableError, retry_after_s
 
 _NOBODY = "anonymous"
 """Access key and secret for plain http on loopback: the signature names the region, no more."""
+_NOT_THERE = frozenset({404, 405, 501})
 _PAGES_AT_MOST = 10_000
 
 _RENEW = (
@@ -129,7 +130,9 @@ class Calls:
 
     def _client(self, service: str, region: str) -> Any:
         if (service, region) not in self._clients:
-            self._clients[service, region] = self._make_client(service, region)
+            client = self._make_client(service, region)
+            client.meta.events.register("before-parse", _must_be_there)
+            self._clients[service, region] = client
         return self._clients[service, region]
 
     def _make_client(self, service: str, region: str) -> Any:
@@ -178,6 +181,14 @@ def _loader() -> Any:
     return create_loader()
 
 
+def _must_be_there(response_dict: dict[str, Any], **_: object) -> None:
+    """An endpoint that lacks an operation may say so in a form that botocore cannot read."""
+    status = response_dict["status_code"]
+    if status in _NOT_THERE:
+        remedy = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
+        raise Refused("aws", f"an operation is not there, the endpoint answered {status}", remedy)
+
+
 def failure_of(what: str) -> Callable[[Exception], RetryableError | ProviderUnavailable | None]:
     """How an exception of boto3 is to be taken, for `Pages.call`."""
     return lambda error: _translated("aws", what, error)
@@ -223,7 +234,7 @@ def _answered(provider: str, what: str, error: Any) -> RetryableError | Provider
     meta = error.response.get("ResponseMetadata", {})
     status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
     said = f"{what} answered {status} {code}"
-    if status == 429 or (status >= 500 and status != 501) or _begins(code, _BUSY_CODES):
+    if status == 429 or status >= 500 or _begins(code, _BUSY_CODES):
         return RetryableError(said, retry_after_s(headers.get("retry-after")))
     if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
         return ProviderUnavailable(

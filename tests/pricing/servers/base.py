@@ -123,6 +123,7 @@ class FakeServer:
 def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1
         disable_nagle_algorithm = True  # else each body waits 40 ms for its headers' receipt
 
         def _serve(self) -> None:

@@ -1,0 +1,188 @@
+"""Credentials, endpoints, clocks and secrets of the AWS adapter."""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pricing.http import Pages
+from pricing.provider import ProviderUnavailable
+from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.price_list import home_of
+from tests.pricing.providers.aws_tools import (
+    account,
+    context,
+    fetch,
+    hide_own_settings,
+    public_files,
+)
+from tests.pricing.servers.aws import FakeAws, json_error, xml_error
+from tests.pricing.servers.aws_market import small
+from tests.pricing.servers.base import Fault, Reply
+
+KEY, SECRET, TOKEN = "AKIDEXAMPLEEXAMPLE", "wJalrXUtnFEMIK7MDENG", "FQoGZXIvYXdzEXAMPLETOKEN"
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": SECRET,
+    "AWS_SESSION_TOKEN": TOKEN,
+}
+
+
+@pytest.fixture(autouse=True)
+def own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    hide_own_settings(monkeypatch)
+
+
+@pytest.fixture
+def server() -> Iterator[FakeAws]:
+    with FakeAws(small()) as running:
+        yield running
+
+
+def test_loopback_is_asked_with_no_credentials_of_ours(server: FakeAws) -> None:
+    fetch(account(server) | CREDENTIALS)
+    sent = "\n".join(str(request.headers) for request in server.requests)
+    assert "Credential=anonymous/" in sent
+    assert KEY not in sent
+    assert TOKEN not in sent
+
+
+def test_boto3s_own_endpoint_variable_for_one_service_obeys_the_same_rule(
+    server: FakeAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", server.url)
+    calls = Calls(Pages("aws", context(CREDENTIALS)))
+    calls.ask("page.json", "pricing", "us-east-1", "get_products", "PriceList")
+    assert KEY not in str(server.requests[0].headers)
+
+
+@pytest.mark.parametrize("url", ["http://10.0.0.7", "http://localhost.example", "ftp://x.example"])
+def test_plain_http_elsewhere_is_refused(url: str) -> None:
+    for name in ("AWS_ENDPOINT_URL", "AWS_PRICE_LIST_URL"):
+        with pytest.raises(ProviderUnavailable, match=f"{name}=.*not an address"):
+            fetch({name: url})
+
+
+def test_an_account_is_asked_when_there_are_credentials(server: FakeAws) -> None:
+    found = fetch(account(server) | public_files(server) | CREDENTIALS)
+    assert found.not_read == []
+
+
+def test_the_public_files_are_read_without_credentials(server: FakeAws) -> None:
+    found = fetch(account(server) | public_files(server))
+    assert [part.reason for part in found.not_read] == ["needs AWS credentials"]
+
+
+def test_credentials_may_come_from_a_profile(
+    server: FakeAws, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shared = tmp_path / "credentials"
+    shared.write_text(f"[finance]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(shared))
+    calls = Calls(Pages("aws", context({"AWS_PROFILE": "finance"})))
+    assert calls.has_credentials()
+
+
+def test_an_unknown_profile_is_named() -> None:
+    with pytest.raises(ProviderUnavailable, match=r"profile \(nobody\)"):
+        fetch({"AWS_PROFILE": "nobody"})
+
+
+REFUSALS = {
+    "expired": json_error(400, "ExpiredTokenException", f"token {TOKEN} expired"),
+    "unknown": json_error(400, "UnrecognizedClientException", f"{KEY} is invalid"),
+    "denied": json_error(400, "AccessDeniedException", "not authorized"),
+}
+
+
+@pytest.mark.parametrize("reply", REFUSALS.values(), ids=REFUSALS)
+def test_refused_credentials_are_told_with_the_way_out(server: FakeAws, reply: Reply) -> None:
+    server._products = lambda _asked: reply  # type: ignore[method-assign]
+    with pytest.raises(ProviderUnavailable) as caught:
+        fetch(account(server) | CREDENTIALS)
+    assert "answered 400" in caught.value.what
+    assert "public price files" in caught.value.remedy
+    assert not any(secret in str(caught.value) for secret in CREDENTIALS.values())
+
+
+CLOCKS = {
+    "skewed": json_error(400, "RequestTimeTooSkewed", "too large"),
+    "expired": json_error(400, "InvalidSignatureException", "Signature expired: 2026"),
+    "early": json_error(400, "InvalidSignatureException", "Signature not yet current: 2026"),
+}
+
+
+@pytest.mark.parametrize("reply", CLOCKS.values(), ids=CLOCKS)
+def test_a_clock_that_aws_does_not_accept_is_told(server: FakeAws, reply: Reply) -> None:
+    server._products = lambda _asked: reply  # type: ignore[method-assign]
+    with pytest.raises(ProviderUnavailable, match=r"this machine's time.*NTP"):
+        fetch(account(server))
+
+
+def test_the_time_of_aws_is_passed_on(server: FakeAws) -> None:
+    seen: list[dt.datetime] = []
+    fetch(account(server), server_time=seen.append)
+    assert len(seen) == len(server.requests)
+    assert abs(seen[0] - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
+
+
+def test_throttling_by_code_is_waited_for(server: FakeAws) -> None:
+    replies = iter([json_error(400, "ThrottlingException", "Rate exceeded")] * 3)
+    whole = server._products
+
+    def throttled(asked: dict[str, object]) -> Reply:
+        return next(replies, None) or whole(asked)
+
+    server._products = throttled  # type: ignore[method-assign]
+    assert len(fetch(account(server)).prices()) == len(server.market.offers())
+
+
+def test_ec2s_request_limit_is_waited_for(server: FakeAws) -> None:
+    replies = iter([xml_error(503, "RequestLimitExceeded", "slow down")] * 3)
+    whole = server._ec2
+    server._ec2 = lambda request: next(replies, None) or whole(request)  # type: ignore[method-assign]
+    assert len(fetch(account(server)).prices()) == len(server.market.offers())
+
+
+def test_retry_after_is_honoured(server: FakeAws) -> None:
+    waits: list[float] = []
+    server.faults.append(Fault.burst(2, retry_after="3"))
+    fetch(account(server), extra={"sleep": waits.append})
+    assert waits == [3.0, 3.0]
+
+
+def test_an_operation_that_the_endpoint_lacks_leaves_its_part_unread(server: FakeAws) -> None:
+    server.faults.append(
+        Fault.error(None, status=404, matches=lambda r: b"CapacityBlock" in r.body)
+    )
+    found = fetch(account(server))
+    assert {part.purchase_options for part in found.not_read} == {("capacity_block",)}
+
+
+def test_secrets_reach_no_record_and_no_log(
+    server: FakeAws, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept: dict[str, bytes] = {}
+    with caplog.at_level(logging.DEBUG):
+        fetch(account(server) | CREDENTIALS, record=kept.__setitem__)
+    everything = caplog.text + "".join(page.decode("latin-1") for page in kept.values())
+    assert kept
+    assert not any(secret in everything for secret in CREDENTIALS.values())
+
+
+def test_an_index_that_leads_elsewhere_is_not_followed(server: FakeAws) -> None:
+    elsewhere = b'{"regions":{"us-west-2":{"currentVersionUrl":"https://prices.example/x.json"}}}'
+    server.faults.append(
+        Fault(rewrite=lambda _body: elsewhere, matches=lambda r: "AmazonEC2/current" in r.path)
+    )
+    with pytest.raises(ProviderUnavailable, match=r"leads elsewhere, to https://prices\.example"):
+        fetch(public_files(server))
+
+
+def test_each_partition_keeps_its_price_list_at_home() -> None:
+    assert home_of("us-gov-west-1") == "us-east-1"
+    assert home_of("cn-northwest-1") == "cn-northwest-1"

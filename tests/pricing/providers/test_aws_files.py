@@ -1,0 +1,154 @@
+"""Offer files as streams: any order of keys, any cut of the bytes, nothing from a torn one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pricing.offers import Offer
+from pricing.provider import SkippedRow
+from pricing.providers.aws import offer_file, plan_file
+from pricing.providers.aws.bulk_files import region_offers
+from pricing.providers.aws.machines import Machine, Machines
+from pricing.providers.aws.offer_file import OfferFileError, entries
+from pricing.providers.aws.rows import Sku
+from pricing.providers.aws.savings_plans import Rate
+from tests.pricing.servers.aws_market import PUBLISHED, small
+from tests.pricing.servers.aws_rows import all_rows
+from tests.pricing.servers.aws_rows import offer_file as file_of
+from tests.pricing.servers.aws_rows import plan_file as plans_of
+
+MARKET = small()
+DOCUMENT = file_of(all_rows(MARKET), "eu-west-1")
+
+
+def read(document: dict[str, Any] | bytes, **style: Any) -> dict[str, Offer]:
+    data = document if isinstance(document, bytes) else json.dumps(document, **style).encode()
+    found = region_offers(
+        io.BytesIO(data), Machines(PUBLISHED.date()), "eu-west-1", PUBLISHED.date(), {}
+    )
+    return {offer.id: offer for offer in found if isinstance(offer, Offer)}
+
+
+WHOLE = read(DOCUMENT)
+
+
+def test_a_file_gives_its_offers() -> None:
+    listed = {o.id for o in MARKET.offers(account=False) if o.region == "eu-west-1"}
+    assert WHOLE.keys() == {key for key in listed if "savings_plan" not in key}
+
+
+@pytest.mark.parametrize("indent", [None, 1, 4])
+def test_white_space_does_not_matter(indent: int | None) -> None:
+    assert read(DOCUMENT, indent=indent) == WHOLE
+    assert read(DOCUMENT, separators=(",", ":")) == WHOLE
+    assert read(DOCUMENT, separators=(" ,\r\n", "\t:\n")) == WHOLE
+
+
+@pytest.mark.parametrize("sort", [("terms", "products"), ("version", "terms", "products")])
+def test_the_terms_may_come_first(sort: tuple[str, ...]) -> None:
+    turned = {key: DOCUMENT[key] for key in sort} | DOCUMENT
+    assert read(turned) == WHOLE
+
+
+def test_reservations_may_come_before_on_demand() -> None:
+    terms = DOCUMENT["terms"]
+    turned = DOCUMENT | {"terms": {name: terms[name] for name in ("Reserved", "OnDemand")}}
+    assert read(turned) == WHOLE
+
+
+def test_a_third_kind_of_term_is_passed_over() -> None:
+    more = DOCUMENT | {"terms": DOCUMENT["terms"] | {"FlatRate": {"X": {"X.Y": {}}}}}
+    assert read(more) == WHOLE
+
+
+def test_a_file_without_reservations_is_whole() -> None:
+    less = DOCUMENT | {"terms": {"OnDemand": DOCUMENT["terms"]["OnDemand"]}}
+    assert read(less) == {key: o for key, o in WHOLE.items() if not o.term_months}
+
+
+def test_words_that_are_keys_elsewhere_do_not_cut() -> None:
+    turned = json.loads(json.dumps(DOCUMENT))
+    for product in turned["products"].values():
+        product["attributes"] |= {
+            "a": "terms",
+            "b": '"terms" : {',
+            "c": "OnDemand",
+            "Reserved": "1",
+        }
+    assert read(turned) == WHOLE
+
+
+def test_a_key_in_the_wrong_place_is_refused() -> None:
+    turned = json.loads(json.dumps(DOCUMENT))
+    next(iter(turned["products"].values()))["terms"] = {"OnDemand": {}}
+    with pytest.raises(OfferFileError):
+        read(turned)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64, 65, 1000])
+def test_any_cut_of_the_bytes_gives_the_same(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    one_region = file_of(all_rows(MARKET)[:40], "eu-west-1") | {"attributesList": {}}
+    monkeypatch.setattr(offer_file, "CHUNK_BYTES", chunk)
+    data = json.dumps(one_region, indent=1).encode()
+    by_key = [(section, sku) for section, sku, _ in entries(io.BytesIO(data))]
+    expected = [("products", sku) for sku in one_region["products"]]
+    for section in ("OnDemand", "Reserved"):
+        expected += [(section, sku) for sku in one_region["terms"][section]]
+    assert by_key == expected
+
+
+DATA = json.dumps(DOCUMENT).encode()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.floats(0, 1, exclude_max=True))
+def test_a_torn_file_is_refused(share: float) -> None:
+    with pytest.raises(OfferFileError):
+        list(entries(io.BytesIO(DATA[: int(len(DATA) * share)])))
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", b"[]]", b'{"products": [}'])
+def test_another_document_is_refused(data: bytes) -> None:
+    with pytest.raises(OfferFileError):
+        list(entries(io.BytesIO(data)))
+
+
+def test_plans_are_joined_by_sku() -> None:
+    skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
+    data = json.dumps(plans_of(MARKET, "eu-west-1")).encode()
+    rates = list(plan_file.rates(io.BytesIO(data), skus, "eu-west-1"))
+    sold_so = [box for box in MARKET.boxes if box.plans]
+    assert all(isinstance(rate, Rate) for rate in rates)
+    assert len(rates) == len(sold_so) * 2 * 2 * 3
+
+
+def machine_of(offer: Offer) -> Machine:
+    return Machine(offer.instance_type, offer.accelerator, offer.accelerator_count)
+
+
+def test_a_rate_of_an_unknown_plan_is_reported() -> None:
+    document = plans_of(MARKET, "eu-west-1")
+    document["products"] = []
+    skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
+    rates = list(plan_file.rates(io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1"))
+    assert rates
+    assert {rate.reason for rate in rates if isinstance(rate, SkippedRow)} == {
+        "unknown savings plan"
+    }
+
+
+def test_a_torn_plan_file_is_refused() -> None:
+    data = json.dumps(plans_of(MARKET, "eu-west-1")).encode()
+    with pytest.raises(OfferFileError):
+        list(plan_file.rates(io.BytesIO(data[: len(data) // 2]), {}, "eu-west-1"))
+
+
+def test_the_day_of_the_prices_is_the_day_of_the_list() -> None:
+    assert {offer.as_of for offer in WHOLE.values()} == {dt.date(2026, 9, 10)}

@@ -1,0 +1,285 @@
+"""Every quirk of a price-list row: what becomes an offer, at which price, and what does not."""
+
+from __future__ import annotations
+
+import copy
+import datetime as dt
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from pricing.offers import Offer, PurchaseOption
+from pricing.provider import SkippedRow
+from pricing.providers.aws.machines import Machines
+from pricing.providers.aws.regions import region_code
+from pricing.providers.aws.rows import Sku, read_product, read_terms
+from tests.pricing.servers.aws_market import BOXES, Market
+from tests.pricing.servers.aws_rows import CODES, Row, attributes_of, machine_row, term
+
+DAY = dt.date(2026, 9, 12)
+P4D = next(box for box in BOXES if box.name == "p4d.24xlarge")
+
+
+def row(**attributes: str) -> Row:
+    made = copy.deepcopy(machine_row(Market(), P4D, "us-east-1"))
+    made["product"]["attributes"] |= attributes
+    return made
+
+
+def read(row: Row) -> list[Offer | SkippedRow]:
+    sku = read_product(row["product"], Machines(DAY))
+    if not isinstance(sku, Sku):
+        return [] if sku is None else [sku]
+    return [
+        found
+        for terms in row["terms"].values()
+        for found in read_terms(sku, terms, DAY, sold_now=True)
+    ]
+
+
+def hourly(amount: str, currency: str = "USD", unit: str = "Hrs") -> dict[str, Any]:
+    return {"6YS6EN2CT7": (unit, currency, amount)}
+
+
+def with_terms(section: str, *terms: Mapping[str, Any]) -> Row:
+    made = row()
+    made["terms"] = {section: {f"{n}": one for n, one in enumerate(terms)}}
+    return made
+
+
+def only(row: Row) -> Offer | SkippedRow:
+    found = read(row)
+    assert len(found) == 1, found
+    return found[0]
+
+
+def reason(row: Row) -> str:
+    found = only(row)
+    assert isinstance(found, SkippedRow)
+    return found.reason
+
+
+def test_a_plain_row_is_an_offer() -> None:
+    offers = read(row())
+    on_demand = offers[0]
+    assert isinstance(on_demand, Offer)
+    assert on_demand.id == "aws:us-east-1:p4d.24xlarge:on_demand"
+    assert on_demand.price_per_hour == Decimal("21.957642")
+    assert on_demand.accelerator == "nvidia-a100-40gb-sxm"
+    assert len(offers) == 1 + len(CODES)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "expected"),
+    [
+        ({"operatingSystem": "Windows"}, "not Linux"),
+        ({"operatingSystem": "RHEL"}, "not Linux"),
+        ({"operatingSystem": "Ubuntu Pro"}, "not Linux"),
+        ({"tenancy": "Dedicated"}, "not shared tenancy"),
+        ({"tenancy": "Host"}, "not shared tenancy"),
+        ({"capacitystatus": "UnusedCapacityReservation"}, "reserved capacity, not used"),
+        ({"capacitystatus": "AllocatedCapacityReservation"}, "reserved capacity, not used"),
+        ({"preInstalledSw": "SQL Std"}, "software preinstalled"),
+        ({"licenseModel": "Bring your own license"}, "licence of its own"),
+        ({"marketoption": "CapacityBlock"}, "sold by the capacity block"),
+        ({"operation": "RunInstances:CB"}, "another operation than plain Linux"),
+        ({"operation": "RunInstances:0010"}, "another operation than plain Linux"),
+        ({"usagetype": "UnusedBox:p4d.24xlarge"}, "not the use of a machine"),
+        ({"usagetype": "EUW1-Reservation:p4d.24xlarge"}, "not the use of a machine"),
+        ({"usagetype": "HostBoxUsage:p4d.24xlarge"}, "not the use of a machine"),
+    ],
+)
+def test_what_shares_the_instance_type_is_left_out(
+    attributes: dict[str, str], expected: str
+) -> None:
+    assert reason(row(**attributes)) == expected
+
+
+def test_a_dedicated_host_is_no_machine() -> None:
+    made = row(instanceType="p3")
+    made["product"]["productFamily"] = "Dedicated Host"
+    assert reason(made) == "not a machine but a dedicated host"
+
+
+def test_bare_metal_is_a_machine() -> None:
+    made = row()
+    made["product"]["productFamily"] = "Compute Instance (bare metal)"
+    assert len(read(made)) == 13
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"volumeApiName": "gp3", "regionCode": "us-east-1"},
+        {"instanceType": "m5.xlarge", "instanceFamily": "General purpose", "gpuMemory": "NA"},
+    ],
+)
+def test_what_has_no_accelerator_is_passed_over(attributes: dict[str, str]) -> None:
+    product = {"sku": "X", "productFamily": "Compute Instance", "attributes": attributes}
+    assert read_product(product, Machines(DAY)) is None
+
+
+def test_a_row_of_before_2020_lacks_some_attributes() -> None:
+    made = row()
+    for name in ("marketoption", "regionCode", "operation", "capacitystatus"):
+        del made["product"]["attributes"][name]
+    offer = read(made)[0]
+    assert isinstance(offer, Offer)
+    assert offer.region == "us-east-1"
+
+
+@pytest.mark.parametrize(
+    ("location", "code"),
+    [
+        ("US East (N. Virginia)", "us-east-1"),
+        ("EU (Frankfurt)", "eu-central-1"),
+        ("Europe (Zurich)", "eu-central-2"),
+        ("AWS GovCloud (US)", "us-gov-west-1"),
+        ("AWS GovCloud (US-East)", "us-gov-east-1"),
+        ("South America (Sao Paulo)", "sa-east-1"),
+        ("China (Ningxia)", "cn-northwest-1"),
+        ("Atlantis", ""),
+    ],
+)
+def test_a_location_is_placed_by_its_name(location: str, code: str) -> None:
+    assert region_code({"location": location}) == code
+
+
+def test_a_place_nobody_knows_is_reported() -> None:
+    made = row(location="Atlantis", regionCode="")
+    assert only(made) == SkippedRow("unknown region", "Atlantis")
+
+
+def test_trap_1_a_price_of_0_is_no_price() -> None:
+    made = with_terms("OnDemand", term("X", "JRTCKXETXF", hourly("0.0000000000")))
+    assert reason(made) == "price is 0"
+
+
+@pytest.mark.parametrize("amount", ["NaN", "-1", "Infinity", "", "a lot"])
+def test_a_price_that_is_no_amount_is_reported(amount: str) -> None:
+    made = with_terms("OnDemand", term("X", "JRTCKXETXF", hourly(amount)))
+    assert reason(made) == "unreadable price"
+
+
+def test_a_price_by_another_unit_is_reported() -> None:
+    made = with_terms("OnDemand", term("X", "JRTCKXETXF", hourly("1", unit="GB-Mo")))
+    assert reason(made) == "unreadable price"
+
+
+def test_a_higher_tier_is_not_added() -> None:
+    one = term("X", "JRTCKXETXF", {"A": ("Hrs", "USD", "5"), "B": ("Hrs", "USD", "4")})
+    one["priceDimensions"]["X.JRTCKXETXF.B"]["beginRange"] = "1000"
+    offer = only(with_terms("OnDemand", one))
+    assert isinstance(offer, Offer)
+    assert offer.price_per_hour == 5
+
+
+def test_the_free_tier_is_no_offer() -> None:
+    made = with_terms("OnDemand", term("X", "A429C66SYZ", hourly("0")))
+    assert reason(made) == "free tier"
+
+
+@pytest.mark.parametrize("code", ["99YE2YK9UR", "5Y9WH78GDR", "KW44MY7SZN"])
+def test_china_is_on_demand_under_other_codes_in_yuan(code: str) -> None:
+    """Trap 7: the amount is the provider's own, in its own currency."""
+    made = with_terms("OnDemand", term("X", code, hourly("140.25", "CNY")))
+    made["product"]["attributes"]["regionCode"] = "cn-north-1"
+    offer = only(made)
+    assert isinstance(offer, Offer)
+    assert (offer.price_per_hour, offer.currency) == (Decimal("140.25"), "CNY")
+    assert offer.purchase_option is PurchaseOption.ON_DEMAND
+
+
+@pytest.mark.parametrize(("kind", "code"), CODES.items(), ids=lambda value: str(value))
+def test_each_reservation_has_its_own_terms(kind: tuple[int, str, str], code: str) -> None:
+    months, offering, payment = kind
+    offers = [offer for offer in read(row()) if isinstance(offer, Offer)]
+    mine = [offer for offer in offers if f"{months}m:{payment}" in offer.id]
+    option = "reserved" if offering == "standard" else "reserved_convertible"
+    (offer,) = [one for one in mine if one.purchase_option.value == option]
+    price, upfront = Market().reserved(P4D, "us-east-1", months, offering, payment)
+    assert (offer.price_per_hour, offer.upfront) == (price, upfront)
+
+
+def test_a_reservation_without_attributes_goes_by_its_code() -> None:
+    made = row()
+    for one in made["terms"]["Reserved"].values():
+        one["termAttributes"] = {}
+    assert [o.id for o in read(made) if isinstance(o, Offer)] == [
+        o.id for o in read(row()) if isinstance(o, Offer)
+    ]
+
+
+def test_a_reservation_under_on_demand_is_still_one() -> None:
+    made = row()
+    made["terms"] = {"OnDemand": made["terms"]["OnDemand"] | made["terms"]["Reserved"]}
+    assert {o.id for o in read(made) if isinstance(o, Offer)} == {
+        o.id for o in read(row()) if isinstance(o, Offer)
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "parts"),
+    [
+        ("4NA7Y494T4", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
+        ("HU7G6KETJZ", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
+        ("HU7G6KETJZ", {"2TG2D8R56U": ("Quantity", "USD", "100")}),
+        ("6QCMYABX3D", {"6YS6EN2CT7": ("Hrs", "USD", "1")}),
+    ],
+)
+def test_half_a_reservation_is_no_offer(code: str, parts: dict[str, Any]) -> None:
+    made = with_terms("Reserved", term("X", code, parts))
+    assert reason(made) == "half of a reservation's price is missing"
+
+
+def test_all_upfront_may_lack_its_hourly_price_of_0() -> None:
+    parts = {"2TG2D8R56U": ("Quantity", "USD", "8760")}
+    offer = only(with_terms("Reserved", term("X", "6QCMYABX3D", parts)))
+    assert isinstance(offer, Offer)
+    assert (offer.price_per_hour, offer.upfront) == (0, 8760)
+    assert offer.effective_price_per_hour == 1
+
+
+def test_a_term_of_five_years_is_reported() -> None:
+    one = term("X", "ZZZ", hourly("1"), LeaseContractLength="5yr", PurchaseOption="No Upfront")
+    assert reason(with_terms("Reserved", one)) == "unknown term"
+
+
+def test_the_price_in_force_counts() -> None:
+    old, now, later = (term("X", "JRTCKXETXF", hourly(price)) for price in ("3", "2", "1"))
+    old["effectiveDate"] = "2025-01-01T00:00:00Z"
+    now["effectiveDate"] = "2026-09-01T00:00:00Z"
+    later["effectiveDate"] = "2026-10-01T00:00:00Z"
+    offer = only(with_terms("OnDemand", later, now, old))
+    assert isinstance(offer, Offer)
+    assert offer.price_per_hour == 2
+
+
+def test_a_new_size_of_a_known_family_takes_its_accelerator() -> None:
+    offer = read(row(instanceType="p4d.12xlarge", gpu="4"))[0]
+    assert isinstance(offer, Offer)
+    assert (offer.accelerator, offer.accelerator_count) == ("nvidia-a100-40gb-sxm", 4)
+    assert (offer.vcpus, offer.memory_gib, offer.network_gbps) == (96, 1152, 400)
+
+
+def test_memory_may_be_written_with_a_comma() -> None:
+    offer = read(row(instanceType="p4d.12xlarge", gpu="4", memory="1,952 GiB"))[0]
+    assert isinstance(offer, Offer)
+    assert offer.memory_gib == 1952
+
+
+def test_trap_4_a_new_size_of_a_family_of_parts_is_not_guessed() -> None:
+    assert reason(row(instanceType="g6f.16xlarge", gpu="1")) == "unknown accelerator"
+
+
+def test_trap_8_a_new_family_is_reported_by_name() -> None:
+    found = only(row(instanceType="p9.48xlarge", gpuMemory="NA"))
+    assert found == SkippedRow("unknown accelerator", "p9.48xlarge (GPU instance, 8, NA)")
+
+
+def test_attributes_hold_what_the_wire_holds() -> None:
+    """The fake rows name the same attributes as the rows that this adapter reads."""
+    said = attributes_of(Market(), P4D, "us-east-1")
+    assert {"operatingSystem", "tenancy", "capacitystatus", "preInstalledSw", "gpu"} <= set(said)
