@@ -29,15 +29,25 @@ _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 def is_configured(pages: Pages) -> bool:
+    """Whether Resource SKUs are to be read; a replay reads them if they were recorded."""
+    if pages.context.replay is not None:
+        return any(pages.context.replay(f"{_folder(r)}/0001.json") for r in _wanted(pages))
     return bool(_subscription(pages))
 
 
 def resource_skus(pages: Pages) -> Iterator[dict[str, Any]]:
     """Every row of the Resource SKUs API, of the wanted regions if they are limited."""
-    wanted = [region_name(region) for region in pages.context.regions]
-    for region in wanted or [""]:
+    for region in _wanted(pages):
         where = {"filter": f"location eq '{region}'"} if region else {}
-        yield from _rows(pages, f"resource-skus/{region or 'all'}", "resource_skus", where)
+        yield from _rows(pages, _folder(region), "resource_skus", where)
+
+
+def _wanted(pages: Pages) -> list[str]:
+    return [region_name(region) for region in pages.context.regions] or [""]
+
+
+def _folder(region: str) -> str:
+    return f"resource-skus/{region or 'all'}"
 
 
 def usages(pages: Pages, region: str) -> Iterator[dict[str, Any]]:

@@ -69,7 +69,7 @@ def _market(pages: Pages) -> Market:
     from pricing.providers.gcp import client
     from pricing.providers.gcp.market import Market, read_accelerator_types, read_machine_types
 
-    if not client.project(pages):
+    if not client.asks_compute_engine(pages):
         return Market()
     types = read_machine_types(client.machine_types(pages))
     attachable, most_cards = read_accelerator_types(client.accelerator_types(pages))

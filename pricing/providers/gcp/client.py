@@ -22,6 +22,7 @@ CLOUD_TPU = "E000-3F24-B8AA"
 """Services of the catalog: v2, v3 and v4 are sold by Cloud TPU, all else by Compute Engine."""
 SKUS_PER_PAGE = 5000
 ROWS_PER_PAGE = 500
+MACHINE_TYPES = "machine-types"
 
 REMEDY = (
     "Set GCP_API_KEY to a key that may use the Cloud Billing API, or sign in with "
@@ -39,6 +40,13 @@ Zoned = tuple[str, Mapping[str, Any]]
 
 def project(pages: Pages) -> str:
     return pages.context.settings.get("GCP_PROJECT", "").strip()
+
+
+def asks_compute_engine(pages: Pages) -> bool:
+    """Whether machine types are to be read; a replay reads them if they were recorded."""
+    if pages.context.replay is not None:
+        return pages.context.replay(f"{MACHINE_TYPES}/0001.json") is not None
+    return bool(project(pages))
 
 
 def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
@@ -78,7 +86,7 @@ def machine_types(pages: Pages) -> Iterator[Zoned]:
 
     yield from _aggregated(
         pages,
-        "machine-types",
+        MACHINE_TYPES,
         "machineTypes",
         rest.MachineTypesRestTransport,
         compute_v1.MachineTypesClient,

@@ -231,6 +231,12 @@ def test_recorded_pages_give_the_same_offers_without_a_server(server: AzureServe
     assert {name.split("/")[0] for name in pages} == {"prices", "resource-skus"}
 
 
+def test_a_replay_needs_no_settings(server: AzureServer) -> None:
+    pages: dict[str, bytes] = {}
+    live = fetched(server.settings_with_subscription, record=pages.__setitem__)
+    assert fetched({}, replay=pages.get) == live
+
+
 def test_a_missing_recorded_page_is_named(server: AzureServer) -> None:
     pages: dict[str, bytes] = {}
     fetched(server.settings, record=pages.__setitem__)

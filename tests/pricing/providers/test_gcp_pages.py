@@ -242,6 +242,12 @@ def test_a_service_that_was_missing_is_missing_in_the_replay(server: GcpServer) 
     assert fetched(server.settings, replay=pages.get) == live
 
 
+def test_a_replay_needs_no_settings(server: GcpServer) -> None:
+    pages: dict[str, bytes] = {}
+    live = fetched(server.settings_with_project, record=pages.__setitem__)
+    assert fetched({}, replay=pages.get) == live
+
+
 def test_a_missing_recorded_page_is_named(server: GcpServer) -> None:
     pages: dict[str, bytes] = {}
     fetched(server.settings, record=pages.__setitem__)

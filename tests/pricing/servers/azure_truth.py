@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -145,7 +146,7 @@ def _offer(vm: Vm, option: PurchaseOption, price: str, **terms: Any) -> Offer:
 def price_rows() -> list[Row]:
     """All rows, those of the truth and the others, in an order that helps nobody."""
     rows = [row for vm in VMS for row in rows_of(vm)]
-    rows += [row for _name, row in OTHERS]
+    rows += [deepcopy(row) for _name, row in OTHERS]
     return rows[::2] + rows[1::2][::-1]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 from zlib import crc32
@@ -90,7 +91,7 @@ def skus(service: str) -> list[Sku]:
     """All SKUs of a service, those of the rates and the others, in no helpful order."""
     old = service == CLOUD_TPU
     true = [one for part in RATES if (part in _OLD_TPUS) == old for one in _skus_of(part)]
-    return [*true[::2], *([] if old else OTHERS.values()), *true[1::2][::-1]]
+    return [*true[::2], *([] if old else deepcopy(list(OTHERS.values()))), *true[1::2][::-1]]
 
 
 def _skus_of(part: str) -> Iterator[Sku]:

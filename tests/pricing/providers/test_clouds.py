@@ -1,0 +1,164 @@
+"""`refresh_prices azure gcp` against both clouds on loopback, up to what is published."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+
+from pricing import store
+from pricing.models import HeldBatch
+from pricing.offers import Offer
+from tests.pricing.servers import azure_truth, gcp_truth
+from tests.pricing.servers.azure import AzureServer
+from tests.pricing.servers.base import Fault
+from tests.pricing.servers.gcp import GcpServer
+
+pytestmark = pytest.mark.django_db
+
+KEY = "AIzaVerySecretKeyOfOurs"
+NOT_STATED = {
+    "source": "", "sku": "", "network_gbps": None, "as_of": None, "vcpus": None, "memory_gib": None,
+}  # fmt: skip
+TRUTH = {"azure": azure_truth.truth(), "gcp": gcp_truth.truth()}
+
+
+@pytest.fixture
+def azure() -> Iterator[AzureServer]:
+    with AzureServer() as running:
+        yield running
+
+
+@pytest.fixture
+def gcp() -> Iterator[GcpServer]:
+    with GcpServer() as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def settings_of_both(azure: AzureServer, gcp: GcpServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = azure.settings_with_subscription | gcp.settings_with_project | {"GCP_API_KEY": KEY}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+
+def refresh(*arguments: str) -> tuple[str, int]:
+    out = StringIO()
+    try:
+        call_command("refresh_prices", *arguments, stdout=out, stderr=StringIO())
+    except SystemExit as end:
+        return out.getvalue(), int(end.code or 0)
+    return out.getvalue(), 0
+
+
+def published(provider: str) -> dict[str, Offer]:
+    revision = store.latest(provider)
+    offers = [] if revision is None else store.read_offers(revision)
+    return {offer.id: replace(offer, **NOT_STATED) for offer in offers}
+
+
+def stated(offers: dict[str, Offer]) -> dict[str, Offer]:
+    return {key: replace(offer, **NOT_STATED) for key, offer in offers.items()}
+
+
+@pytest.mark.parametrize("provider", TRUTH)
+def test_the_published_catalog_equals_the_known_truth(provider: str) -> None:
+    text, status = refresh("azure", "gcp")
+    assert status == 0, text
+    assert published(provider) == stated(TRUTH[provider])
+
+
+def test_rows_not_understood_are_told_by_reason_and_count() -> None:
+    text, _ = refresh("azure", "gcp")
+    assert "not understood: Windows: 3 rows" in text
+    assert "not understood: unknown accelerator: 1 rows" in text
+    assert "Nvidia Z999 512GB GPU" in text
+    assert KEY not in text
+
+
+def test_a_repeat_finds_nothing_new() -> None:
+    refresh("azure", "gcp")
+    text, status = refresh("azure", "gcp")
+    assert status == 0
+    assert "0 added, 0 gone, 0 dearer, 0 cheaper, 0 changed, 36 unchanged" in text
+
+
+def test_a_recording_replays_to_the_same_prices(
+    tmp_path: Path, azure: AzureServer, gcp: GcpServer
+) -> None:
+    assert refresh("azure", "gcp", "--record", str(tmp_path))[1] == 0
+    asked = len(azure.requests) + len(gcp.requests)
+    text, status = refresh("azure", "gcp", "--from", str(tmp_path))
+    assert status == 0, text
+    assert "36 unchanged" in text
+    assert "352 unchanged" in text
+    assert len(azure.requests) + len(gcp.requests) == asked
+    pages = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(pages) > 20
+    assert not any(KEY.encode() in page for page in pages)
+
+
+def test_one_clouds_failure_leaves_the_other_and_its_own_last_prices(gcp: GcpServer) -> None:
+    refresh("azure", "gcp")
+    before = store.latest("gcp")
+    gcp.faults.append(Fault.error(None, status=403))
+    text, status = refresh("azure", "gcp")
+    assert status == 1
+    assert "azure: published revision 2" in text
+    assert "gcp: failed" in text
+    assert store.latest("gcp") == before
+    assert published("gcp") == stated(TRUTH["gcp"])
+
+
+def test_trap_5_prices_times_100_are_held(azure: AzureServer) -> None:
+    refresh("azure")
+    for row in azure.rows:
+        if "retailPrice" in row:
+            row["retailPrice"] *= 100
+    text, status = refresh("azure")
+    assert status == 1
+    assert "azure: held" in text
+    assert published("azure") == stated(TRUTH["azure"])
+    assert HeldBatch.objects.count() == 1
+
+
+def test_half_of_the_skus_gone_is_held(gcp: GcpServer) -> None:
+    refresh("gcp")
+    gcp.skus = {service: skus[::2] for service, skus in gcp.skus.items()}
+    text, status = refresh("gcp")
+    assert status == 1
+    assert "gcp: held" in text
+    assert published("gcp") == stated(TRUTH["gcp"])
+
+
+def test_a_page_that_stays_lost_publishes_nothing(azure: AzureServer) -> None:
+    refresh("azure")
+    azure.faults.append(Fault.lost(after=2, matches=lambda r: "prices" in r.path))
+    text, status = refresh("azure", "--region", "westeurope")
+    assert status == 1, text
+    assert published("azure") == stated(TRUTH["azure"])
+
+
+def test_one_region_alone_leaves_the_others_in_force(azure: AzureServer) -> None:
+    refresh("azure")
+    for row in azure.rows:
+        if row.get("retailPrice") == 3.673:
+            row["retailPrice"] = 3.4
+    assert refresh("azure", "--region", "westus3")[1] == 0
+    now = published("azure")
+    changed = {key for key, offer in stated(TRUTH["azure"]).items() if now[key] != offer}
+    assert changed == {"azure:westus3:Standard_NC24ads_A100_v4:on_demand"}
+
+
+def test_trap_9_the_age_of_the_prices_is_the_day_they_were_read() -> None:
+    refresh("azure", "gcp")
+    today = dt.datetime.now(dt.UTC).date()
+    for provider in TRUTH:
+        revision = store.latest(provider)
+        assert revision is not None
+        assert revision.as_of == today
