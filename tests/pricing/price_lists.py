@@ -6,6 +6,8 @@ import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pricing.bundled.build import Bundle, build
+
 _PRICE = (
     "provider,region,instance_type,operating_system,purchase_option,term_months,payment_option,"
     "usd_per_hour,upfront_usd,per,as_of,source"
@@ -122,3 +124,13 @@ class PriceLists:
             writer = csv.DictWriter(lines, columns, restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
+
+
+def made(lists: PriceLists) -> Bundle:
+    return build(lists.write())
+
+
+def outcomes(bundle: Bundle, file: str) -> dict[str, int]:
+    told = bundle.account.report()[file]["outcomes"]
+    assert isinstance(told, dict)
+    return {name: found["count"] for name, found in told.items()}
