@@ -26,7 +26,8 @@ def insert(
     names = ", ".join(quote(of_field[name]) for name in columns)
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            copying = cursor.copy(f"COPY {table} ({names}) FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
                 for row in rows:
                     copy.write_row(row)
         else:

@@ -1,0 +1,30 @@
+"""Record dated prices from before the first revision: `manage.py import_history FILE`."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from pricing import history
+from pricing.invalid_input import InvalidInput
+
+
+class Command(BaseCommand):
+    help = (
+        "Put the dated prices of a CSV file (columns of pricing.offer_rows, plain or .gz, .xz, "
+        ".zst) in the place of each provider's history. `as_of` is the day a price began."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", type=Path)
+
+    def handle(self, *_: Any, **given: Any) -> None:
+        try:
+            counts = history.load(given["file"])
+        except InvalidInput as error:
+            raise CommandError(str(error), returncode=2) from None
+        for provider, count in counts.items():
+            self.stdout.write(f"{provider}: {count:,} dated prices")
