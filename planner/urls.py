@@ -8,6 +8,7 @@ from django.urls import URLPattern, URLResolver, include, path
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
+    path("", include("planner.web.urls")),
     path("api/v1/", include("pricing.urls")),
     path("api/v1/", include("planner.api.urls")),
 ]
