@@ -22,9 +22,10 @@ from planner.costing.break_even import (
     break_even_of,
     cost_lines,
 )
-from planner.costing.charges import Calendar, Category, Stream
+from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
 from planner.costing.market import Market, custom_table, refuse_unknown_names
+from planner.costing.recipe import Recipe
 from planner.costing.recommendation import Recommendation, recommend
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import (
@@ -215,35 +216,28 @@ class _Comparing:
         return self.all_servers.fitting(frozenset(self.market.throughput), self.request.constraints)
 
     @cached_property
-    def project(self) -> Project:
+    def recipe(self) -> Recipe:
         limits = self.request.constraints
-        servers = self.fleet.sources(self.market.throughput, self.terms, self.calendar)
         share = limits.max_spot_share
-        return Project(
+        return Recipe(
+            rentals=tuple(self.market.rentals()),
+            fleet=self.fleet,
+            throughput=self.market.throughput,
+            terms=self.terms,
             calendar=self.calendar,
             hours=self.demand.hours_per_month,
             peak=self.demand.peak_accelerators,
-            sources=(*self.market.sources(), *servers, *self._parked_data()),
+            data=self.market.data,
+            term_end=self.request.term_end,
             quotas=self.market.quotas,
             max_spot_share=1.0 if share is None else share,
             capex_budget=limits.capex_budget,
             monthly_budget=limits.monthly_budget,
         )
 
-    def _parked_data(self) -> Iterator[Source]:
-        """Storage in the months without work, which no source of hours carries."""
-        gib = self.market.data.storage_gib
-        idle = self.demand.hours_per_month <= 0
-        if not gib or not idle.any():
-            return
-        length = self.calendar.length
-        quantity = np.zeros(length)
-        quantity[: self.calendar.months] = gib * idle
-        price = np.full(length, self.terms["storage_per_gib_month"])
-        stream = Stream(
-            Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
-        )
-        yield Source("data", "Data at rest", "", "", 0.0, 0.0, fixed=(stream,))
+    @property
+    def project(self) -> Project:
+        return self.recipe.project
 
     def _refuse_clashing_terms(self) -> None:
         life, lead = self.terms["useful_life_months"], self.terms["lead_time_months"]

@@ -20,7 +20,6 @@ from planner.costing.rental import (
     Rental,
     goodput_of_spot,
     months_open,
-    rental_source,
 )
 from planner.costing.shortlist import (
     OPTION_CODE,
@@ -34,7 +33,7 @@ from planner.costing.shortlist import (
     hourly_shortlist,
     split_alike,
 )
-from planner.costing.source import NativePrice, Source
+from planner.costing.source import NativePrice
 from planner.request import ComparisonRequest, CustomOffer
 from planner.sizing.demand import Demand
 from pricing.accelerators import resolve
@@ -119,20 +118,6 @@ class Market:
             self.units_per_usd,
             self.catalog.exchange_rates,
         )
-
-    def sources(self) -> list[Source]:
-        """Every offer that can matter, as a source."""
-        return [
-            rental_source(
-                rental,
-                self.terms,
-                self.calendar,
-                self.demand.hours_per_month,
-                self.data,
-                self.request.term_end,
-            )
-            for rental in self.rentals()
-        ]
 
     def rentals(self) -> Iterator[Rental]:
         """Every offer that can matter, the team's own first."""
