@@ -9,18 +9,12 @@ from planner.sizing.fitness import PREFERRED, exclusion
 from planner.sizing.hours import least_accelerators, size_training
 from planner.sizing.samples import size_samples
 from planner.sizing.schedule import Schedule, Sized, Window, lay_out
-from planner.sizing.workload import Samples, Training
+from planner.sizing.workload import MEASURED, Samples, Training
 from pricing.accelerators import Accelerator
 from pricing.invalid_input import InvalidInput
 
 OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
 """Fields whose refusal says that one accelerator cannot do the work."""
-
-_MEASURED = {
-    "training": "tokens_per_second_per_accelerator",
-    "samples": "samples_per_second",
-}
-"""Field of each kind of workload that holds the team's own rate."""
 
 
 def placed(workload: Training | Samples, accelerators: Sequence[str] | None) -> Training | Samples:
@@ -29,11 +23,12 @@ def placed(workload: Training | Samples, accelerators: Sequence[str] | None) -> 
     A rate without a place is that of the only accelerator there is to choose from; with several
     it is refused.
     """
-    field = _MEASURED[workload.kind]
-    if getattr(workload, field) is None or workload.accelerator is not None:
+    fields = MEASURED if isinstance(workload, Training) else ("samples_per_second",)
+    given = [field for field in fields if getattr(workload, field) is not None]
+    if not given or workload.accelerator is not None:
         return workload
     if accelerators is None or len(accelerators) != 1:
-        raise InvalidInput("accelerator", f"is required with {field}: where was it measured?")
+        raise InvalidInput("accelerator", f"is required with {given[0]}: where was it measured?")
     return workload.model_copy(update={"accelerator": accelerators[0]})
 
 

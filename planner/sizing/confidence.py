@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 
+from planner.sizing.goodput import SINGLE_NODE
+from planner.sizing.parallelism import fast_domain
 from planner.sizing.throughput import calibrated, level_of
 from planner.sizing.work import RECOMPUTE_FACTOR, is_adapter, is_mixture
-from planner.sizing.workload import Training
+from planner.sizing.workload import MEASURED, Training
 from pricing.accelerators import Accelerator
 
 CALIBRATED_PARAMETERS = (6e7, 6e11)
@@ -35,7 +37,7 @@ def given_mfu(training: Training) -> float | None:
 
 def has_given_throughput(training: Training) -> bool:
     """Whether the team measured its own throughput, on one kind of accelerator."""
-    return training.tokens_per_second_per_accelerator is not None
+    return any(getattr(training, field) is not None for field in MEASURED)
 
 
 def has_given_rate(training: Training) -> bool:
@@ -48,7 +50,8 @@ def range_of(
 ) -> tuple[float, float]:
     """p10 and p90 as factors on the hours; each reason for doubt widens them by half."""
     if has_given_rate(training):
-        return GIVEN_ALL_RANGE if training.goodput else GIVEN_RATE_RANGE
+        is_all = training.goodput or training.measured_accelerator_hours
+        return GIVEN_ALL_RANGE if is_all else GIVEN_RATE_RANGE
     low, high = calibrated().log_error_quantiles
     wider = 1 + DOUBT * len(doubts(training, one, precision, count))
     return math.exp(low * wider), math.exp(high * wider)
@@ -69,6 +72,9 @@ def doubts(training: Training, one: Accelerator, precision: str, count: int) -> 
         > CALIBRATED_SEQUENCE,
         f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
         "workloads and its datasheet": not level_of(one, precision).is_measured,
+        f"no published run trained over PCIe on more than {SINGLE_NODE} accelerators": count
+        > SINGLE_NODE
+        and fast_domain(one) <= 2,
         "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
         "half the MFU of dense models": is_mixture(training),
         "no adapter run is among the published ones": is_adapter(training),

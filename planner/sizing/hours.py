@@ -9,26 +9,31 @@ given, calibrated otherwise; a measured throughput replaces P · MFU.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from planner.sizing.confidence import doubts, given_mfu, has_given_rate, range_of
 from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.memory import min_accelerators
-from planner.sizing.parallelism import Layout, layout_on
+from planner.sizing.parallelism import Layout, fast_domain, layout_on
 from planner.sizing.throughput import (
     MFU_CEILING,
     default_accelerators,
     level_of,
     mfu_of,
 )
-from planner.sizing.work import RECOMPUTE_FACTOR, Work, work_of
+from planner.sizing.work import RECOMPUTE_FACTOR, Work, active_parameters, work_of
 from planner.sizing.workload import Training
 from pricing.accelerators import Accelerator
 from pricing.invalid_input import InvalidInput
 
 PRECISION_ORDER = ("bf16", "fp16", "fp32")
 """Tried in this order where the request names no precision."""
+
+
+PEERLESS_SHARE = 0.86
+"""Rate of each of several consumer cards without a bridge over one card's: median of four
+workloads on 2 RTX 4090 (lambdal/deeplearning-benchmark @aa5addb6a536, 2023)."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,17 @@ class TrainingSize:
     goodput_source: str
     hours: float
     """Accelerator-hours, p50."""
-    range_p10_p90: tuple[float, float]
-    """Factors on `hours`."""
-    warnings: tuple[str, ...]
+
+    @cached_property
+    def range_p10_p90(self) -> tuple[float, float]:
+        """Factors on `hours`."""
+        return range_of(self.training, self.accelerator, self.precision, self.accelerators)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is suspect about a given rate, or why the calibration may not hold."""
+        found = doubts(self.training, self.accelerator, self.precision, self.accelerators)
+        return (*_high_mfu(self.mfu, self.training), *found)
 
     @cached_property
     def layout(self) -> Layout:
@@ -94,7 +107,7 @@ def precision_on(training: Training, one: Accelerator) -> str:
     >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
     ('bf16', 'fp16')
     """
-    available = [p for p in ("fp32", "tf32", "bf16", "fp16", "fp8") if one.dense_tflops(p)]
+    available = _precisions(one)
     if training.precision is None:
         best = [p for p in PRECISION_ORDER if p in available]
         if best:
@@ -106,6 +119,11 @@ def precision_on(training: Training, one: Accelerator) -> str:
     raise InvalidInput(
         "precision", f"{one.slug} has no {training.precision}; allowed there are {allowed}"
     )
+
+
+@cache
+def _precisions(one: Accelerator) -> tuple[str, ...]:
+    return tuple(p for p in ("fp32", "tf32", "bf16", "fp16", "fp8") if one.dense_tflops(p))
 
 
 def size_training(
@@ -134,8 +152,6 @@ def size_training(
         goodput=goodput,
         goodput_source=goodput_source,
         hours=work.model_flops / (peak * mfu * goodput * 3600),
-        range_p10_p90=range_of(training, one, precision, count),
-        warnings=(*_high_mfu(mfu, training), *doubts(training, one, precision, count)),
     )
 
 
@@ -174,14 +190,19 @@ def _mfu(
     given = given_mfu(training)
     if given:
         return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+    if training.measured_accelerator_hours:
+        return _mfu_of_hours(training, work, peak, one), "accelerator-hours of a past run, given"
     if training.tokens_per_second_per_accelerator:
-        return _measured_mfu(training, work, peak, one), "measured throughput, given"
-    calibrated_mfu = mfu_of(one, precision, count)
+        return _mfu_of_rate(training, work, peak, one), "measured throughput, given"
+    calibrated_mfu = mfu_of(one, precision, count, active_parameters(training))
+    if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
+        calibrated_mfu *= PEERLESS_SHARE
     source = f"{level_of(one, precision).source}; calibrated on published training runs"
     return calibrated_mfu * work.model_flops / work.executed_flops, source
 
 
-def _measured_mfu(training: Training, work: Work, peak: float, one: Accelerator) -> float:
+def _mfu_of_rate(training: Training, work: Work, peak: float, one: Accelerator) -> float:
+    """MFU of a measured rate: FLOPs a token · tokens/s / P."""
     rate = training.tokens_per_second_per_accelerator or 0.0
     share = rate * work.model_flops / training.tokens / peak
     if share > 1:
@@ -193,9 +214,24 @@ def _measured_mfu(training: Training, work: Work, peak: float, one: Accelerator)
     return share
 
 
+def _mfu_of_hours(training: Training, work: Work, peak: float, one: Accelerator) -> float:
+    """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
+    hours = training.measured_accelerator_hours or 0.0
+    share = work.model_flops / (hours * 3600 * peak)
+    if share > 1:
+        raise InvalidInput(
+            "measured_accelerator_hours",
+            f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of {one.slug}; "
+            f"allowed are {hours * share:,.6g} or more",
+        )
+    return share
+
+
 def _goodput(training: Training, count: int) -> tuple[float, str]:
     if training.goodput:
         return training.goodput, "given"
+    if training.measured_accelerator_hours:
+        return 1.0, "lost time is in the hours given"
     return goodput_of(count), (
         "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
         "interval, and 7 % for operations of many nodes"

@@ -51,6 +51,8 @@ planning values of this project, 2026."""
 TENSOR_SIZES = (1, 2, 4, 8, 16, 32, 64)
 """Accelerators over which one sequence's activations may be split (tensor, sequence or context
 parallelism)."""
+PIPELINE_SIZES = (1, 2, 4, 8, 16, 32, 64)
+"""Pipeline stages over which the layers may be split."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,11 @@ class States:
     @property
     def total(self) -> float:
         return self.weights + self.gradients + self.optimizer
+
+    def by_stage(self, stage: int) -> tuple[float, float]:
+        """Bytes that a ZeRO stage divides over every accelerator, and bytes that it does not."""
+        parts = (self.optimizer, self.gradients, self.weights)
+        return sum(parts[:stage]), sum(parts[stage:])
 
 
 @dataclass(frozen=True)
@@ -132,7 +139,7 @@ def adapter_parameters(training: Training) -> float:
 
 
 def memory_on(training: Training, precision: str, memory_gib: float, split: Split) -> Memory:
-    """GiB on each accelerator under `split`, micro-batch 1.
+    """GiB on each accelerator under `split`.
 
     Tensor and pipeline parallelism divide all states; ZeRO stage 1 divides the optimiser over
     every accelerator, 2 the gradients too, 3 the weights too (arXiv 1910.02054).
@@ -150,10 +157,13 @@ def memory_on(training: Training, precision: str, memory_gib: float, split: Spli
 
 
 def min_accelerators(training: Training, precision: str, memory_gib: float) -> int | None:
-    """Least n that holds the training: ⌈states / (usable − activations / t)⌉, at best t.
+    """Least n that holds the training, over every split into t · p parts:
 
-    States are split over all n (ZeRO stage 3), activations recomputed and split over t ≤ n.
-    None where even one sequence over 64 accelerators does not fit.
+        n = max(t · p, ⌈sharded / (usable − kept / (t · p) − activations / t)⌉)
+
+    `sharded` is what the ZeRO stage divides over all n (everything, unless a lower stage is
+    asked for), `kept` the rest; activations are recomputed unless that is ruled out. None where
+    nothing fits, however it is split.
 
     >>> llama = Training(kind="training", parameters=65.2e9, tokens=1.4e12, sequence_length=2048)
     >>> min_accelerators(llama, "bf16", 80)
@@ -161,14 +171,17 @@ def min_accelerators(training: Training, precision: str, memory_gib: float) -> i
     >>> min_accelerators(llama.model_copy(update={"optimizer": "qlora"}), "bf16", 48)
     1
     """
-    states = states_of(training, precision).total
-    activations = activation_bytes(training, precision, True) + logit_bytes(training)
+    stage = 3 if training.zero_stage is None else training.zero_stage
+    sharded, kept = states_of(training, precision).by_stage(stage)
+    recompute = training.activation_checkpointing is not False
+    activations = activation_bytes(training, precision, recompute) + logit_bytes(training)
     usable = usable_gib(memory_gib) * GIB
-    counts = [
-        max(t, math.ceil(states / (usable - activations / t)))
-        for t in TENSOR_SIZES
-        if usable > activations / t
-    ]
+    counts = []
+    for t in TENSOR_SIZES:
+        for p in PIPELINE_SIZES if kept else (1,):
+            left = usable - kept / (t * p) - activations / t
+            if left > 0 and (left >= sharded or stage):
+                counts.append(max(t * p, math.ceil(sharded / left)))
     return min(counts, default=None)
 
 
@@ -178,19 +191,20 @@ def usable_gib(memory_gib: float) -> float:
 
 
 def activation_bytes(training: Training, precision: str, recompute: bool) -> float:
-    """Bytes for the backward pass of one sequence: 34 s d L, or 2 s d L plus one live layer of
-    34 s d under full checkpointing; twice that in 32 bits."""
+    """Bytes for the backward pass of a micro-batch: 34 s b d L, or 2 s b d L plus one live layer
+    of 34 s b d under full checkpointing; twice that in 32 bits."""
     shape = shape_of_training(training)
     width = 2.0 if precision in ("fp32", "tf32") else 1.0
-    per_layer = sequence_length(training) * shape.hidden_size * width
+    per_layer = micro_batch_tokens(training) * shape.hidden_size * width
     if recompute:
         return per_layer * (CHECKPOINT_BYTES * shape.layers + ACTIVATION_BYTES)
     return per_layer * ACTIVATION_BYTES * shape.layers
 
 
 def logit_bytes(training: Training) -> float:
-    """Bytes of logits and their gradient: 6 s V."""
-    return LOGIT_BYTES * sequence_length(training) * (training.vocabulary_size or USUAL_VOCABULARY)
+    """Bytes of logits and their gradient: 6 s b V."""
+    vocabulary = training.vocabulary_size or USUAL_VOCABULARY
+    return LOGIT_BYTES * micro_batch_tokens(training) * vocabulary
 
 
 def kv_cache_bytes(
@@ -208,6 +222,11 @@ def kv_cache_bytes(
 def sequence_length(training: Training) -> int:
     """Tokens of one sequence, the typical one where none is given."""
     return training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+
+
+def micro_batch_tokens(training: Training) -> int:
+    """Tokens that one replica works on at once: s b."""
+    return sequence_length(training) * training.micro_batch_size
 
 
 def _bytes_per_parameter(optimizer: str, precision: str) -> tuple[float, float, float]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from planner.sizing.memory import Memory, Split, memory_on, sequence_length
+from planner.sizing.memory import (
+    PIPELINE_SIZES,
+    TENSOR_SIZES,
+    Memory,
+    Split,
+    memory_on,
+    micro_batch_tokens,
+)
 from planner.sizing.workload import Training
 from pricing.accelerators import Accelerator
 
@@ -65,32 +72,46 @@ def layout_on(
 ) -> Layout | None:
     """The first split that fits, in the order of what it costs to run; None where none does."""
     for split in _splits(fast_domain(one), accelerators):
+        if not _is_asked(training, split):
+            continue
         memory = memory_on(training, precision, one.memory_gib, split)
         if memory.total_gib <= one.memory_gib:
             return Layout(split, memory, _bubble(training, split))
     return None
 
 
+def _is_asked(training: Training, split: Split) -> bool:
+    """Whether a split keeps to the stage and checkpointing that the team asks for."""
+    stage, checkpointing = training.zero_stage, training.activation_checkpointing
+    return stage in (None, split.zero_stage) and checkpointing in (None, split.recompute)
+
+
 def _splits(domain: int, accelerators: int) -> Iterator[Split]:
-    """Replicas first, then sharded states, then tensor and pipeline parallelism; splitting a
-    sequence beyond the fast domain comes last."""
+    """Replicas first, then sharded states, then tensor and pipeline parallelism within the fast
+    domain; what goes beyond it comes last."""
+    full_shard = accelerators <= FULLY_SHARDED_LIMIT or domain == 1
     for recompute in (False, True):
-        for stage in (0, 1, 2):
+        for stage in (0, 1, 2, 3) if full_shard else (0, 1, 2):
             yield Split(accelerators, zero_stage=stage, recompute=recompute)
-        if accelerators <= FULLY_SHARDED_LIMIT or domain == 1:
-            yield Split(accelerators, zero_stage=3, recompute=recompute)
-    for tensor in (2, 4, 8):
-        if tensor <= min(domain, accelerators):
-            yield Split(accelerators, tensor, 1, 1, True)
-    for stages in (2, 4, 8, 16, 32, 64):
-        tensor = min(domain, 8)
-        if tensor * stages <= accelerators:
-            yield Split(accelerators, tensor, stages, 1, True)
-    for tensor in (1, 2, 4, 8, 16, 32, 64):
-        if tensor <= accelerators:
-            yield Split(accelerators, tensor, 1, 3, True)
+    for tensor in (t for t in (2, 4, 8) if t <= domain):
+        yield from _at(accelerators, tensor, 1, (1,))
+    for stages in PIPELINE_SIZES[1:]:
+        yield from _at(accelerators, min(domain, 8), stages, (1,))
+    for tensor in TENSOR_SIZES:
+        yield from _at(accelerators, tensor, 1, (3,))
+    for tensor in TENSOR_SIZES:
+        for stages in PIPELINE_SIZES:
+            yield from _at(accelerators, tensor, stages, (0, 1, 2))
+
+
+def _at(accelerators: int, tensor: int, pipeline: int, stages: Sequence[int]) -> Iterator[Split]:
+    """Splits of one size with and without recomputation, if there are enough accelerators."""
+    if tensor * pipeline <= accelerators:
+        for stage in stages:
+            for recompute in (True, False):
+                yield Split(accelerators, tensor, pipeline, stage, recompute)
 
 
 def _bubble(training: Training, split: Split) -> float:
-    per_replica = GLOBAL_BATCH_TOKENS / (sequence_length(training) * split.data)
+    per_replica = GLOBAL_BATCH_TOKENS / (micro_batch_tokens(training) * split.data)
     return (split.pipeline - 1) / (max(1.0, per_replica) + split.pipeline - 1)

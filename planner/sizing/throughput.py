@@ -1,10 +1,11 @@
 """Share of peak that a transformer's training sustains (MFU), and how sure that is. PURE.
 
-    MFU = level(accelerator, precision) · exp(a + b · ln(n / 128)),  n within 8 … 128
+    MFU = level(accelerator, precision) · small(N) · exp(a + b · ln(n / 128)),  n within 8 … 128
 
-`level` is what tuned public benchmarks reach (`mfu_levels.csv`); `a` is what real runs lose
-against them and `b` how that grows from one node to many. Two numbers, fitted robustly to
-`published_runs.csv` with every family of runs counted once, so nothing is fitted to one run.
+`level` is what tuned public benchmarks reach (`mfu_levels.csv`) and `small` how much less they
+reach with small models; `a` is what real runs lose against them and `b` how that grows from one
+node to many. Two numbers, fitted robustly to `published_runs.csv` with every family of runs
+counted once, so nothing is fitted to one run.
 MFU counts the model's FLOPs over the dense peak; recomputation and sparsity are not in it.
 """
 
@@ -33,6 +34,10 @@ Floats = NDArray[np.float64]
 SMALLEST_CLUSTER, LARGEST_CLUSTER = 8, 128
 """Accelerators between which the loss grows: within a node there is none, and beyond 16 nodes
 Megatron-LM lost only 5 points from 96 to 4,608 H100 (NVIDIA/Megatron-LM README, 2024)."""
+FULL_MODEL, SMALL_EXPONENT = 1.3e9, 0.14
+"""Parameters below which a model does not fill an accelerator, and by how much: MFU falls with
+N^0.14 from 1.3B to 0.12B on A100 (MPT at 1,024 and 2,048 tokens: 57 to 41 % and 57 to 45 %,
+mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023)."""
 MFU_CEILING = 0.65
 """Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
 B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
@@ -72,17 +77,29 @@ class Calibration:
 
 
 def mfu_of(
-    one: Accelerator, precision: str, accelerators: float, calibration: Calibration | None = None
+    one: Accelerator, precision: str, accelerators: float, parameters: float = FULL_MODEL
 ) -> float:
-    """Sustained MFU on n accelerators, at most 0.65.
+    """Sustained MFU on n accelerators of a model with N parameters at work, at most 0.65.
 
     >>> a100 = get("nvidia-a100-80gb-sxm")
     >>> 0.3 < mfu_of(a100, "bf16", 1024) < mfu_of(a100, "bf16", 8) <= 0.65
     True
+    >>> mfu_of(a100, "bf16", 8, 1.2e8) < mfu_of(a100, "bf16", 8, 7e9)
+    True
     """
-    fitted = calibration or calibrated()
+    fitted = calibrated()
     log_loss = fitted.loss + fitted.cluster_slope * _log_cluster(accelerators)
-    return min(MFU_CEILING, level_of(one, precision).mfu * math.exp(log_loss))
+    level = level_of(one, precision).mfu * small_model_share(parameters)
+    return min(MFU_CEILING, level * math.exp(log_loss))
+
+
+def small_model_share(parameters: float) -> float:
+    """MFU of a small model over that of one that fills the accelerator: (N / 1.3e9)^0.14.
+
+    >>> small_model_share(7e9), round(small_model_share(1.25e8), 2)
+    (1.0, 0.72)
+    """
+    return float(min(1.0, (parameters / FULL_MODEL) ** SMALL_EXPONENT))
 
 
 def default_accelerators(executed_flops: float, peak_flops: float) -> int:
@@ -127,10 +144,9 @@ def calibrated() -> Calibration:
 def calibrate(runs: Sequence[PublishedRun]) -> Calibration:
     """Fit to `runs`; the spread comes from predicting each family by the other families."""
     loss, slope = _fit(runs)
-    errors = held_out_log_errors(runs)
-    weights = np.array([_family_share(run, runs) for run in runs])
-    low, high = _weighted_quantiles(np.array([errors[run.run] for run in runs]), weights)
-    return Calibration(loss, slope, (low, high))
+    errors = list(held_out_log_errors(runs).values())
+    low, high = np.quantile(errors, _quantiles(len({run.family for run in runs})))
+    return Calibration(loss, slope, (float(low), float(high)))
 
 
 def held_out_log_errors(runs: Sequence[PublishedRun]) -> dict[str, float]:
@@ -192,7 +208,8 @@ def _log_realised(run: PublishedRun) -> float:
     one = get(run.accelerator)
     peak_hours = run.accelerator_hours * 3600 * _peak(one, run.precision) * 1e12
     share = run_work(run).executed_flops / peak_hours
-    return math.log(share / level_of(one, run.precision).mfu)
+    parameters = run.active_parameters or run.parameters or FULL_MODEL
+    return math.log(share / level_of(one, run.precision).mfu / small_model_share(parameters))
 
 
 def _useful_share(run: PublishedRun) -> float:
@@ -215,11 +232,11 @@ def _peak(one: Accelerator, precision: str) -> float:
     return one.dense_tflops(precision) or one.dense_tflops("fp32") or 0.0
 
 
-def _weighted_quantiles(values: Floats, weights: Floats) -> tuple[float, float]:
-    order = np.argsort(values)
-    share = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
-    low, high = np.interp(QUANTILES, share, values[order])
-    return float(low), float(high)
+def _quantiles(families: int) -> tuple[float, float]:
+    """p10 and p90 moved outwards for few families: 0.9 (m + 1) / m, as in split-conformal
+    prediction (Lei et al., Journal of the American Statistical Association 113, 2018)."""
+    low, high = QUANTILES
+    return max(0.0, low - high / families), min(1.0, high + high / families)
 
 
 @cache

@@ -89,6 +89,12 @@ ExperimentsFactor = Annotated[Number, Field(ge=1, le=1000)]
 """Hours of all attempts, failed and exploratory ones included, over those of the final runs."""
 
 
+MEASURED = ("tokens_per_second_per_accelerator", "measured_accelerator_hours")
+"""Fields of a training that hold what was measured on one kind of accelerator."""
+RATES = ("mfu", "hfu", *MEASURED)
+"""Fields of a training that stand in for the calibrated throughput; at most one is given."""
+
+
 class Training(RequestModel):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
 
@@ -112,6 +118,14 @@ class Training(RequestModel):
     """Executed FLOP/s over dense peak under full recomputation: MFU is 3/4 of it."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
+    measured_accelerator_hours: Annotated[Number, Field(gt=0, le=MAX_HOURS)] | None = None
+    """Hours that one such run took on `accelerator`, lost time included; replaces the estimate."""
+    zero_stage: Annotated[Whole, Field(ge=0, le=3)] | None = None
+    """ZeRO stage (3 is FSDP's full sharding); absent: the lowest that fits."""
+    activation_checkpointing: bool | None = None
+    """Absent: only where memory asks for it."""
+    micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] = 1
+    """Sequences that one replica works on at once."""
     goodput: Fraction | None = None
     accelerator: Slug | None = None
     runs: Runs | None = None
@@ -131,10 +145,11 @@ class Training(RequestModel):
                 f"{active:.4g} is more than the {self.parameters:.4g} parameters in total; "
                 f"allowed are up to {self.parameters:.4g}",
             )
-        rates = ("mfu", "hfu", "tokens_per_second_per_accelerator")
-        given = [name for name in rates if getattr(self, name) is not None]
+        given = [name for name in RATES if getattr(self, name) is not None]
         if len(given) > 1:
             yield InvalidInput(given[0], f"give only one of {', '.join(given)}")
+        if self.measured_accelerator_hours is not None and self.goodput is not None:
+            yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
 
 
 class Samples(RequestModel):

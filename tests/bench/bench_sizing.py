@@ -1,0 +1,117 @@
+"""Sizing against published runs and measured throughputs; prints the tables it is judged by."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+
+from planner.sizing.estimate import EstimateRequest, estimate
+from planner.sizing.published import published_runs
+from planner.sizing.workload import Training
+from planner.validation import parse
+from tests.bench import sizing_report as report
+from tests.bench.row import SHORT, Row, median_ms
+
+REQUEST = {
+    "workload": {
+        "kind": "training",
+        "parameters": 70e9,
+        "tokens": 2e12,
+        "runs": [{"start": "2027-03", "deadline": "2027-05"}],
+    },
+    "accelerator": "nvidia-h100-80gb-sxm",
+}
+
+
+def bench() -> list[Row]:
+    """Accuracy in per cent against plain 6 N D at 35 % MFU; times against one validation."""
+    predicted = report.predictions()
+    plain = report.shares(report.plain_errors())
+    ours = report.shares(p.error for p in predicted)
+    published = report.errors_with_published_mfu()
+    ratios = [error for _, _, error in report.ratio_errors()]
+    close = statistics.fmean(abs(e) <= 0.2 for e in ratios)
+    covered = statistics.fmean(p.is_covered for p in predicted)
+    with_mfu = statistics.median(map(abs, published.values()))
+    misses = report.memory_misses()
+    _print_runs(predicted)
+    _print_published(published)
+    _print_ratios()
+    _print_samples()
+    _print_alternatives()
+    return [
+        _row("held-out runs: median |error|", ours[0], plain[0], "<= 22 %", ours[0] <= 0.22),
+        _row("held-out runs: within 25 %", ours[1], plain[1], ">= 60 %", ours[1] >= 0.6),
+        _row("held-out runs: within 50 %", ours[2], plain[2], ">= 90 %", ours[2] >= 0.9),
+        _row("held-out runs: in p10-p90", covered, 0.8, "75-90 %", 0.75 <= covered <= 0.9),
+        _row("published MFU: median |error|", with_mfu, plain[0], "<= 12 %", with_mfu <= 0.12),
+        _row("held-out ratios: within 20 %", close, 2 / 3, ">= 66.7 %", close >= 2 / 3),
+        _row("runs on too few accelerators", len(misses) / 100, 0, "0", not misses),
+        *_times(),
+    ]
+
+
+def _times() -> list[Row]:
+    workload = REQUEST["workload"]
+    floor = median_ms(lambda: parse(Training, workload))
+    one = median_ms(lambda: estimate(REQUEST))
+    ranked = median_ms(lambda: estimate(REQUEST).candidates)
+    asked = parse(EstimateRequest, REQUEST)
+    whole = median_ms(lambda: estimate(asked).as_dict())
+    return [
+        Row("one estimate", one, floor, "< 1 ms", one < 1 or SHORT),
+        Row("one estimate and the ranking", ranked, floor, "< 20 ms", ranked < 20 or SHORT),
+        Row("the whole answer as a dict", whole, floor, "< 25 ms", whole < 25 or SHORT),
+    ]
+
+
+def _row(name: str, ours: float, floor: float, hold: str, ok: bool) -> Row:
+    return Row(name, 100 * ours, 100 * floor, hold, ok, unit="%")
+
+
+def _print_runs(predicted: list[report.Prediction]) -> None:
+    began = time.perf_counter()
+    print(f"{'run':<20}{'Q':<3}{'n':>7}{'predicted h':>14}{'published h':>14}{'error':>8}  range")
+    for p in sorted(predicted, key=lambda p: p.error):
+        place = "in" if p.is_covered else "out"
+        why = f"  {p.run.note}" if abs(p.error) > 0.25 else ""
+        print(
+            f"{p.run.run:<20}{p.run.quality:<3}{p.run.accelerators or '':>7}{p.hours:>14,.0f}"
+            f"{p.run.accelerator_hours:>14,.0f}{p.error:>+8.0%}  {place}{why}"
+        )
+    refused = ", ".join(f"{run.run} ({run.note})" for run in published_runs("X"))
+    print(f"refused as impossible when their hours are given: {refused}")
+    print(f"printed in {time.perf_counter() - began:.2f} s\n")
+
+
+def _print_published(errors: dict[str, float]) -> None:
+    print("with the published MFU and goodput:")
+    for run, error in sorted(errors.items(), key=lambda item: item[1]):
+        print(f"  {run:<20}{error:>+7.0%}")
+    print()
+
+
+def _print_ratios() -> None:
+    print("ratios between accelerators by held-out workload: pairs, share within 20 %")
+    rows = sorted(report.ratio_errors(), key=lambda row: row[0].workload)
+    for workload, group in itertools.groupby(rows, key=lambda row: row[0].workload):
+        errors = [abs(error) for _, _, error in group]
+        share = statistics.fmean(error <= 0.2 for error in errors)
+        print(f"  {workload:<34}{len(errors):>5}{share:>7.0%}")
+    print()
+
+
+def _print_samples() -> None:
+    print("sample-based runs whose workload another family measured:")
+    for name, hours, published, source in report.sample_errors():
+        error = hours / published - 1
+        print(f"  {name:<28}{hours:>8.1f} h for {published:>6.1f}{error:>+7.0%}  {source}")
+    print("  every other sample-based run has no measured workload outside its own family\n")
+
+
+def _print_alternatives() -> None:
+    print("features tried beside the benchmark level: median |error|, within 25 %, within 50 %")
+    for name, (median, near, half) in report.alternatives().items():
+        print(f"  {name:<30}{median:>7.1%}{near:>7.0%}{half:>7.0%}")
+    print()
