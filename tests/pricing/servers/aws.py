@@ -22,7 +22,6 @@ from tests.pricing.servers.base import FakeServer, Reply, Request
 
 _SCOPE = re.compile(r"Credential=[^/]+/\d+/([a-z0-9-]+)/")
 EC2_PAGE = 9
-PRICE_PAGE = 40
 
 
 class FakeAws(FakeServer):
@@ -38,6 +37,8 @@ class FakeAws(FakeServer):
         self.drop: Callable[[rows.Row], bool] = lambda _row: False
         """Rows of the price list that get lost."""
         self.zone_ids = True
+        self.price_page = 40
+        """Rows of one page of GetProducts."""
         self._rows: list[rows.Row] = []
         self._rows_of = ""
 
@@ -71,10 +72,11 @@ class FakeAws(FakeServer):
             if all(row["product"]["attributes"].get(f["Field"]) == f["Value"] for f in filters)
         ]
         page = int(asked.get("NextToken", "page:0").split(":")[1])
-        part = found[page * PRICE_PAGE : (page + 1) * PRICE_PAGE]
+        start, end = page * self.price_page, (page + 1) * self.price_page
+        part = found[start:end]
         answer: dict[str, Any] = {"FormatVersion": "aws_v1"}
         answer["PriceList"] = [json.dumps(row) for row in part]
-        if len(found) > (page + 1) * PRICE_PAGE:
+        if len(found) > end:
             answer["NextToken"] = f"page:{page + 1}"
         return json_reply(answer)
 
