@@ -7,7 +7,7 @@ Pay-as-you-go, Spot and Low Priority, reservations of 1 and 3 years (the whole t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pricing.offers import Offer
 from pricing.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
@@ -35,6 +35,12 @@ class AzureProvider:
             machines = self._machines(pages)
             for one in one_price_each(prices):
                 yield one if isinstance(one, SkippedRow) else _offer(one, machines, context)
+
+    def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
+        """What the subscription may run, as rows of `constraints.quotas`."""
+        from pricing.providers.azure import quotas
+
+        return quotas.fetch_quotas(context)
 
     def _read(self, pages: Pages) -> Iterator[Price | SkippedRow]:
         """Every price of the list in the wanted regions, each of which must be there."""

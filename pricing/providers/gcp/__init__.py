@@ -7,7 +7,7 @@ where comes from Compute Engine when GCP_PROJECT is set, from our own table othe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pricing.offers import Offer
 from pricing.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
@@ -35,6 +35,12 @@ class GcpProvider:
             day = context.retrieved_at.date()
             composer = Composer(RateBook(rates), _market(pages), day, context.regions)
             yield from composer.offers()
+
+    def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
+        """What the project may run, as rows of `constraints.quotas`."""
+        from pricing.providers.gcp import quotas
+
+        return quotas.fetch_quotas(context)
 
     def _check_regions(self, context: FetchContext, found: set[str]) -> None:
         if not found:

@@ -75,7 +75,7 @@ def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
         pager = clients[0].list_skus(question, retry=None, timeout=CALL_TIMEOUT_S)
         return _plain(next(pager.pages))
 
-    for page in _pages(pages, f"skus/{service}", ask, REMEDY):
+    for page in _pages(pages, f"skus/{service}", "skus", ask, REMEDY):
         yield from page.get("skus") or ()
 
 
@@ -126,7 +126,7 @@ def regions(pages: Pages) -> Iterator[dict[str, Any]]:
         pager = clients[0].list(question, retry=None, timeout=CALL_TIMEOUT_S)
         return _plain(next(pager.pages))
 
-    for page in _pages(pages, "regions", ask, COMPUTE_REMEDY):
+    for page in _pages(pages, "regions", "items", ask, COMPUTE_REMEDY):
         yield from page.get("items") or ()
 
 
@@ -143,21 +143,29 @@ def _aggregated(
         pager = clients[0].aggregated_list(question, retry=None, timeout=CALL_TIMEOUT_S)
         return _plain(next(pager.pages))
 
-    for page in _pages(pages, name, ask, COMPUTE_REMEDY):
+    for page in _pages(pages, name, "items", ask, COMPUTE_REMEDY):
         for zone, scoped in (page.get("items") or {}).items():
             yield from ((zone, row) for row in scoped.get(rows) or ())
 
 
 def _pages(
-    pages: Pages, name: str, ask: Callable[[str], Any], remedy: str
+    pages: Pages, name: str, rows: str, ask: Callable[[str], Any], remedy: str
 ) -> Iterator[dict[str, Any]]:
     """All pages of one list, each through retries, record and replay."""
+
+    def whole(token: str) -> Any:
+        """A page that was announced and ends the list without a row is asked for again."""
+        page = ask(token)
+        if token and not page.get(rows) and not page.get("nextPageToken"):
+            raise RetryableError("an empty page in the place of the next one")
+        return page
+
     token, number = "", 1
     seen = {token}
     while True:
         page = pages.call(
             f"{name}/{number:04}.json",
-            lambda token=token: ask(token),  # type: ignore[misc]
+            lambda token=token: whole(token),  # type: ignore[misc]
             lambda error: failure(error, remedy),
         )
         yield page

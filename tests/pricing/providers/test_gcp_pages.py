@@ -41,12 +41,14 @@ PASSING: dict[str, Callable[..., Fault]] = {
     "503": lambda **k: Fault.error(2, status=503, **k),
     "truncated": lambda **k: Fault.truncated(2, **k),
     "lost half-way": lambda **k: Fault.lost(2, **k),
+    "empty page": lambda **k: Fault(times=2, rewrite=lambda _body: b"{}", **k),
 }
 LASTING: dict[str, Callable[..., Fault]] = {
     "429": lambda **k: Fault.burst(None, **k),
     "500": lambda **k: Fault.error(None, **k),
     "truncated": lambda **k: Fault.truncated(None, **k),
     "lost half-way": lambda **k: Fault.lost(None, **k),
+    "empty page": lambda **k: Fault(rewrite=lambda _body: b"{}", **k),
 }
 
 

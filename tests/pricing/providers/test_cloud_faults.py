@@ -1,0 +1,102 @@
+"""Faults at random against both clouds: a run gives the truth whole, or nothing and says why."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pricing.offers import Offer
+from pricing.provider import ProviderUnavailable
+from pricing.providers.azure import management
+from pricing.providers.gcp import client
+from tests.pricing.providers import azure_tools, gcp_tools
+from tests.pricing.servers import azure_truth, gcp_truth
+from tests.pricing.servers.azure import AzureServer
+from tests.pricing.servers.base import Fault
+from tests.pricing.servers.gcp import GcpServer
+
+SEEDS = range(150 if os.environ.get("FAULTS") == "1" else 6)
+
+MAKERS: tuple[Callable[..., Fault], ...] = (
+    lambda times, after, _cut: Fault.burst(times, after=after),
+    lambda times, after, _cut: Fault.error(times, after=after),
+    lambda times, after, _cut: Fault.error(times, status=503, after=after),
+    lambda times, after, cut: Fault.truncated(times, keep=cut, after=after),
+    lambda times, after, cut: Fault.lost(times, at=cut, after=after),
+    lambda times, after, _cut: Fault(times=times, after=after, rewrite=lambda _body: b""),
+    lambda times, after, _cut: Fault(times=times, after=after, rewrite=lambda _body: b"<html>"),
+)
+
+
+def some_faults(seed: int) -> list[Fault]:
+    chance = random.Random(seed)
+    return [
+        chance.choice(MAKERS)(chance.randint(1, 7), chance.randint(0, 12), chance.random())
+        for _ in range(chance.randint(1, 4))
+    ]
+
+
+def outcome(fetch: Callable[[], dict[str, Offer]]) -> dict[str, Offer] | None:
+    """What was found, or None where the run gave up as it should."""
+    try:
+        return fetch()
+    except ProviderUnavailable:
+        return None
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", SEEDS)
+def test_azure_under_faults_gives_all_or_nothing(seed: int) -> None:
+    with AzureServer() as server:
+        server.faults.extend(some_faults(seed))
+        settings = server.settings_with_subscription
+        found = outcome(lambda: azure_tools.offers(azure_tools.fetched(settings)))
+    assert found in (None, azure_truth.truth())
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", SEEDS)
+def test_gcp_under_faults_gives_all_or_nothing(seed: int) -> None:
+    with GcpServer() as server:
+        server.faults.extend(some_faults(seed))
+        settings = server.settings_with_project
+        found = outcome(lambda: gcp_tools.offers(gcp_tools.fetched(settings)))
+    assert found in (None, gcp_truth.truth())
+
+
+def test_a_silence_of_google_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "CALL_TIMEOUT_S", 0.3)
+    with GcpServer() as server:
+        server.faults.append(Fault.time_out(1.0, times=2, after=1))
+        found = gcp_tools.offers(gcp_tools.fetched(server.settings_with_project))
+    assert found == gcp_truth.truth()
+
+
+def test_a_silence_of_resource_manager_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(management, "CALL_TIMEOUT_S", 0.3)
+    with AzureServer() as server:
+        slow = Fault.time_out(1.0, times=2, matches=lambda request: "/skus" in request.path)
+        server.faults.append(slow)
+        found = azure_tools.offers(azure_tools.fetched(server.settings_with_subscription))
+    assert found == azure_truth.truth()
+
+
+def test_the_runs_deadline_ends_the_waiting() -> None:
+    with GcpServer() as server:
+        server.faults.append(Fault.burst(None, retry_after="60"))
+        deadline = time.monotonic() + 5
+        with pytest.raises(ProviderUnavailable, match="the time for this run is over"):
+            gcp_tools.fetched(server.settings, deadline=deadline)
+
+
+def test_the_seeds_meet_both_outcomes() -> None:
+    def found(seed: int) -> dict[str, Offer] | None:
+        with AzureServer() as server:
+            server.faults.extend(some_faults(seed))
+            return outcome(lambda: azure_tools.offers(azure_tools.fetched(server.settings)))
+
+    assert {found(seed) is None for seed in range(12)} == {True, False}
