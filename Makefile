@@ -21,7 +21,7 @@ help: ## This list
 
 .make/npm: package-lock.json .make/venv .ci/npm
 	@.ci/npm ci --no-audit --no-fund --loglevel=error
-	@touch $@
+	@mkdir -p staticfiles && touch $@
 
 run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127.0.0.1:8000
 	@$(MANAGE) migrate --verbosity 0

@@ -69,5 +69,7 @@ def _file_lock(provider: str) -> Iterator[None]:
 def _lock_file(provider: str) -> Path:
     """In the system's folder for temporary files, so that a full disk does not stop a refresh."""
     database = str(connection.settings_dict["NAME"])
+    if "mode=memory" in database:  # a database of this process alone
+        database = f"{database}\x1f{os.getpid()}"
     name = hashlib.sha256(f"{Path(database).absolute()}\x1f{provider}".encode()).hexdigest()[:24]
     return Path(tempfile.gettempdir()) / f"gpu-cost-planner-{os.getuid()}-{name}.lock"

@@ -192,7 +192,7 @@ def _keys(catalog: Catalog, order: str) -> NDArray[Any]:
     offers = catalog.offers
     if order == "usd_per_tflop_hour":
         rates = np.array([_rate(get(name)) or np.nan for name in offers.accelerator.names])
-        return offers.usd_per_accelerator_hour / rates[offers.accelerator.codes]
+        return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
     if order == "usd_per_hour":
         return offers.effective_usd_per_hour
     column = getattr(offers, order)

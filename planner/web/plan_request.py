@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import QueryDict
 
-from planner.comparison import Comparison, compare
+from planner.models import Team
+from planner.services.comparing import answer
 from planner.web import address
 from planner.web import fields as f
-from pricing import catalog
 from pricing.invalid_input import InvalidInput
 
 _OF_KIND: Mapping[str, frozenset[str]] = {
@@ -34,7 +33,7 @@ class Outcome:
     """What a page has to show: the request, and its answer or the refusals."""
 
     request: dict[str, Any]
-    comparison: Comparison | None
+    answer: dict[str, Any] | None = None
     refusals: tuple[InvalidInput, ...] = ()
 
 
@@ -62,12 +61,12 @@ def request_of(query: QueryDict) -> dict[str, Any]:
     return address.read(query, f.KINDS, ignored)
 
 
-def outcome_of(query: QueryDict, today: dt.date) -> Outcome:
-    """Compares what the address asks; refusals are kept for their fields."""
+def outcome_of(query: QueryDict, team: Team | None = None) -> Outcome:
+    """Compares what the address asks, with what the team adds; refusals go to their fields."""
     request = request_of(query)
     if "workload" not in request:
-        return Outcome(request, None)
+        return Outcome(request)
     try:
-        return Outcome(request, compare(request, catalog.current(), today=today))
+        return Outcome(request, answer(request, team).answer)
     except InvalidInput as refusal:
         return Outcome(request, None, refusal.all())

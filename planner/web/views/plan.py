@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
-from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.sizing.estimate import estimate
@@ -27,20 +25,14 @@ WORKLOAD_KINDS = (
 )
 
 
-def today() -> dt.date:
-    return timezone.now().date()
-
-
 @open_page
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer below."""
-    outcome = outcome_of(request.GET, today())
+    outcome = outcome_of(request.GET)
     context = _form_context(request.GET, outcome) | {"live": live_of(outcome)}
-    if outcome.comparison:
-        context["page"] = AnswerPage(
-            outcome.comparison.as_dict(), request.GET.get("scenario", ""), request.GET
-        )
+    if outcome.answer:
+        context["page"] = AnswerPage(outcome.answer, request.GET.get("scenario", ""), request.GET)
         context["address"] = without(request.GET, "scenario")
     status = 400 if outcome.refusals else 200
     return render(request, "web/plan/page.html", context, status=status)
@@ -50,7 +42,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
-    outcome = outcome_of(request.GET, today())
+    outcome = outcome_of(request.GET)
     return render(
         request, "web/plan/live.html", {"live": live_of(outcome), "titles": charts.TITLES}
     )
@@ -66,9 +58,9 @@ def without(query: QueryDict, *names: str) -> str:
 
 def live_of(outcome: Outcome) -> dict[str, Any]:
     """What the panel shows: hours, memory and fit, totals, or what is still missing."""
-    if outcome.comparison is None:
+    answer = outcome.answer
+    if answer is None:
         return {"refusals": outcome.refusals}
-    answer = outcome.comparison.as_dict()
     hours = sum(float(value) for value in answer["demand"]["hours_per_month"])
     return {"answer": answer, "hours": hours, "estimate": _estimate(outcome, answer)}
 

@@ -1,0 +1,154 @@
+"""Pages that anyone may open: what each must show, then what each refuses."""
+
+from __future__ import annotations
+
+import html
+from urllib.parse import urlencode
+
+import pytest
+from django.urls import reverse
+
+from tests.planner.costing.market_of import H100
+
+HOURS = {
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": "H100",
+    "workload.hours_per_month": "4000",
+    "start": "2027-01",
+    "horizon_months": "6",
+}
+
+
+def get(client, name: str, values: dict[str, str] | None = None):
+    return client.get(f"{reverse(name)}?{urlencode(values or {})}")
+
+
+def text(response) -> str:
+    return html.unescape(response.content.decode())
+
+
+@pytest.mark.parametrize(
+    "name", ["start", "plan", "market", "market-changes", "hardware", "method"]
+)
+def test_a_page_opens_with_prices(client, prices, name):
+    assert get(client, name).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["start", "plan", "market", "market-changes", "hardware"])
+def test_a_page_opens_before_any_price_is_loaded(client, db, name):
+    assert get(client, name).status_code == 200
+
+
+def test_an_address_with_a_workload_shows_its_answer(client, prices):
+    page = text(get(client, "plan", HOURS))
+    assert "165,120" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
+    assert "When does buying pay off?" in page
+    assert "Assumptions" in page
+
+
+def test_each_chart_has_its_table(client, prices):
+    page = text(get(client, "plan", HOURS))
+    assert page.count("data-chart=") == page.count("Show numbers") >= 3
+
+
+def test_another_scenario_can_be_shown(client, prices):
+    page = text(get(client, "plan", {**HOURS, "scenario": "on_demand"}))
+    assert "Capacity by source of on demand" in page
+
+
+def test_the_panel_shows_the_totals_so_far(client, prices):
+    page = text(get(client, "plan-live", HOURS))
+    assert "24,000" in page
+    assert "Hybrid" in page
+
+
+def test_a_refusal_stands_beside_its_field_and_nothing_typed_is_lost(client, prices):
+    response = get(client, "plan", {**HOURS, "horizon_months": "200", "name": "My plan"})
+    page = text(response)
+    assert response.status_code == 400
+    assert 'id="id_horizon_months_error"' in page
+    assert 'aria-invalid="true"' in page
+    assert 'value="200"' in page
+    assert 'value="My plan"' in page
+    assert 'value="H100"' in page or f'value="{H100}"' in page
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "field"),
+    [
+        ("workload.accelerator", "H1000", "workload.accelerator"),
+        ("workload.hours_per_month", "-5", "workload.hours_per_month"),
+        ("workload.hours_per_month", "NaN", "workload.hours_per_month"),
+        ("horizon_months", "200", "horizon_months"),
+        ("constraints.providers", "acme", "constraints.providers"),
+        ("workload.hours", "5", "workload.hours"),
+    ],
+)
+def test_bad_input_is_named_and_never_a_traceback(client, prices, name, value, field):
+    response = get(client, "plan", {**HOURS, name: value})
+    assert response.status_code == 400
+    assert field in text(response)
+
+
+def test_nothing_that_fits_says_so_and_shows_no_total(client, prices):
+    page = text(get(client, "plan", {**HOURS, "constraints.min_accelerator_memory_gib": "4000"}))
+    assert "Not possible" in page
+    assert "0 USD over" not in page
+
+
+def test_a_row_more_keeps_what_was_typed(client, prices):
+    page = text(get(client, "plan", {"rows.custom_offers": "3", "custom_offers.0.label": "Mine"}))
+    assert 'name="custom_offers.2.label"' in page
+    assert 'value="Mine"' in page
+
+
+def test_the_market_filters_and_sorts(client, prices):
+    page = text(get(client, "market", {"accelerator": "H100", "purchase_option": "on_demand"}))
+    assert "1 offers" in page
+    assert "6.88" in page
+
+
+def test_the_market_refuses_an_unknown_filter_value_by_name(client, prices):
+    response = get(client, "market", {"provider": "acme"})
+    assert response.status_code == 400
+    assert "provider" in text(response)
+
+
+def test_an_offer_shows_its_options_and_source(client, prices):
+    page = text(get(client, "market-offer", {"id": "aws:us-east-1:p5.48xlarge:on_demand"}))
+    assert "Purchase options here" in page
+    assert "reserved" in page
+
+
+def test_an_unknown_offer_is_not_found(client, prices):
+    assert get(client, "market-offer", {"id": "nowhere"}).status_code == 404
+
+
+def test_hardware_compares_what_is_ticked(client, prices):
+    assert "Side by side" in text(get(client, "hardware", {"compare": H100}))
+
+
+def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, settings):
+    settings.LOGIN_REQUIRED = True
+    response = get(client, "plan", HOURS)
+    assert response.status_code == 302
+    assert "workload.hours_per_month" in response["Location"]
+
+
+def test_colours_are_remembered(client, db):
+    client.post(reverse("theme"), {"theme": "dark", "next": "/plan/"})
+    assert 'data-bs-theme="dark"' in text(get(client, "start"))
+
+
+def test_the_way_back_never_leaves_the_site(client, db):
+    response = client.post(reverse("theme"), {"theme": "dark", "next": "https://evil.example/"})
+    assert response["Location"] == "/"
+
+
+def test_no_page_carries_an_inline_style_or_script(client, prices):
+    for name in ("start", "plan", "market", "hardware", "method"):
+        page = text(get(client, name, HOURS if name == "plan" else None))
+        assert " style=" not in page
+        assert "<style" not in page
+        assert "<script>" not in page
+        assert "https://" not in page.split("</head>")[0]
