@@ -11,12 +11,12 @@ import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from planner.answer_parts import energy_of, grid_of, money, risk_of, scenario_of, swing_of
 from planner.costing.assumptions import Assumption
 from planner.costing.break_even import BreakEven, CostLine, crossings
-from planner.costing.results import Line, Scenario
+from planner.costing.sensitivity import price_grid
 from planner.costing.source import Source
 from pricing.offers import HOURS_PER_MONTH
 
@@ -39,14 +39,18 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "catalog": _catalog(comparison),
         "assumptions": [_assumption(row) for row in comparison.terms.rows],
         "demand": _demand(comparison),
-        "scenarios": [_scenario(s) for s in comparison.scenarios.values()],
+        "scenarios": [
+            scenario_of(s) | {"energy": energy_of(comparison.energy.get(s.key))}
+            for s in comparison.scenarios.values()
+        ],
         "break_even": [_break_even(row) for row in comparison.break_even],
         "cost_curve": _curve(comparison.cost_lines),
         "recommendation": _recommendation(comparison),
         "offers": {s.offer_id: _offer(s) for s in comparison.used_sources if s.offer_id},
         "servers": [_server(s) for s in comparison.used_sources if s.is_owned],
-        "risk": None,
-        "sensitivity": [],
+        "risk": risk_of(comparison.risk),
+        "sensitivity": [swing_of(row) for row in comparison.swings],
+        "price_grid": grid_of(price_grid(comparison.cost_lines)),
         "warnings": list(dict.fromkeys(comparison.warnings)),
     }
 
@@ -60,18 +64,6 @@ def month_of(answer: Mapping[str, Any], index: int) -> dt.date:
     year, month = map(int, str(answer["start"]).split("-"))
     years, rest = divmod(month - 1 + index, 12)
     return dt.date(year + years, rest + 1, 1)
-
-
-def money(amount: Decimal | float | None) -> str | None:
-    """Money as a decimal string without exponent; None stays None.
-
-    >>> money(Decimal("12.50")), money(1e-7), money(None)
-    ('12.50', '0.0000001', None)
-    """
-    if amount is None:
-        return None
-    exact = amount if isinstance(amount, Decimal) else Decimal(str(amount))
-    return f"{exact:f}"
 
 
 def _exchange_rate(comparison: Comparison) -> dict[str, Any] | None:
@@ -138,61 +130,6 @@ def _demand(comparison: Comparison) -> dict[str, Any]:
 
 def _floats(values: Iterable[Any]) -> list[float]:
     return [float(value) for value in values]
-
-
-def _scenario(scenario: Scenario) -> dict[str, Any]:
-    known: dict[str, Any] = {"key": scenario.key.value, "feasible": scenario.feasible}
-    known["why_not"] = list(scenario.why_not)
-    if not scenario.feasible:
-        empty = dict.fromkeys(("total_cost", "net_present_cost"))
-        empty |= dict.fromkeys(("levelised_cost_per_accelerator_hour", "gap", "bound"))
-        return known | empty | {"lines": [], "capacity": [], "warnings": list(scenario.warnings)}
-    cash = scenario.cash_per_month
-    return known | {
-        "total_cost": money(scenario.total_cost),
-        "net_present_cost": money(scenario.net_present_cost),
-        "levelised_cost_per_accelerator_hour": money(scenario.levelised_cost_per_accelerator_hour),
-        "cost_by_category": {k: money(v) for k, v in scenario.cost_by_category.items()},
-        "cash_per_month": [money(amount) for amount in cash],
-        "accrued_per_month": [money(amount) for amount in scenario.accrued],
-        "write_off": {
-            source: [money(amount) for amount in months]
-            for source, months in scenario.write_off.items()
-        },
-        "cumulative_cost": [money(amount) for amount in accumulate(cash)],
-        "lines": [_line(line) for line in scenario.lines],
-        "capacity": [
-            {
-                "month": row.month,
-                "source": row.source,
-                "accelerators": row.accelerators,
-                "hours_available": row.hours_available,
-                "hours_used": row.hours_used,
-            }
-            for row in scenario.capacity
-        ],
-        "gap": scenario.gap,
-        "bound": money(round(scenario.bound, 2)),
-        "warnings": list(scenario.warnings),
-    }
-
-
-def _line(line: Line) -> dict[str, Any]:
-    return {
-        "month": line.month,
-        "category": line.category.value,
-        "label": line.label,
-        "provider": line.provider,
-        "region": line.region,
-        "instance_type": line.instance_type,
-        "purchase_option": line.purchase_option,
-        "quantity": line.quantity,
-        "unit": line.unit,
-        "unit_price": f"{line.unit_price:f}",
-        "amount": f"{line.amount:f}",
-        "offer_id": line.offer_id,
-        "source": line.source,
-    }
 
 
 def _break_even(row: BreakEven) -> dict[str, Any]:

@@ -22,19 +22,27 @@ from planner.costing.break_even import (
     break_even_of,
     cost_lines,
 )
+from planner.costing.carbon import (
+    ON_PREM_G_CO2E_PER_KWH,
+    ON_PREM_SOURCE,
+    Energy,
+    energy_of,
+)
+from planner.costing.cautions import cautions
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
 from planner.costing.market import Market, custom_table, refuse_unknown_names
 from planner.costing.recipe import Recipe
 from planner.costing.recommendation import Recommendation, recommend
 from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.risk import Risk, risk_of, spread_of
 from planner.costing.scenarios import (
-    COMMITTED,
     ON_DEMAND,
     SPOT,
     Project,
     scenarios_of,
 )
+from planner.costing.sensitivity import Swing, swings
 from planner.costing.source import Source
 from planner.request import ComparisonRequest, read_request
 from planner.sizing.demand import Demand, demand_of
@@ -60,6 +68,7 @@ class Comparison:
     break_even: tuple[BreakEven, ...]
     cost_lines: tuple[CostLine, ...]
     recommendation: Recommendation
+    recipe: Recipe
     warnings: tuple[str, ...] = ()
     units_per_usd: float = 1.0
 
@@ -67,6 +76,43 @@ class Comparison:
     def calendar(self) -> Calendar:
         """Months of the plan."""
         return self.project.calendar
+
+    @cached_property
+    def risk(self) -> Risk | None:
+        """The scenarios over many futures, where the request asks for it."""
+        if self.request.risk is None:
+            return None
+        return risk_of(self.scenarios, self.project, spread_of(self.request.risk, self.terms))
+
+    @cached_property
+    def swings(self) -> list[Swing]:
+        """What moves the advised plan, the furthest reaching figure first."""
+        advised = self.recommendation.scenario
+        if advised is None or not self.request.sensitivity:
+            return []
+        given = frozenset(self.request.on_prem.model_fields_set)
+        return swings(self.recipe, self.scenarios, advised, self.demand.range_p10_p90, given)
+
+    @cached_property
+    def energy(self) -> dict[ScenarioKey, Energy]:
+        """Energy and carbon of the feasible scenarios."""
+        return {
+            key: energy_of(scenario, self.project, self._intensity)
+            for key, scenario in self.scenarios.items()
+            if scenario.feasible
+        }
+
+    def _intensity(self, provider: str, region: str) -> tuple[float, str] | None:
+        """g CO2e/kWh of a place and its source; owned servers have no provider."""
+        if not provider:
+            given = self.request.on_prem.g_co2e_per_kwh
+            if given is not None:
+                return given, "request"
+            return ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE
+        place = self.catalog.region(provider, region)
+        if place is None or place.g_co2e_per_kwh is None:
+            return None
+        return place.g_co2e_per_kwh, place.carbon_source
 
     @cached_property
     def used_sources(self) -> tuple[Source, ...]:
@@ -119,8 +165,12 @@ class _Comparing:
             scenarios=scenarios,
             break_even=break_even,
             cost_lines=tuple(self._cost_lines(break_even)),
+            recipe=self.recipe,
             recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
-            warnings=tuple(self._warnings(scenarios)),
+            warnings=(
+                *self.demand.warnings,
+                *cautions(self.project, scenarios, self.market.listed),
+            ),
             units_per_usd=self.units_per_usd,
         )
 
@@ -281,46 +331,6 @@ class _Comparing:
         first = min(reached, key=lambda row: (row.hours, row.server), default=None)
         server = self.project.by_key.get(f"server:{first.server}") if first else None
         return cost_lines(server, rents, self.calendar)
-
-    def _warnings(self, scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
-        yield from self.demand.warnings
-        offered = {s.purchase_option for s in self.project.sources}
-        if not offered & COMMITTED:
-            yield "No commitment fits: committed is on demand alone."
-        yield from _price_warnings(self.project.sources, scenarios)
-        unsold = len(self.catalog.offers) - int(self.catalog.offers.sold_now.sum())
-        if self.request.use_catalog and unsold:
-            yield (
-                f"{unsold:,} prices of retired machines, or of machines not sold where they are "
-                "listed, are known and not proposed."
-            )
-
-
-def _price_warnings(
-    sources: tuple[Source, ...], scenarios: Mapping[ScenarioKey, Scenario]
-) -> Iterator[str]:
-    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
-    rented = [s for s in sources if s.key in used and s.native is not None]
-    listed = [s for s in rented if s.native and s.native.source != "request"]
-    undated = [s.label for s in listed if s.native and s.native.as_of is None]
-    if undated:
-        yield f"The source gives no date for the price of {'; '.join(undated)}."
-    dates = [s.native.as_of for s in listed if s.native and s.native.as_of]
-    if dates:
-        yield f"The oldest price used is of {min(dates)}."
-    for source in rented:
-        if source.is_spot and source.zone and source.zone != source.label:
-            yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
-        if source.purchase_option in _NOTES:
-            yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"
-
-
-_NOTES = {
-    PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
-    PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
-    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode is reserved for days ahead, up to 90 days.",
-    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs at most seven days.",
-}
 
 
 def _next_month(day: dt.date) -> dt.date:

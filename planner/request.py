@@ -201,6 +201,8 @@ class OnPrem(RequestModel):
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     utilisation_ceiling: Annotated[Number, Field(gt=0, le=1)] | None = None
     already_owned: OwnedServers = ()
+    g_co2e_per_kwh: Annotated[Number, Field(ge=0, le=5000)] | None = None
+    """Carbon of the electricity of the owned servers."""
 
 
 class Finance(RequestModel):
@@ -273,7 +275,7 @@ class ComparisonRequest(RequestModel):
     data: Data = Data()
     risk: Risk | None = None
     sensitivity: bool = True
-    """Whether the answer says what moves it (`sensitivity` and `price_grid`)."""
+    """Whether the answer says what moves it."""
 
     @model_validator(mode="before")
     @classmethod

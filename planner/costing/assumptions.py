@@ -47,10 +47,20 @@ _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
 RISK_SAMPLES = 10_000
-"""Default number of futures: the standard error of a probability is then at most 0.5 %."""
+RISK_SEED = 1
 RESIDUAL_SD = 0.25
-"""Default standard deviation of the residual value, as a fraction of it; assumption, 2026:
-about half the published spread of resale prices after two years (0.30 to 0.45 of the price)."""
+_RISK_CHOICES = (
+    ("samples", RISK_SAMPLES, "futures", "standard error of a probability at most 0.5 %"),
+    ("seed", RISK_SEED, "seed", "any number; the same seed gives the same answer"),
+    (
+        "residual_sd",
+        RESIDUAL_SD,
+        "standard deviation of the residual value, fraction",
+        "assumption (2026): about half the published spread of resale prices after two years, "
+        "0.30 to 0.45 of the price",
+    ),
+)
+"""Field, default, unit and reason of the figures that only the risk needs."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +128,12 @@ def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumpti
             if given is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
             yield _row(f"{section}.{field}", given, currency, units_per_usd)
+    if request.risk is not None:
+        for field, value, unit, reason in _RISK_CHOICES:
+            given = getattr(request.risk, field)
+            source = reason if given is None else "request"
+            chosen = value if given is None else given
+            yield Assumption(f"risk.{field}", chosen, unit, given is not None, source)
     for field in _ALWAYS_DEFAULT:
         yield _row(f"risk.{field}", None, currency, units_per_usd)
     if request.data.storage_gib or request.data.egress_gib_per_month:

@@ -47,7 +47,7 @@ def exposure_of(scenario: Scenario, project: Project) -> Exposure:
     """A scenario's plan as the futures see it."""
     months = project.calendar.months
     fixed, residual = _fixed(project)
-    later, hours, width, use = (np.zeros(months) for _ in range(4))
+    later, hours, width, use, in_turn = (np.zeros(months) for _ in range(5))
     used = np.zeros(months)
     for key, source in project.by_key.items():
         begun = np.asarray(scenario.begun.get(key, np.zeros(months)), dtype=np.float64)
@@ -58,14 +58,16 @@ def exposure_of(scenario: Scenario, project: Project) -> Exposure:
         width += up * source.capacity
         mine = scenario.used_hours.get(key, np.zeros(months))
         used += mine * source.capacity
-        use += mine * source.unit(project.calendar).hour_cost
+        use += mine * project.units[key].hour_cost
+        in_turn += up * project.units[key].hour_cost
         cost, kept = _begun_cost(source, begun, project)
         residual += kept
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
             later[1:] += cost[1:]
     rent, spot, data = _rents(scenario, project)
-    np.divide(use, used, out=use, where=used > 0)
+    np.divide(in_turn, width, out=in_turn, where=width > 0)
+    use = np.where(used > 0, use / np.maximum(used, 1e-12), in_turn)
     return Exposure(fixed, residual, later, hours, width, rent, spot, data, use)
 
 
@@ -94,7 +96,7 @@ def _begun_cost(source: Source, begun: Floats, project: Project) -> tuple[Floats
         np.zeros((calendar.months, calendar.length)),
     )
     resold = begun * (residual @ calendar.discount) * keep
-    start = source.unit(calendar).start_cost
+    start = project.units[source.key].start_cost
     whole = np.where(begun > 0, begun * np.where(np.isfinite(start), start, 0.0), 0.0)
     return whole - resold, float(resold.sum())
 

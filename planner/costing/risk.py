@@ -25,9 +25,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.assumptions import Assumptions
 from planner.costing.exposure import Exposure, exposure_of
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project
+from planner.request import Risk as AskedRisk
 from pricing.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -86,6 +88,21 @@ class Risk:
     """Mean of what a scenario costs above the cheapest one of each future."""
     samples: int
     seed: int
+
+
+def spread_of(asked: AskedRisk, terms: Assumptions) -> Spread:
+    """The spread that a request asks for, defaults where it says nothing."""
+    return Spread(
+        samples=int(terms["samples"]),
+        seed=int(terms["seed"]) if asked.seed is None else asked.seed,
+        demand_growth_sd=terms["demand_growth_sd"],
+        price_sd=terms["price_sd"],
+        slip_months_sd=terms["slip_months_sd"],
+        residual_sd=terms["residual_sd"],
+        spot_interruptions_per_month=terms["spot_interruptions_per_month"],
+        checkpoint_save_hours=terms["checkpoint_save_hours"],
+        restart_hours=terms["restart_hours"],
+    )
 
 
 def draw(spread: Spread) -> Futures:

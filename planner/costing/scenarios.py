@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner.costing.capacity_plan import solve
 from planner.costing.charges import Calendar
 from planner.costing.ledger import book, capacity_rows, hours_used
-from planner.costing.plan_problem import Plan, PlanProblem, Quota
+from planner.costing.plan_problem import Plan, PlanProblem, Quota, UnitSource
 from planner.costing.purchase import first_arrival
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.source import OWNED, Source
@@ -67,6 +67,12 @@ class Project:
         return {source.key: source for source in self.sources}
 
     @cached_property
+    def units(self) -> dict[str, UnitSource]:
+        """What is begun in whole units, as the optimiser sees it, by key."""
+        begun = (source for source in self.sources if source.term is not None)
+        return {source.key: source.unit(self.calendar) for source in begun}
+
+    @cached_property
     def peak_hours(self) -> Floats:
         """[T] hours for which the peak is up: H / P, 0 without work."""
         return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
@@ -80,7 +86,7 @@ class Project:
             hours=self.hours,
             peak=self.peak,
             hourly=tuple(s.hourly(calendar) for s in self.sources if s.term is None and s.capacity),
-            units=tuple(s.unit(calendar) for s in self.sources if s.term is not None),
+            units=tuple(self.units.values()),
             quotas=self.quotas,
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,

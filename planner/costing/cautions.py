@@ -1,0 +1,53 @@
+"""What a reader of an answer should know of its prices before trusting it. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.scenarios import COMMITTED, Project
+from planner.costing.source import Source
+from pricing.offer_table import OfferTable
+from pricing.offers import PurchaseOption
+
+_NOTES = {
+    PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
+    PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
+    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode is reserved for days ahead, up to 90 days.",
+    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs at most seven days.",
+}
+
+
+def cautions(
+    project: Project, scenarios: Mapping[ScenarioKey, Scenario], listed: OfferTable
+) -> Iterator[str]:
+    """Warnings on the answer as a whole."""
+    if not {s.purchase_option for s in project.sources} & COMMITTED:
+        yield "No commitment fits: committed is on demand alone."
+    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
+    rented = [s for s in project.sources if s.key in used and s.native is not None]
+    yield from _dates([s for s in rented if s.native and s.native.source != "request"])
+    for source in rented:
+        yield from _terms(source)
+    unsold = len(listed) - int(listed.sold_now.sum())
+    if unsold:
+        yield (
+            f"{unsold:,} prices of retired machines, or of machines not sold where they are "
+            "listed, are known and not proposed."
+        )
+
+
+def _dates(rented: Sequence[Source]) -> Iterator[str]:
+    undated = [s.label for s in rented if s.native and s.native.as_of is None]
+    if undated:
+        yield f"The source gives no date for the price of {'; '.join(undated)}."
+    dates = [s.native.as_of for s in rented if s.native and s.native.as_of]
+    if dates:
+        yield f"The oldest price used is of {min(dates)}."
+
+
+def _terms(source: Source) -> Iterator[str]:
+    if source.is_spot and source.zone and source.zone != source.label:
+        yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
+    if source.purchase_option in _NOTES:
+        yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"
