@@ -1,0 +1,1 @@
+"""Pages of a team: projects, saved comparisons, settings, refreshes."""

@@ -1,0 +1,51 @@
+"""Who is at the page and for which of their teams."""
+
+from __future__ import annotations
+
+from django.http import HttpRequest
+
+from planner.models import Access, Team, access_of
+
+_CHOSEN = "team"
+_ACCESS, _TEAMS = "_planner_access", "_planner_teams"
+
+
+def access_to(request: HttpRequest) -> Access:
+    """The rights of the person at the page, read once a request."""
+    found: Access | None = getattr(request, _ACCESS, None)
+    if found is None:
+        found = access_of(request.user)
+        setattr(request, _ACCESS, found)
+    return found
+
+
+def my_teams(request: HttpRequest) -> list[Team]:
+    """The person's teams in order of name, read once a request; none for a visitor."""
+    found: list[Team] | None = getattr(request, _TEAMS, None)
+    if found is None:
+        access = access_to(request)
+        found = list(Team.objects.for_access(access)) if access.roles else []
+        setattr(request, _TEAMS, found)
+    return found
+
+
+def current_team(request: HttpRequest) -> Team | None:
+    """The team that the person opened last, else their first; None for a visitor."""
+    teams = my_teams(request)
+    if not teams:
+        return None
+    chosen = request.session.get(_CHOSEN)
+    return next((team for team in teams if team.slug == chosen), teams[0])
+
+
+def choose(request: HttpRequest, team: Team) -> None:
+    """Remembers the team for the plan page and the next visit."""
+    if request.session.get(_CHOSEN) != team.slug:
+        request.session[_CHOSEN] = team.slug
+
+
+def forget(request: HttpRequest) -> None:
+    """Reads rights and teams anew after they changed within the request."""
+    for name in (_ACCESS, _TEAMS):
+        if hasattr(request, name):
+            delattr(request, name)
