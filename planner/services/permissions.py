@@ -16,6 +16,8 @@ class Need:
 
 
 VIEW = Need(Role.VIEWER, Scope.READ)
+TAKE_PART = Need(Role.VIEWER, Scope.WRITE)
+"""What every member may change: their own membership and tokens."""
 EDIT = Need(Role.EDITOR, Scope.WRITE)
 APPROVE = Need(Role.APPROVER, Scope.APPROVE)
 OWN = Need(Role.OWNER, Scope.WRITE)

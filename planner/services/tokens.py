@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from planner.models import Access, ApiToken, Membership, Role, Scope, Team
 from planner.services.audit import record
-from planner.services.permissions import OWN, VIEW, require
+from planner.services.permissions import OWN, TAKE_PART, require
 from planner.services.secrets import TOKEN_PREFIX, digest_of, new_secret
 from pricing.invalid_input import InvalidInput
 
@@ -35,7 +35,8 @@ def create_token(
     Nobody gives more than they have: neither a role above their own, nor a scope that the
     token they call with lacks, nor a life longer than that token's.
     """
-    require(access, team.pk, OWN if is_service else VIEW)
+    require(access, team.pk, OWN if is_service else TAKE_PART)
+    user_id = None if is_service else _person(access)
     own_role = access.roles[team.pk]
     role = role or own_role
     _check_grant(access, own_role, role, scopes)
@@ -43,7 +44,7 @@ def create_token(
     token = ApiToken.objects.create(
         team=team,
         name=name,
-        user_id=None if is_service else _person(access),
+        user_id=user_id,
         role=role,
         scopes=sorted(scopes),
         digest=digest_of(secret),

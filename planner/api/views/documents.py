@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from django.template.loader import render_to_string
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -38,9 +40,20 @@ class SchemaView(SpectacularAPIView):
         return Response(document(), headers={"ETag": _etag()})
 
 
+class _PlainTemplate(TemplateHTMLRenderer):
+    """Renders without the context that the site's own pages share."""
+
+    def render(
+        self, data: Any, accepted_media_type: str | None = None, renderer_context: Any = None
+    ) -> Any:
+        name = renderer_context["response"].template_name
+        return render_to_string(name, data) if name else JSONRenderer().render(data)
+
+
 class DocsView(SpectacularSwaggerSplitView):
     """Swagger UI from our own server, without inline scripts."""
 
     permission_classes = (MarketAccess,)
+    renderer_classes = [_PlainTemplate]
     url_name = "api:schema"
     template_name = "api/docs.html"

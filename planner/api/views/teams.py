@@ -30,7 +30,7 @@ from planner.models import (
     Team,
 )
 from planner.services import teams, tokens
-from planner.services.permissions import OWN, VIEW, require_scope
+from planner.services.permissions import OWN, TAKE_PART
 from pricing.rest import CursorPages, Query
 
 
@@ -101,14 +101,13 @@ class MembersView(InTeam, ReadMixin, ChangeMixin, DeleteMixin):
     pagination_class = ByCreation
     serializer_class = shapes.MemberSerializer
     change_serializer = shapes.RoleSerializer
-    needs = {"partial_update": OWN, "destroy": VIEW}
+    needs = {"partial_update": OWN, "destroy": TAKE_PART}
 
     def change_row(self, row: Membership, seen: int | None) -> Membership:
         role = Role(self.read_body(shapes.RoleSerializer)["role"])
         return teams.change_role(self.access, row, role, seen)
 
     def delete_row(self, row: Membership) -> None:
-        require_scope(self.access, Scope.WRITE)
         teams.remove_member(self.access, row)
 
 
@@ -155,7 +154,7 @@ class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     serializer_class = shapes.TokenSerializer
     write_serializer = shapes.NewTokenSerializer
     secret_fields = ("secret",)
-    needs = {"create": VIEW, "destroy": VIEW}
+    needs = {"create": TAKE_PART, "destroy": TAKE_PART}
 
     def within(self) -> Values:
         if self.access.has_role(self.team.pk, Role.OWNER):
@@ -163,7 +162,6 @@ class TokensView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
         return {**super().within(), "user_id": self.access.user_id or 0}
 
     def create_row(self) -> tuple[ApiToken, Values]:
-        require_scope(self.access, Scope.WRITE)
         values = self.read_body(shapes.NewTokenSerializer)
         role = values.get("role")
         row, secret = tokens.create_token(

@@ -1,0 +1,14 @@
+from __future__ import annotations
+
+import pytest
+from django.core.cache import cache
+
+
+@pytest.fixture(autouse=True)
+def _quick_settings(settings):
+    """Cheap password hashes, jobs done at once, no rate limits."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.JOBS_BACKEND = "inline"
+    settings.API_REQUESTS_PER_MINUTE = 0
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
+    cache.clear()

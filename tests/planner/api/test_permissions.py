@@ -1,0 +1,153 @@
+"""Who may do what: every route × method × caller, and no way into another team."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+from django.db import models, transaction
+
+from planner.api.base import TeamViewSet
+from planner.models import ANONYMOUS, Role, Team, TeamOwned, access_of
+from planner.models.team import TeamQuerySet
+from tests.planner.api.routes import OPERATIONS, PRINCIPALS, Operation, routes_of_the_api
+from tests.planner.api.world import World
+
+pytestmark = pytest.mark.django_db
+UNSEEN = {"uuid": uuid.UUID(int=4711), "slug": "no-such-team"}
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker):
+    """One world for the whole module; each request is undone."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaves(settings):
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+
+
+def called(operation: Operation, world: World, principal: str, **instead: Any) -> Any:
+    with transaction.atomic():
+        response = operation.call(world, principal, **instead)
+        response.render() if hasattr(response, "render") else None
+        transaction.set_rollback(True)
+    return response
+
+
+def test_no_route_is_missing_from_the_table() -> None:
+    assert routes_of_the_api() == {(o.route, o.method) for o in OPERATIONS}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def test_every_caller_gets_what_the_table_says(operation: Operation, world: World) -> None:
+    found = {p: called(operation, world, p).status_code for p in PRINCIPALS}
+    assert found == {p: operation.expected(p) for p in PRINCIPALS}
+
+
+OF_OBJECTS = [o for o in OPERATIONS if o.stranger == 404]
+
+
+@pytest.mark.parametrize("operation", OF_OBJECTS, ids=str)
+def test_another_team_s_thing_answers_like_a_missing_one(
+    operation: Operation, world: World
+) -> None:
+    where = operation.where or {}
+    name = "pk" if "pk" in where else next(iter(where))
+    missing = UNSEEN["slug" if name in ("team", "slug") else "uuid"]
+    ours = called(operation, world, "stranger")
+    theirs = called(operation, world, "stranger", **{name: missing})
+    assert (ours.status_code, ours.content) == (theirs.status_code, theirs.content)
+    assert sorted(ours.headers) == sorted(theirs.headers)
+
+
+LISTS = [o for o in OPERATIONS if o.stranger == 200]
+
+
+@pytest.mark.parametrize("operation", LISTS, ids=str)
+def test_lists_hold_nothing_of_another_team(operation: Operation, world: World) -> None:
+    assert called(operation, world, "owner").json()["results"]
+    assert called(operation, world, "stranger").json()["results"] == []
+
+
+def team_models() -> list[type[models.Model]]:
+    return [Team, *TeamOwned.__subclasses__()]
+
+
+@pytest.mark.parametrize("model", team_models(), ids=lambda m: m.__name__)
+def test_every_model_is_filtered_by_team(model: Any, world: World) -> None:
+    """Fails for the model whose filter is deleted."""
+    stranger = access_of(world.beta.users[Role.OWNER])
+    ours = model.objects.filter(**{f"{model.objects.all().team_lookup}": world.alpha.team.pk})
+    assert ours.exists()
+    seen = model.objects.for_access(stranger)
+    assert not seen.filter(pk__in=ours.values("pk")).exists()
+    assert not model.objects.for_access(ANONYMOUS).exists()
+
+
+@pytest.mark.parametrize("operation", [*OF_OBJECTS, *LISTS], ids=str)
+def test_no_view_reads_past_the_filter(
+    operation: Operation, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a filter that lets nothing through even the owner finds nothing: a view that did
+    not ask the filter would still answer."""
+    monkeypatch.setattr(TeamQuerySet, "for_access", lambda rows, access: rows.none())
+    monkeypatch.setattr(
+        "planner.models.bookkeeping.JobQuerySet.for_access", TeamQuerySet.for_access
+    )
+    response = called(operation, world, "owner")
+    if response.status_code == 200:
+        assert response.json()["results"] == []
+    else:
+        assert response.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "operation", [o for o in OPERATIONS if o.stranger in (400, 404, 200)], ids=str
+)
+def test_a_deleted_filter_is_noticed(
+    operation: Operation, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every filter deleted the stranger gets in: the table would no longer hold."""
+    monkeypatch.setattr(TeamQuerySet, "for_access", lambda rows, access: rows.all())
+    monkeypatch.setattr(
+        "planner.models.bookkeeping.JobQuerySet.for_access", TeamQuerySet.for_access
+    )
+    response = called(operation, world, "stranger")
+    is_let_in = response.status_code not in (400, 404)
+    assert is_let_in
+    assert operation.stranger != 200 or response.json()["results"]
+
+
+NESTED = [o for o in OF_OBJECTS if {"team", "pk"} <= set(o.where or {})]
+
+
+@pytest.mark.parametrize("operation", NESTED, ids=str)
+def test_a_member_of_two_teams_finds_each_thing_under_its_own_team_alone(
+    operation: Operation, world: World
+) -> None:
+    with transaction.atomic():
+        world.beta.users[Role.OWNER].memberships.create(team=world.alpha.team, role=Role.OWNER)
+        response = operation.call(world, "stranger", team="beta")
+        transaction.set_rollback(True)
+    assert response.status_code == 404
+
+
+def test_every_team_view_is_one_of_ours() -> None:
+    """A view of team things that is no TeamViewSet would go around the filter."""
+    from planner.api import urls
+
+    for pattern in urls.router.urls:
+        assert issubclass(pattern.callback.cls, TeamViewSet)
+        assert pattern.callback.cls.get_queryset is TeamViewSet.get_queryset
+
+
+@pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.needs == "market"], ids=str)
+def test_login_required_closes_the_market_too(operation: Operation, world: World, settings) -> None:
+    settings.LOGIN_REQUIRED = True
+    assert called(operation, world, "anonymous").status_code == 401
+    assert called(operation, world, "viewer").status_code == operation.ok
