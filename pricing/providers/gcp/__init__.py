@@ -7,6 +7,7 @@ where comes from Compute Engine when GCP_PROJECT is set, from our own table othe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pricing.offers import Offer
@@ -33,8 +34,11 @@ class GcpProvider:
             rates = [one for one in read if not isinstance(one, SkippedRow)]
             self._check_regions(context, {rate.region for rate in rates})
             day = context.retrieved_at.date()
-            composer = Composer(RateBook(rates), _market(pages), day, context.regions)
-            yield from composer.offers()
+            for market in _market(pages):
+                if isinstance(market, SkippedRow):
+                    yield market
+                else:
+                    yield from Composer(RateBook(rates), market, day, context.regions).offers()
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the project may run, as rows of `constraints.quotas`."""
@@ -43,12 +47,6 @@ class GcpProvider:
         return quotas.fetch_quotas(context)
 
     def _check_regions(self, context: FetchContext, found: set[str]) -> None:
-        if not found:
-            raise ProviderUnavailable(
-                self.name,
-                "the catalog has no price of an accelerator or a machine of ours",
-                "Check GCP_BILLING_URL; the last published prices stay in force.",
-            )
         if missing := set(context.regions) - found:
             raise ProviderUnavailable(
                 self.name,
@@ -62,7 +60,15 @@ def _rates(pages: Pages) -> Iterator[Rate | SkippedRow]:
     from pricing.providers.gcp import client
     from pricing.providers.gcp.rates import read_sku
 
-    for sku in client.skus(pages, client.COMPUTE_ENGINE):
+    skus = client.skus(pages, client.COMPUTE_ENGINE)
+    first = next(skus, None)
+    if first is None:
+        raise ProviderUnavailable(
+            pages.provider,
+            "the catalog of Compute Engine is empty",
+            "Check GCP_BILLING_URL; the last published prices stay in force.",
+        )
+    for sku in chain([first], skus):
         yield from read_sku(sku)
     try:
         for sku in client.skus(pages, client.CLOUD_TPU):
@@ -71,15 +77,21 @@ def _rates(pages: Pages) -> Iterator[Rate | SkippedRow]:
         yield SkippedRow("a service of the catalog was not read", f"Cloud TPU: {error.what}")
 
 
-def _market(pages: Pages) -> Market:
+def _market(pages: Pages) -> Iterator[Market | SkippedRow]:
+    """The market, after a word on what of it could not be read."""
+    from pricing.http import Refused
     from pricing.providers.gcp import client
     from pricing.providers.gcp.market import Market, read_accelerator_types, read_machine_types
 
     if not client.asks_compute_engine(pages):
-        return Market()
+        yield Market()
+        return
     types = read_machine_types(client.machine_types(pages))
-    attachable, most_cards = read_accelerator_types(client.accelerator_types(pages))
-    return Market(types, attachable, most_cards)
+    try:
+        yield Market(types, *read_accelerator_types(client.accelerator_types(pages)))
+    except Refused as error:
+        yield SkippedRow("accelerator types were not read; our table is used", error.what)
+        yield Market(types)
 
 
 provider = GcpProvider()

@@ -81,6 +81,7 @@ _EXCLUDED: tuple[tuple[str, str], ...] = (
     ("virtual workstation", r"\bvirtual workstation\b|\bvws\b"),
     ("custom machine", r"\bcustom\b"),
     ("extended memory", r"\bextended\b"),
+    ("confidential machine", r"\bconfidential\b"),
     ("premium", r"\bpremium\b"),
     ("suspended machine", r"\bsuspend"),
     ("capacity optimized", r"\bcapacity optimi[sz]ed\b"),

@@ -38,7 +38,7 @@ class MachineType:
 
 
 class Market:
-    """Machines and regions. `machine_types` is None where Compute Engine was not asked."""
+    """Machines and regions. None where Compute Engine was not asked: our table is used."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Market:
         most_cards: Mapping[str, int] | None = None,
     ) -> None:
         self._types = machine_types
-        self._attachable = attachable or {}
+        self._attachable = attachable
         self._most_cards = most_cards or {}
 
     def machines(self) -> Iterator[shapes.Shape | SkippedRow]:
@@ -62,7 +62,7 @@ class Market:
 
     def is_offered(self, shape: shapes.Shape, region: str) -> bool:
         if isinstance(shape, shapes.AttachedShape):
-            return self._may_attach(shape) and region in self._regions(shape.accelerator_type)
+            return self._may_attach(shape) and region in self._regions_of_attachable(shape)
         return region in self._regions(shape.instance_type)
 
     def has_slice(self, one: shapes.TpuSlice, region: str) -> bool:
@@ -75,10 +75,13 @@ class Market:
     def _regions(self, name: str) -> Iterable[str]:
         if self._types is None:
             return shapes.offered().get(name, frozenset())
-        if name in self._attachable:
-            return self._attachable[name]
         live = self._types.get(name)
         return live.regions if live else frozenset()
+
+    def _regions_of_attachable(self, shape: shapes.AttachedShape) -> Iterable[str]:
+        if self._attachable is None:
+            return shapes.offered().get(shape.accelerator_type, frozenset())
+        return self._attachable.get(shape.accelerator_type, ())
 
     def _may_attach(self, shape: shapes.AttachedShape) -> bool:
         most = self._most_cards.get(shape.accelerator_type)

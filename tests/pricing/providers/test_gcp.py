@@ -25,6 +25,7 @@ REASONS = {
     "virtual workstation": "virtual workstation",
     "custom": "custom machine",
     "extended": "custom machine",
+    "confidential": "confidential machine",
     "premium": "premium",
     "suspended": "suspended machine",
     "capacity optimized": "capacity optimized",
@@ -234,8 +235,9 @@ def test_trap_7_a_converted_price_is_not_taken(server: GcpServer) -> None:
                     "usageUnit": "h",
                     "tieredRates": [{"startUsageAmount": 0, "unitPrice": money("9", "IDR")}],
                 }
-    with pytest.raises(Exception, match="has no price"):
-        fetched(server.settings_with_project)
+    rows = fetched(server.settings_with_project)
+    assert offers(rows) == {}
+    assert reasons(rows)["converted price, not in US dollars"] > 50
 
 
 def test_trap_8_an_unknown_accelerator_is_reported_by_name(server: GcpServer) -> None:
@@ -386,6 +388,13 @@ def test_the_other_tpu_service_may_be_missing(server: GcpServer) -> None:
     assert reasons(rows)["a service of the catalog was not read"] == 1
     old = ("google-tpu-v2", "google-tpu-v3", "google-tpu-v4")
     assert offers(rows) == {k: o for k, o in truth().items() if o.accelerator not in old}
+
+
+def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:
+    del server.scoped["acceleratorTypes"]
+    rows = fetched(server.settings_with_project)
+    assert reasons(rows)["accelerator types were not read; our table is used"] == 1
+    assert offers(rows) == truth()
 
 
 def test_commitments_say_term_and_payment(server: GcpServer) -> None:

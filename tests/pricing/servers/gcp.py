@@ -49,7 +49,7 @@ class GcpServer(FakeServer):
         if service and service[1] in self.skus:
             return self._page(request, "skus", self.skus[service[1]])
         scoped = _AGGREGATED.match(request.path)
-        if scoped:
+        if scoped and scoped[1] in self.scoped:
             return self._aggregated(request, scoped[1])
         if re.fullmatch(r"/compute/v1/projects/[^/]+/regions", request.path):
             return self._page(request, "items", self.regions)

@@ -192,6 +192,8 @@ OTHERS: dict[str, Sku] = {
     "custom": sku("N1 Custom Instance Core running in Americas", "CPU", "h", "OnDemand", "0.033"),
     "extended": sku("N1 Custom Extended Instance Ram running in Americas", "RAM", "GiBy.h",
                     "OnDemand", "0.0095"),
+    "confidential": sku("Nvidia H100 80GB GPU Confidential running in Iowa", "GPU", "h", "OnDemand",
+                        "11.5"),
     "premium": sku("G2 Instance Core Premium running in Americas", "CPU", "h", "OnDemand", "0.03"),
     "suspended": sku("G2 Instance Ram suspended in Americas", "RAM", "GiBy.h", "OnDemand", "0.001"),
     "capacity optimized": sku("Capacity Optimized TpuV6e running in Columbus", "TPU", "h",
