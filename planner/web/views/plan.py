@@ -16,6 +16,7 @@ from planner.web.fields import KINDS
 from planner.web.forms import PlanForm
 from planner.web.plan_request import Outcome, outcome_of
 from planner.web.presets import PRESETS
+from planner.web.team.current import current_team
 from pricing.invalid_input import InvalidInput
 
 WORKLOAD_KINDS = (
@@ -29,7 +30,7 @@ WORKLOAD_KINDS = (
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer below."""
-    outcome = outcome_of(request.GET)
+    outcome = outcome_of(request.GET, current_team(request))
     context = _form_context(request.GET, outcome) | {"live": live_of(outcome)}
     if outcome.answer:
         context["page"] = AnswerPage(outcome.answer, request.GET.get("scenario", ""), request.GET)
@@ -42,7 +43,7 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
-    outcome = outcome_of(request.GET)
+    outcome = outcome_of(request.GET, current_team(request))
     return render(
         request, "web/plan/live.html", {"live": live_of(outcome), "titles": charts.TITLES}
     )

@@ -9,9 +9,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.services.comparing import next_month
 from planner.web.access import open_page
 from planner.web.context import THEMES
 from planner.web.glossary import TERMS
@@ -61,7 +63,9 @@ def _entries(module: Any) -> list[Entry]:
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
     """What this is, ready examples, today's lowest prices."""
-    return render(request, "web/start.html", {"presets": PRESETS, "lowest": lowest_prices()})
+    first = next_month(timezone.now().date())
+    context = {"presets": PRESETS, "lowest": lowest_prices(), "first": first}
+    return render(request, "web/start.html", context)
 
 
 @open_page
