@@ -21,13 +21,14 @@ MACRS_5_RATES = (0.20, 0.32, 0.192, 0.1152, 0.1152, 0.0576)
 convention, 200 % declining balance. Source: IRS Publication 946 (2024), table A-1."""
 
 
+@lru_cache(maxsize=256)
 def discount_factors(rate_per_year: float, months: int) -> Floats:
-    """[months] present value of 1 in month t: (1 + r)^(−t / 12).
+    """[months] present value of 1 in month t: (1 + r)^(−t / 12); read-only.
 
     >>> discount_factors(0.21, 13)[[0, 6, 12]].round(6).tolist()
     [1.0, 0.909091, 0.826446]
     """
-    return np.asarray((1.0 + rate_per_year) ** (-np.arange(months) / 12.0), dtype=np.float64)
+    return _read_only((1.0 + rate_per_year) ** (-np.arange(months) / 12.0))
 
 
 def net_present_cost(amounts: ArrayLike, rate_per_year: float) -> float:
@@ -71,13 +72,19 @@ def annual_levelised_cost_per_hour(
     return float((annuity + running_cost_per_year) / hours_per_year)
 
 
+@lru_cache(maxsize=256)
 def trend_factors(change_per_year: float, months: int) -> Floats:
-    """[months] factor on a price in month t: (1 + g)^(t / 12).
+    """[months] factor on a price in month t: (1 + g)^(t / 12); read-only.
 
     >>> trend_factors(-0.19, 13)[[0, 6, 12]].round(4).tolist()
     [1.0, 0.9, 0.81]
     """
-    return np.asarray((1.0 + change_per_year) ** (np.arange(months) / 12.0), dtype=np.float64)
+    return _read_only((1.0 + change_per_year) ** (np.arange(months) / 12.0))
+
+
+def _read_only(values: Floats) -> Floats:
+    values.setflags(write=False)
+    return values
 
 
 @lru_cache(maxsize=64)

@@ -8,7 +8,7 @@ have been the cheaper one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from planner.costing.exposure import exposure_of
 from planner.costing.recipe import Recipe
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.risk import Spread, draw, simulate
+from planner.costing.scenarios import ON_DEMAND
 from pricing.offers import HOURS_PER_MONTH
 
 SWING = 0.2
@@ -192,37 +193,33 @@ def costs_of(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
 
 def _break_even(recipe: Recipe, given: frozenset[str]) -> float | None:
     """Least hours after which a server has cost less than on demand."""
+    return min(_paid_back(recipe, given).values(), default=None)
+
+
+def _paid_back(recipe: Recipe, given: frozenset[str]) -> dict[str, float]:
+    """Hours to break-even of each server that gets there."""
     rents = best_rents(recipe.project.sources, recipe.calendar)
-    on_demand = [rent for rent in rents if rent.source.purchase_option == "on_demand"] or rents
-    hours = [
-        row.hours
-        for server in recipe.fleet.to_buy
-        for row in break_even_of(
-            server,
-            recipe.throughput[server.accelerator],
-            on_demand,
-            recipe.terms,
-            recipe.calendar,
-            given,
-        )
-        if row.hours is not None
-    ]
-    return min(hours, default=None)
+    against = [rent for rent in rents if rent.source.purchase_option in ON_DEMAND] or rents
+    hours: dict[str, float] = {}
+    for server in recipe.fleet.to_buy:
+        r = recipe.throughput[server.accelerator]
+        rows = break_even_of(server, r, against, recipe.terms, recipe.calendar, given)
+        reached = [row.hours for row in rows if row.hours is not None]
+        if reached:
+            hours[server.slug] = min(reached)
+    return hours
 
 
 def _pays_back_first(recipe: Recipe, given: frozenset[str]) -> set[str]:
     """Key of the server that pays back first."""
-    alone = (
-        (replace(recipe, fleet=replace(recipe.fleet, to_buy=(s,))), s) for s in recipe.fleet.to_buy
-    )
-    hours = {s.slug: _break_even(one, given) for one, s in alone}
-    reached = {slug: h for slug, h in hours.items() if h is not None}
-    return {f"server:{min(reached, key=lambda slug: (reached[slug], slug))}"} if reached else set()
+    hours = _paid_back(recipe, given)
+    return {f"server:{min(hours, key=lambda slug: (hours[slug], slug))}"} if hours else set()
 
 
 def _fallback(recipe: Recipe) -> set[str]:
-    """Keys of the offers on demand, from which what the plan lacks is rented."""
-    return {r.offer.id for r in recipe.rentals if r.offer.purchase_option.value == "on_demand"}
+    """Key of the offer on demand from which what the plan lacks is rented."""
+    rents = best_rents(recipe.project.sources, recipe.calendar)
+    return {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}
 
 
 @dataclass(frozen=True)
