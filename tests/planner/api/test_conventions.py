@@ -1,0 +1,289 @@
+"""What every client may count on: keys, versions, limits, problem details."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from rest_framework.test import APIClient
+
+from planner.models import ApiToken, IdempotencyRecord, Project, Role, Scope
+from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market
+
+pytestmark = pytest.mark.django_db
+PROJECTS = "/api/v1/projects/"
+COMPARE = "/api/v1/comparisons/"
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def client(work: Workspace) -> APIClient:
+    client = APIClient()
+    client.force_login(work.users[Role.OWNER])
+    return client
+
+
+def errors(response: Any) -> dict[str, str]:
+    assert response["Content-Type"] == "application/problem+json"
+    return {e["field"]: e["message"] for e in response.json()["errors"]}
+
+
+# Idempotency ------------------------------------------------------------------------------
+
+
+def create(client: APIClient, key: str, name: str = "A") -> Any:
+    body = {"name": name, "workload": WORKLOAD}
+    return client.post(PROJECTS, body, format="json", headers={"Idempotency-Key": key})
+
+
+def test_a_repeated_key_and_body_give_the_first_answer(client: APIClient) -> None:
+    first, again = create(client, "k1"), create(client, "k1")
+    assert first.status_code == again.status_code == 201
+    assert first.json() == again.json()
+    assert (first["Location"], first["ETag"]) == (again["Location"], again["ETag"])
+    assert Project.objects.count() == 1
+
+
+def test_another_body_under_the_same_key_is_a_conflict(client: APIClient) -> None:
+    create(client, "k1")
+    assert create(client, "k1", "B").status_code == 409
+    assert Project.objects.count() == 1
+
+
+def test_a_key_whose_first_request_is_not_answered_yet_is_a_conflict(client: APIClient) -> None:
+    create(client, "k1")
+    IdempotencyRecord.objects.update(status=None)
+    assert "still being answered" in create(client, "k1").json()["detail"]
+
+
+def test_a_refused_request_leaves_its_key_free(client: APIClient) -> None:
+    assert create(client, "k1", "").status_code == 400
+    assert create(client, "k1").status_code == 201
+
+
+def test_keys_are_each_caller_s_own(client: APIClient, work: Workspace) -> None:
+    other = APIClient()
+    other.force_login(work.users[Role.EDITOR])
+    create(client, "k1")
+    assert create(other, "k1", "B").status_code == 201
+
+
+@pytest.mark.parametrize("key", ["", "x" * 201, "sm\u00f8rg"])
+def test_a_key_that_cannot_be_one_is_refused(client: APIClient, key: str) -> None:
+    assert "Idempotency-Key" in errors(create(client, key))
+
+
+def test_a_secret_is_in_the_first_answer_alone_and_never_at_rest(client: APIClient) -> None:
+    def token() -> Any:
+        return client.post(
+            "/api/v1/teams/alpha/tokens/",
+            {"name": "t", "scopes": ["read"]},
+            format="json",
+            headers={"Idempotency-Key": "k2"},
+        ).json()
+
+    first, again = token(), token()
+    assert first["secret"].startswith("gcp_")
+    assert again == {**first, "secret": None}
+    kept = json.dumps([*IdempotencyRecord.objects.values("body"), *ApiToken.objects.values()],
+                      default=str)  # fmt: skip
+    assert first["secret"] not in kept
+
+
+# Versions ---------------------------------------------------------------------------------
+
+
+def test_a_stale_edit_fails(client: APIClient) -> None:
+    created = create(client, "k")
+    where, seen = created["Location"], created["ETag"]
+    changed = client.patch(where, {"name": "B"}, format="json", headers={"If-Match": seen})
+    assert changed.status_code == 200
+    assert changed["ETag"] != seen
+    stale = client.patch(where, {"name": "C"}, format="json", headers={"If-Match": seen})
+    assert stale.status_code == 412
+    assert client.get(where).json()["name"] == "B"
+    assert client.delete(where, headers={"If-Match": seen}).status_code == 412
+
+
+def test_an_edit_that_changes_nothing_keeps_the_version(client: APIClient) -> None:
+    created = create(client, "k")
+    same = client.patch(created["Location"], {"name": "A"}, format="json")
+    assert same["ETag"] == created["ETag"]
+
+
+def test_what_the_caller_holds_is_not_sent_again(client: APIClient) -> None:
+    created = create(client, "k")
+    held = client.get(created["Location"], headers={"If-None-Match": created["ETag"]})
+    assert (held.status_code, held.content) == (304, b"")
+
+
+@pytest.mark.parametrize("path", ["offers/", "servers/", "freshness/", "schema/"])
+def test_the_market_is_read_again_at_no_cost_until_it_changes(path: str, work: Workspace) -> None:
+    address = f"/api/v1/{path}"
+    first = APIClient().get(address)
+    assert first.status_code == 200
+    again = APIClient().get(address, headers={"If-None-Match": first["ETag"]})
+    assert again.status_code == 304
+    if path in ("offers/", "freshness/"):
+        market("60.00")
+        now = APIClient().get(address, headers={"If-None-Match": first["ETag"]})
+        assert now.status_code == 200
+
+
+# Bodies -----------------------------------------------------------------------------------
+
+
+def test_an_unknown_field_is_refused_by_name(client: APIClient) -> None:
+    refused = client.post(PROJECTS, {"name": "A", "colour": "red"}, format="json")
+    assert refused.status_code == 400
+    assert "unknown field" in errors(refused)["colour"]
+
+
+def test_unknown_fields_of_a_comparison_are_refused_by_name() -> None:
+    request = {**REQUEST, "horizon": 3, "on_prem": {"power": 1}}
+    refused = APIClient().post(COMPARE, request, format="json")
+    assert refused.status_code == 400
+    assert set(errors(refused)) == {"horizon", "on_prem.power"}
+
+
+def test_unknown_query_parameters_are_refused_by_name(client: APIClient) -> None:
+    assert "colour" in errors(client.get(PROJECTS, {"colour": "red"}))
+    assert "state" in errors(client.get("/api/v1/saved-comparisons/", {"state": "good"}))
+
+
+def test_over_long_text_is_refused(client: APIClient) -> None:
+    refused = client.post(PROJECTS, {"name": "x" * 121}, format="json")
+    assert "120" in errors(refused)["name"]
+
+
+@pytest.mark.parametrize("depth", [40, 100_000])
+def test_deep_json_is_refused(client: APIClient, depth: int) -> None:
+    body = b'{"name": "A", "tags": ' + b"[" * depth + b"]" * depth + b"}"
+    assert client.post(PROJECTS, body, content_type="application/json").status_code == 400
+
+
+def test_a_body_beyond_the_limit_is_too_large(client: APIClient) -> None:
+    body = {"name": "A", "description": "x" * 1_000_001}
+    assert client.post(PROJECTS, body, format="json").status_code == 413
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/xml", "multipart/form-data; boundary=x"]
+)
+def test_another_kind_of_body_is_not_taken(client: APIClient, kind: str) -> None:
+    assert client.post(PROJECTS, b"<a/>", content_type=kind).status_code == 415
+
+
+@pytest.mark.parametrize("body", [b"[]", b"3", b"null", b'"text"', b"{", b"\xff"])
+def test_a_body_that_is_no_object_is_refused(client: APIClient, body: bytes) -> None:
+    for address in (PROJECTS, COMPARE, "/api/v1/estimates/"):
+        assert client.post(address, body, content_type="application/json").status_code == 400
+
+
+def test_text_that_no_database_holds_is_refused(client: APIClient) -> None:
+    for text in (r"a\u0000", r"\ud800"):
+        body = f'{{"name": "{text}"}}'
+        assert client.post(PROJECTS, body, content_type="application/json").status_code == 400
+
+
+def test_a_method_that_is_not_there_says_which_are(client: APIClient) -> None:
+    refused = client.put(PROJECTS, {}, format="json")
+    assert refused.status_code == 405
+    assert "POST" in refused["Allow"]
+
+
+# Batches, jobs, limits --------------------------------------------------------------------
+
+
+def test_a_batch_answers_each_item_and_says_what_is_wrong_with_which() -> None:
+    market()
+    items = [
+        {"key": "good", "request": REQUEST},
+        {"key": "bad", "request": {**REQUEST, "horizon_months": 200}},
+        {"key": "none", "request": {}},
+    ]
+    done = APIClient().post(f"{COMPARE}batch/", {"items": items}, format="json")
+    good, bad, none = done.json()["results"]
+    assert good["answer"]["scenarios"]
+    assert bad == {
+        "key": "bad",
+        "errors": [
+            {"field": "horizon_months", "message": "200 is not allowed; must be at most 120"}
+        ],
+    }
+    assert none["errors"][0]["field"] == "workload"
+
+
+def test_keys_of_a_batch_are_unique() -> None:
+    items = [{"key": "a", "request": {}}] * 2
+    refused = APIClient().post(f"{COMPARE}batch/", {"items": items}, format="json")
+    assert "items.1.key" in errors(refused)
+
+
+def test_a_caller_who_prefers_gets_a_job_to_poll(client: APIClient) -> None:
+    sent = client.post(COMPARE, REQUEST, format="json", headers={"Prefer": "respond-async"})
+    assert sent.status_code == 202
+    assert sent["Retry-After"] == "1"
+    done = client.get(sent["Location"]).json()
+    assert done["state"] == "succeeded"
+    direct = client.post(COMPARE, REQUEST, format="json").json()
+    assert done["result"]["scenarios"] == direct["scenarios"]
+
+
+def test_a_job_that_is_refused_says_why(client: APIClient) -> None:
+    bad = {**REQUEST, "horizon_months": 0}
+    sent = client.post(COMPARE, bad, format="json", headers={"Prefer": "respond-async"})
+    done = client.get(sent["Location"]).json()
+    assert done["state"] == "failed"
+    assert done["error"]["errors"][0]["field"] == "horizon_months"
+
+
+def test_too_many_requests_are_told_when_to_come_back(settings) -> None:
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 2
+    answers = [APIClient().get("/api/v1/servers/") for _ in range(3)]
+    assert [a.status_code for a in answers] == [200, 200, 429]
+    assert 1 <= int(answers[2]["Retry-After"]) <= 60
+    assert errors(answers[2]) == {}
+
+
+def test_limits_are_each_caller_s_own(settings, work: Workspace) -> None:
+    settings.API_REQUESTS_PER_MINUTE = 1
+    cache.clear()
+    for _ in range(2):
+        client = APIClient()
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {work.token(Scope.READ)}")
+        assert client.get(PROJECTS).status_code == 200
+
+
+@pytest.mark.parametrize("secret", ["", "gcp_wrong", "\u2603"])
+def test_a_wrong_token_is_refused(secret: str) -> None:
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+    refused = client.get(PROJECTS)
+    assert refused.status_code == 401
+    assert refused["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_session_needs_its_csrf_token(work: Workspace) -> None:
+    client = APIClient(enforce_csrf_checks=True)
+    client.force_login(work.users[Role.OWNER])
+    assert client.post(PROJECTS, {"name": "A"}, format="json").status_code == 403
+
+
+def test_pages_follow_opaque_cursors_in_a_stable_order(client: APIClient, work: Workspace) -> None:
+    for number in range(5):
+        work.project(name=f"P{number}")
+    seen, address = [], f"{PROJECTS}?page_size=2"
+    while address:
+        page = client.get(address).json()
+        seen += [row["name"] for row in page["results"]]
+        address = page["next"]
+    assert seen == ["P4", "P3", "P2", "P1", "P0"]
+    assert client.get(PROJECTS, {"cursor": "x"}).status_code == 400
