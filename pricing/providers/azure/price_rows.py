@@ -109,10 +109,12 @@ def _reservation(row: Row) -> Price | SkippedRow:
 
 
 def _savings_plans(row: Row, base: Price) -> Iterator[Price | SkippedRow]:
-    for plan in row.get("savingsPlan") or ():
-        term = term_months(_text(plan, "term"))
-        rate = amount(plan.get("retailPrice")) or amount(plan.get("unitPrice"))
-        if not term or not rate:
+    plans = row.get("savingsPlan") or []
+    for plan in plans if isinstance(plans, list) else [plans]:
+        said = plan if isinstance(plan, Mapping) else {}
+        term = term_months(_text(said, "term"))
+        rate = amount(said.get("retailPrice")) or amount(said.get("unitPrice"))
+        if not term or not rate or rate <= 0:
             yield SkippedRow("savings plan without a term or price", _words(row))
             continue
         yield _price(

@@ -111,6 +111,8 @@ def _check_whole(page: Any) -> None:
     """A page that says that it holds more rows than came with it is asked for again."""
     if not isinstance(page, dict) or not isinstance(page.get("Items"), list):
         raise RetryableError("the answer has no Items")
+    if not all(isinstance(row, dict) for row in page["Items"]):
+        raise RetryableError("the answer's Items are not rows")
     count = page.get("Count")
     if isinstance(count, int) and count > len(page["Items"]):
         raise RetryableError(f"{len(page['Items'])} of {count} rows came")
