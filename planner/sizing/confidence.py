@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cache
 
 from planner.sizing.goodput import SINGLE_NODE
 from planner.sizing.parallelism import fast_domain
+from planner.sizing.published import published_runs
 from planner.sizing.throughput import calibrated, level_of
 from planner.sizing.work import RECOMPUTE_FACTOR, is_adapter, is_mixture
 from planner.sizing.workload import MEASURED, Training
 from pricing.accelerators import Accelerator
 
-CALIBRATED_PARAMETERS = (6e7, 6e11)
-"""Parameters of the published runs, smallest and largest (published_runs.csv)."""
-CALIBRATED_ACCELERATORS = 16_384
-"""Most accelerators of a published run (Llama 3.1 405B, 2024)."""
-CALIBRATED_SEQUENCE = 8192
-"""Longest sequence of a published run, tokens."""
 DOUBT = 0.5
 """Share by which each reason for doubt widens ln of the range; planning value, 2026."""
 GIVEN_RATE_RANGE = (0.95, 1.35)
@@ -24,6 +21,31 @@ GIVEN_RATE_RANGE = (0.95, 1.35)
 runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
 GIVEN_ALL_RANGE = (0.95, 1.15)
 """The same where the goodput is given too: what is left is how the team counts."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between what the published runs lie."""
+
+    parameters: tuple[float, float]
+    accelerators: int
+    sequence_length: int
+
+
+@cache
+def calibrated_bounds() -> Bounds:
+    """Smallest and largest model, largest cluster and longest sequence of the published runs.
+
+    >>> calibrated_bounds().accelerators, calibrated_bounds().sequence_length
+    (16384, 8192)
+    """
+    runs = published_runs()
+    sizes = [run.parameters for run in runs if run.parameters]
+    return Bounds(
+        parameters=(min(sizes), max(sizes)),
+        accelerators=max(run.accelerators or 0 for run in runs),
+        sequence_length=max(run.sequence_length or 0 for run in runs),
+    )
 
 
 def given_mfu(training: Training) -> float | None:
@@ -61,15 +83,16 @@ def doubts(training: Training, one: Accelerator, precision: str, count: int) -> 
     """Why the calibration may not hold here, in words; empty where a rate is given."""
     if has_given_rate(training):
         return ()
-    least, most = CALIBRATED_PARAMETERS
+    known = calibrated_bounds()
+    least, most = known.parameters
     length = training.sequence_length or 0
     reasons = {
-        f"{training.parameters:.3g} parameters are outside the published runs' {least:.0e} to "
-        f"{most:.0e}": not least <= training.parameters <= most,
-        f"no published run used more than {CALIBRATED_ACCELERATORS:,} accelerators": count
-        > CALIBRATED_ACCELERATORS,
-        f"no published run trained on more than {CALIBRATED_SEQUENCE:,} tokens at once": length
-        > CALIBRATED_SEQUENCE,
+        f"{training.parameters:.3g} parameters are outside the published runs' {least:.3g} to "
+        f"{most:.3g}": not least <= training.parameters <= most,
+        f"no published run used more than {known.accelerators:,} accelerators": count
+        > known.accelerators,
+        f"no published run trained on more than {known.sequence_length:,} tokens at once": length
+        > known.sequence_length,
         f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
         "workloads and its datasheet": not level_of(one, precision).is_measured,
         f"no published run trained over PCIe on more than {SINGLE_NODE} accelerators": count

@@ -234,7 +234,7 @@ def _goodput(training: Training, count: int) -> tuple[float, str]:
         return 1.0, "lost time is in the hours given"
     return goodput_of(count), (
         "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
-        "interval, and 7 % for operations of many nodes"
+        "interval, and 5 % for operations of many nodes"
     )
 
 

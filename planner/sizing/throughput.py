@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.sizing.goodput import goodput_of
-from planner.sizing.measured import FULL, MIXED
+from planner.sizing.measured import FULL, LOW, MIXED
 from planner.sizing.published import PublishedRun, published_runs
 from planner.sizing.relative import throughput_index
 from planner.sizing.work import Work, work_of
@@ -41,15 +41,20 @@ mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023)."""
 MFU_CEILING = 0.65
 """Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
 B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
+UNMEASURED_CEILING = 0.56
+"""Most that is believed of an accelerator nobody measured: what the A100 reaches."""
 USUAL_WALL_CLOCK_HOURS = 500.0
 """h: median wall clock of the published pre-training runs that state it, 2021-2025."""
 USUAL_MFU = 0.35
 """Used only to guess a cluster's size where none is given."""
-REFERENCE_LEVEL = "nvidia-a100-80gb-sxm"
-"""Accelerator against which one without a benchmark of its own is placed."""
+OLDER_ANCHOR, NEWER_ANCHOR = "nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"
+"""Accelerators against which one without a language-model benchmark of its own is placed: one of
+before 2022 against the A100, a newer one and any 8-bit rate against the H100."""
+NEWER_YEAR = 2022
 QUANTILES = (0.1, 0.9)
 _HUBER = 0.3
 _RIDGE = 0.5
+_ROUNDS = 30
 _QUALITY_WEIGHT = {"A": 1.0, "B": 0.6}
 _LEVELS = Path(__file__).with_name("mfu_levels.csv")
 
@@ -116,23 +121,40 @@ def default_accelerators(executed_flops: float, peak_flops: float) -> int:
 
 @cache
 def level_of(one: Accelerator, precision: str) -> Level:
-    """Benchmark level of an accelerator; where there is none, the A100's level moved by the
-    throughput index of language models: level · rate ratio / peak ratio, within 0.1 … 0.65."""
-    wanted = "bf16" if precision == "fp16" else precision
-    found = _levels().get((one.slug, wanted))
+    """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
+    moved by the throughput index of language models: level · rate ratio / peak ratio, within
+    0.1 … 0.65, or 0.56 where the datasheet alone places it.
+
+    >>> level_of(get("nvidia-a100-80gb-sxm"), "bf16").mfu
+    0.56
+    >>> 0.3 < level_of(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
+    True
+    """
+    found = _levels().get((one.slug, "bf16" if precision == "fp16" else precision))
     if found:
         return found
-    reference = get(REFERENCE_LEVEL)
-    anchor = _levels()[reference.slug, "tf32" if precision in ("fp32", "tf32") else "bf16"]
-    precision_class = FULL if precision in ("fp32", "tf32") else MIXED
-    ratio = throughput_index().ratio(one, reference, precision_class, "nlp")
-    own, other = _peak(one, precision), _peak(reference, "tf32" if precision == "fp32" else "bf16")
+    is_full = precision in ("fp32", "tf32")
+    anchor_precision = "tf32" if is_full else "fp8" if precision == "fp8" else "bf16"
+    anchor = get(_anchor(one, anchor_precision))
+    kind = {"tf32": FULL, "fp8": LOW}.get(anchor_precision, MIXED)
+    index = throughput_index()
+    ratio = index.ratio(one, anchor, kind, "nlp")
+    own, other = _peak(one, precision), _peak(anchor, anchor_precision)
     share = 1.0 if ratio is None or not own else ratio * other / own
+    is_measured = (one.slug, "nlp") in index.effects
+    most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
-        mfu=min(MFU_CEILING, max(0.1, anchor.mfu * share)),
-        source="placed by measured throughputs of language models and the datasheet",
-        is_measured=False,
+        mfu=min(most, max(0.1, _levels()[anchor.slug, anchor_precision].mfu * share)),
+        source=f"{anchor.slug} moved by "
+        + ("measured throughputs of language models" if is_measured else "the datasheet"),
+        is_measured=is_measured,
     )
+
+
+def _anchor(one: Accelerator, precision: str) -> str:
+    if precision == "tf32":
+        return OLDER_ANCHOR
+    return NEWER_ANCHOR if precision == "fp8" or one.year >= NEWER_YEAR else OLDER_ANCHOR
 
 
 @cache
@@ -191,18 +213,29 @@ def run_accelerators(run: PublishedRun) -> int:
 
 def _fit(runs: Sequence[PublishedRun]) -> tuple[float, float]:
     """Weighted ridge with Huber weights: each family counts once, quality B 0.6."""
-    design = np.array([[1.0, _cluster(run)] for run in runs])
-    target = np.array([_log_realised(run) - math.log(_useful_share(run)) for run in runs])
+    seen = np.array([_observed(run) for run in runs])
+    design = np.column_stack([np.ones(len(runs)), seen[:, 0]])
+    target = seen[:, 1]
     prior = np.array([_QUALITY_WEIGHT[r.quality] * _family_share(r, runs) for r in runs])
     weights, fitted = prior, np.zeros(2)
-    for _ in range(20):
+    for _ in range(_ROUNDS):
         weighted = design.T * weights
+        last = fitted
         fitted = np.linalg.solve(weighted @ design + np.diag([1e-9, _RIDGE]), weighted @ target)
+        if np.allclose(fitted, last, rtol=0.0, atol=1e-9):
+            break
         residual = np.abs(target - design @ fitted)
         weights = prior * np.minimum(1.0, _HUBER / np.maximum(residual, 1e-9))
     return float(fitted[0]), float(fitted[1])
 
 
+@cache
+def _observed(run: PublishedRun) -> tuple[float, float]:
+    """ln of the cluster over 128, and ln of what the run reached of its level while it worked."""
+    return _cluster(run), _log_realised(run) - math.log(_useful_share(run))
+
+
+@cache
 def _log_realised(run: PublishedRun) -> float:
     """ln of (FLOPs executed / (hours · peak)) over the benchmark level."""
     one = get(run.accelerator)
@@ -220,6 +253,7 @@ def _family_share(run: PublishedRun, runs: Sequence[PublishedRun]) -> float:
     return 1.0 / sum(other.family == run.family for other in runs)
 
 
+@cache
 def _cluster(run: PublishedRun) -> float:
     return _log_cluster(run_accelerators(run))
 

@@ -95,12 +95,14 @@ def errors_with_published_mfu() -> dict[str, float]:
     return found
 
 
-def ratio_errors() -> list[tuple[Measurement, Measurement, float]]:
+def ratio_errors(
+    workloads: Iterable[str] | None = None,
+) -> list[tuple[Measurement, Measurement, float]]:
     """Error of the predicted ratio for every pair of accelerators measured alike, the index
-    fitted without any measurement of the pair's workload."""
+    fitted without any measurement of the pair's workload; of every workload for None."""
     rows = measurements()
     found = []
-    for workload in dict.fromkeys(row.workload for row in rows):
+    for workload in workloads or dict.fromkeys(row.workload for row in rows):
         own = comparable(row for row in rows if row.workload == workload)
         if not own:
             continue
