@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from planner.costing.plan_problem import Floats, Plan, PlanProblem, Quota, UnitS
 from planner.costing.plan_rows import ABSENT, Rows, lay_out
 
 Begun = Mapping[str, NDArray[np.int64]]
+_Array = TypeVar("_Array", bound=NDArray[np.generic])
 
 
 def dispatch(
@@ -36,27 +38,36 @@ def dispatch(
     if width is None:
         return None
     used = _used_hours(rows, columns, width)
+    months = problem.hours.size
+    none, nothing = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
     plan = Plan(
         feasible=True,
         cost=0.0,
         bound=-np.inf,
-        begun={u.key: _begun(u, begun, problem.hours.size) for u in problem.units},
-        used_hours={u.key: np.zeros(problem.hours.size) for u in problem.units}
+        begun={u.key: none for u in problem.units} | dict(begun),
+        used_hours={u.key: nothing for u in problem.units}
         | {u.key: row for u, row in zip(settled.units, used, strict=True)},
-        rented_hours=_rented_hours(rows, columns, width),
+        rented_hours={s.key: nothing for s in problem.hourly} | _rented_hours(rows, columns, width),
     )
     return replace(plan, cost=plan_cost(problem, plan))
+
+
+def _read_only(values: _Array) -> _Array:
+    values.setflags(write=False)
+    return values
 
 
 def plan_cost(problem: PlanProblem, plan: Plan) -> float:
     """Net present cost of a plan: Σ coefficient × what it begins, uses and rents, + base cost."""
     cost = problem.base_cost
     for unit in problem.units:
-        begun = plan.begun[unit.key]
-        cost += float(unit.start_cost[begun > 0] @ begun[begun > 0])
-        cost += float(unit.hour_cost @ plan.used_hours[unit.key])
+        if (at := np.flatnonzero(plan.begun[unit.key])).size:
+            cost += float(unit.start_cost[at] @ plan.begun[unit.key][at])
+        if (at := np.flatnonzero(plan.used_hours[unit.key])).size:
+            cost += float(unit.hour_cost[at] @ plan.used_hours[unit.key][at])
     for source in problem.hourly:
-        cost += float(source.hour_cost @ plan.rented_hours[source.key])
+        if (at := np.flatnonzero(plan.rented_hours[source.key])).size:
+            cost += float(source.hour_cost[at] @ plan.rented_hours[source.key][at])
     return cost
 
 
@@ -73,21 +84,19 @@ def units_up(unit: UnitSource, begun: NDArray[np.int64]) -> NDArray[np.int64]:
     return up if unit.existing is None else up + unit.existing
 
 
-def _begun(unit: UnitSource, begun: Begun, months: int) -> NDArray[np.int64]:
-    return begun.get(unit.key, np.zeros(months, np.int64))
-
-
 def _settled(problem: PlanProblem, begun: Begun) -> PlanProblem:
     """The problem in which what is begun is there already, its cash part of the base."""
     months = problem.hours.size
     units, cash = [], np.zeros(months) if problem.base_cash is None else problem.base_cash.copy()
     for unit in problem.units:
-        own = _begun(unit, begun, months)
-        up = units_up(unit, own)
-        if own.any() and problem.monthly_budget is not None:
+        own = begun.get(unit.key)
+        if own is None:
+            if unit.existing is not None:
+                units.append(unit)
+            continue
+        if problem.monthly_budget is not None:
             cash += own[own > 0] @ unit.start_cash[own > 0]
-        if up.any():
-            units.append(replace(unit, existing=up))
+        units.append(replace(unit, existing=units_up(unit, own)))
     return replace(problem, units=tuple(units), base_cash=cash, capex_budget=None)
 
 
@@ -126,11 +135,12 @@ def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
 
 def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
     problem, rentals = rows.market.problem, rows.market.rentals
-    hours = {source.key: np.zeros(rows.asked.size) for source in problem.hourly}
+    hours: dict[str, Floats] = {}
     for column in np.flatnonzero(width[: columns.rentals] > 0):
         month = columns.month[column]
         source = problem.hourly[rentals.source[columns.rental_kind[column], month]]
-        hours[source.key][month] += width[column] * rows.hours_up[month] / source.capacity
+        own = hours.setdefault(source.key, np.zeros(rows.asked.size))
+        own[month] += width[column] * rows.hours_up[month] / source.capacity
     return hours
 
 

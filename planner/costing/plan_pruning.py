@@ -37,9 +37,10 @@ def prune(problem: PlanProblem) -> Market:
     quotas = tuple(q for q in problem.quotas if q.group in used)
     members = _members(problem, quotas)
     kinds = _kinds(problem, quotas, members)
-    lines = _lines(problem, members, kinds)
+    most = _most_units(problem, kinds)
+    lines = _lines(problem, members, kinds, most)
     _leave_out(lines, kinds)
-    starts = _starts(lines, problem, kinds)
+    starts = _starts(lines, kinds, most)
     kept = np.asarray(kinds.existing.any(axis=1), bool)
     kept[starts.kind] = True
     starts = replace(starts, kind=(kept.cumsum() - 1)[starts.kind])
@@ -53,19 +54,26 @@ def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
     A source with a limit of its own, units of its own or a start that earns money is a kind.
     """
     has_budget = problem.monthly_budget is not None
+    inside = {
+        groups: tuple(q.group in groups for q in quotas)
+        for groups in {unit.limit_groups for unit in problem.units}
+    }
+    start_cost = _by_month([u.start_cost for u in problem.units], problem.hours.size)
+    earns = np.asarray((start_cost < 0).any(axis=1), bool)
     members: dict[tuple[object, ...], list[int]] = {}
     for i, unit in enumerate(problem.units):
-        inside = tuple(q.group in unit.limit_groups for q in quotas)
+        in_quota = inside[unit.limit_groups]
+        alone = earns[i] or unit.max_units is not None or unit.existing is not None
         key = (
             unit.capacity,
-            unit.accelerators if any(inside) else 0.0,
-            inside,
+            unit.accelerators if any(in_quota) else 0.0,
+            in_quota,
             unit.lead_months,
-            unit.duration_months,
+            min(unit.duration_months, problem.hours.size),
             unit.hours_per_month,
             unit.hour_cost.tobytes(),
             unit.hour_cash.tobytes() if has_budget else b"",
-            unit.key if _stands_alone(unit) else "",
+            unit.key if alone else "",
         )
         members.setdefault(key, []).append(i)
     return list(members.values())
@@ -82,7 +90,7 @@ def _kinds(
     months = problem.hours.size
     units = [problem.units[group[0]] for group in members]
     capacity = np.array([u.capacity for u in units])
-    lead = np.array([u.lead_months for u in units], np.int64)
+    lead = np.array([min(u.lead_months, months) for u in units], np.int64)
     existing = [np.zeros(months) if u.existing is None else u.existing for u in units]
     in_quota = [[q.group in u.limit_groups for q in quotas] for u in units]
     return Kinds(
@@ -90,7 +98,7 @@ def _kinds(
         accelerators=np.array([u.accelerators for u in units]),
         in_quota=np.array(in_quota, bool).reshape(len(units), len(quotas)),
         lead=lead,
-        end=lead + np.array([u.duration_months for u in units], np.int64),
+        end=lead + np.array([min(u.duration_months, months) for u in units], np.int64),
         hours_per_month=np.array([u.hours_per_month for u in units]),
         hour_cost=_by_month([u.hour_cost for u in units], months) / capacity[:, None],
         hour_cash=_by_month([u.hour_cash for u in units], months) / capacity[:, None],
@@ -118,30 +126,30 @@ class _Lines:
     """L times [T, T], or None without a monthly budget."""
 
 
-def _lines(problem: PlanProblem, members: Sequence[Sequence[int]], kinds: Kinds) -> _Lines:
+def _lines(
+    problem: PlanProblem, members: Sequence[Sequence[int]], kinds: Kinds, most: Floats
+) -> _Lines:
     """One line per kind; where a budget tells its offers apart, one line per offer."""
     units, months = problem.units, np.arange(problem.hours.size)
+    all_costs = _by_month([u.start_cost for u in units], months.size)
     kind: list[int] = []
     source: list[Ints] = []
     for k, group in enumerate(members):
-        cost = np.array([units[i].start_cost for i in group])
-        rows = [np.array(group)[cost.argmin(axis=0)]]
-        if len(group) > 1 and _differ_in_budget(problem, group):
-            rows = [np.full(months.size, i) for i in group]
+        if len(group) == 1 or _differ_in_budget(problem, group):
+            rows = list(np.repeat(group, months.size).reshape(len(group), months.size))
+        else:
+            rows = [np.array(group)[all_costs[group].argmin(axis=0)]]
         kind += [k] * len(rows)
         source += rows
-    at = np.array(source, np.int64).reshape(len(source), months.size)
-    all_costs = _by_month([u.start_cost for u in units], months.size)
+    of_kind, at = np.array(kind, np.int64), np.array(source, np.int64).reshape(-1, months.size)
     cost = all_costs[at, months]
-    cost[_most_units(problem, kinds)[np.array(kind, np.int64)] <= 0] = np.inf
-    capex = _by_month([u.capex for u in units], months.size)[at, months]
-    return _Lines(
-        kind=np.array(kind, np.int64),
-        source=at,
-        cost=cost,
-        capex=None if problem.capex_budget is None else capex,
-        cash=None if problem.monthly_budget is None else [_cash(units, row) for row in at],
-    )
+    cost[most[of_kind] <= 0] = np.inf
+    capex = cash = None
+    if problem.capex_budget is not None:
+        capex = _by_month([u.capex for u in units], months.size)[at, months]
+    if problem.monthly_budget is not None:  # then a line is one offer in every month
+        cash = [units[i].start_cash for i in at[:, 0].tolist()]
+    return _Lines(of_kind, at, cost, capex, cash)
 
 
 def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
@@ -153,44 +161,53 @@ def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
     )
 
 
-def _cash(units: Sequence[UnitSource], sources: Ints) -> Floats:
-    if (sources == sources[0]).all():
-        return np.asarray(units[sources[0]].start_cash, np.float64)
-    return _by_month([units[i].start_cash[m] for m, i in enumerate(sources)], sources.size)
-
-
 def _leave_out(lines: _Lines, kinds: Kinds) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
     nodes, may = _replacements(kinds, lines.cash is not None)
-    at_start = _cash_of_first_start(lines)
-    usable = np.where(np.isfinite(lines.cost), lines.cost, 0.0).sum(axis=1)
+    first_cash = _cash_of_first_start(lines)
+    finite = np.isfinite(lines.cost)
+    usable = np.where(finite, lines.cost, 0.0).sum(axis=1)
+    alive = np.asarray(finite.any(axis=1), bool)
     for a in np.argsort(usable / kinds.capacity[lines.kind], kind="stable"):
-        from_kind = lines.kind[a]
-        if kinds.stands_alone[from_kind] or not np.isfinite(lines.cost[a]).any():
+        kind = lines.kind[a]
+        if not alive[a] or kinds.stands_alone[kind]:
             continue
-        rivals = np.flatnonzero(may[from_kind, lines.kind])
-        rivals = rivals[rivals != a]
-        count = nodes[from_kind, lines.kind[rivals], None]
-        beaten = (count * lines.cost[a] <= lines.cost[rivals]) & np.isfinite(lines.cost[rivals])
-        if lines.capex is not None:
-            beaten &= count * lines.capex[a] <= lines.capex[rivals]
-        beaten &= (count * at_start[a] <= at_start[rivals]).all(axis=1)[:, None]
-        for row in np.flatnonzero(beaten.any(axis=1)):
-            b = rivals[row]
-            if lines.cash is not None:
-                beaten[row] &= (count[row] * lines.cash[a] <= lines.cash[b]).all(axis=1)
-            lines.cost[b, beaten[row]] = np.inf
+        rivals = may[kind, lines.kind] & alive
+        rivals[a] = False
+        count = nodes[kind, lines.kind]
+        rivals &= (count[:, None] * first_cash[a] <= first_cash).all(axis=1)
+        at = np.flatnonzero(rivals)
+        beaten = _beaten(lines, int(a), at, count[at])
+        lines.cost[at] = np.where(beaten, np.inf, lines.cost[at])
+        alive[at] = np.isfinite(lines.cost[at]).any(axis=1)
+
+
+def _beaten(lines: _Lines, a: int, rivals: Ints, count: Floats) -> Bools:
+    """[rivals, T] months in which `count` nodes of line a do for one at no extra cost."""
+    beaten = np.asarray(count[:, None] * lines.cost[a] <= lines.cost[rivals], bool)
+    if lines.capex is not None:
+        beaten &= count[:, None] * lines.capex[a] <= lines.capex[rivals]
+    if lines.cash is None:
+        return beaten
+    paid, rows = lines.cash[a], np.flatnonzero(beaten.any(axis=1))
+    for row, b, nodes in zip(rows, rivals[rows], count[rows].tolist(), strict=True):
+        less = (paid if nodes == 1 else nodes * paid) <= lines.cash[b]
+        if not less.all():
+            beaten[row] &= less.all(axis=1)
+    return beaten
 
 
 def _cash_of_first_start(lines: _Lines) -> Floats:
-    """[L, T] cash of a unit begun in month 0: a quick test before the whole is compared."""
+    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
+    test before the whole is compared."""
     if lines.cash is None:
-        return np.zeros((lines.kind.size, 1))
-    return _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
+        return np.zeros((lines.kind.size, 3))
+    first = _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
+    return np.stack([first[:, 0], first[:, min(1, first.shape[1] - 1)], first.sum(axis=1)], axis=1)
 
 
-def _starts(lines: _Lines, problem: PlanProblem, kinds: Kinds) -> Starts:
-    months = problem.hours.size
+def _starts(lines: _Lines, kinds: Kinds, most: Floats) -> Starts:
+    months = most.shape[1]
     line, month = np.nonzero(np.isfinite(lines.cost))
     kind, source = lines.kind[line], lines.source[line, month]
     capex = np.zeros(line.size) if lines.capex is None else lines.capex[line, month]
@@ -206,7 +223,7 @@ def _starts(lines: _Lines, problem: PlanProblem, kinds: Kinds) -> Starts:
         source=source,
         cost=lines.cost[line, month],
         capex=capex,
-        most=_most_units(problem, kinds)[kind, month],
+        most=most[kind, month],
         cash=cash,
     )
 
@@ -214,13 +231,16 @@ def _starts(lines: _Lines, problem: PlanProblem, kinds: Kinds) -> Starts:
 def _most_units(problem: PlanProblem, kinds: Kinds) -> Floats:
     """[K, T] units begun in month m beyond which the months they serve are covered."""
     months = problem.hours.size
-    most = np.zeros((kinds.capacity.size, months))
-    for k, capacity in enumerate(kinds.capacity):
-        delivered = capacity * max(float(kinds.hours_per_month[k]), 1e-9)
-        needed = np.ceil(np.maximum(problem.peak / capacity, problem.hours / delivered) - 1e-9)
-        lead, duration = int(kinds.lead[k]), int(kinds.end[k] - kinds.lead[k])
-        later = np.concatenate([needed, np.zeros(lead + duration)])[lead:]
-        most[k] = sliding_window_view(later, max(duration, 1)).max(axis=1)[:months] * (duration > 0)
+    delivered = kinds.capacity * np.maximum(kinds.hours_per_month, 1e-9)
+    by_peak = problem.peak / kinds.capacity[:, None]
+    needed = np.ceil(np.maximum(by_peak, problem.hours / delivered[:, None]) - 1e-9)
+    most = np.zeros(needed.shape)
+    for lead, end in set(zip(kinds.lead.tolist(), kinds.end.tolist(), strict=True)):
+        if lead >= end:
+            continue
+        of_it = (kinds.lead == lead) & (kinds.end == end)
+        later = np.pad(needed[of_it], ((0, 0), (0, end)))[:, lead:]
+        most[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
     return most
 
 
@@ -234,7 +254,16 @@ def _replacements(kinds: Kinds, has_budget: bool) -> tuple[Floats, Bools]:
     may &= (kinds.in_quota[:, None] <= kinds.in_quota).all(axis=2)
     may &= (kinds.lead[:, None] <= kinds.lead) & (kinds.end[:, None] >= kinds.end)
     may &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
-    may &= (kinds.hour_cost[:, None] <= kinds.hour_cost).all(axis=2)
+    may &= _nowhere_above(kinds.hour_cost)
     if has_budget:
-        may &= (kinds.hour_cash[:, None] <= kinds.hour_cash).all(axis=2)
+        may &= _nowhere_above(kinds.hour_cash)
     return nodes, np.asarray(may, bool)
+
+
+def _nowhere_above(figures: Floats) -> Bools:
+    """[K, K] whether the figures of row a are at most those of row b in every month."""
+    index: dict[bytes, int] = {}
+    of_row = [index.setdefault(row.tobytes(), len(index)) for row in figures]
+    distinct = figures[np.unique(of_row, return_index=True)[1]]
+    below = np.asarray((distinct[:, None] <= distinct).all(axis=2), bool)
+    return below[np.ix_(of_row, of_row)]

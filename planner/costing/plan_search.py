@@ -15,12 +15,15 @@ WHOLE = 1e-6
 _ROUND_UP_FROM = 0.3
 """Fraction of a unit from which a dive begins the whole unit: a missing one costs more, as
 rentals stand in for it, than one too many."""
-_MOST_STEPS = 400
 _BESIDE_THE_RELAXED = 20
 """Starts of least reduced cost that a dive may begin besides those of the relaxed plan."""
-_FEW = 60
-"""So few starts that could improve a plan are worth an exact search without being asked."""
+_SMALL = 25_000
+"""So few starts that could improve a plan, times rows, are worth an exact search unasked …"""
+_SMALL_NODES = 200
+"""… within so many nodes of the search tree."""
+_SOME = 300
 _NEAREST = 40
+"""Starts of least reduced cost among which a plan that is not close yet is polished."""
 _CLOSE = 1e-3
 """Share of the cost within which a plan is good enough unless a smaller gap is asked for."""
 ROUNDING = 1e-9
@@ -34,7 +37,20 @@ class Found:
     cost: float
 
 
-def dive(master: Master) -> Found | None:
+@dataclass(frozen=True)
+class Style:
+    """How a dive settles fractions."""
+
+    patience: int
+    """It settles that many times as many fractions as it began with before it rounds all up."""
+    beside_whole_first: bool
+    """Fractions beside whole units before those that would begin a first unit."""
+
+
+_STYLES = (Style(4, True), Style(2, False))
+
+
+def dive(master: Master, style: Style = _STYLES[0]) -> Found | None:
     """Whole units begun: one fraction after another settled, the rest solved anew each time.
 
     The master's bounds are put back afterwards. None where it ends in a dead end.
@@ -43,14 +59,16 @@ def dive(master: Master) -> Found | None:
     lower, upper = np.zeros(count), master.starts.starts.most[master.chosen].copy()
     touched: set[int] = set()
     found, cost = None, np.inf
-    for _ in range(_MOST_STEPS):
+    patience = style.patience * _fractions(master.values()[first:])
+    for step in range(patience + count + 1):
         units = master.values()[first:]
-        column = _next(units, lower, upper)
+        column = _next(units, lower, upper, style)
         if column is None:
             found, cost = np.round(units), master.program.objective
             break
         touched.add(column)
-        if not _settle(master, column, float(units[column]), lower, upper):
+        up_from = _ROUND_UP_FROM if step < patience else 0.0
+        if not _settle(master, column, float(units[column]), up_from, lower, upper):
             break
     for column in sorted(touched):
         master.program.set_bounds(
@@ -63,20 +81,26 @@ def dive(master: Master) -> Found | None:
     return Found(begun, cost)
 
 
-def _next(units: Floats, lower: Floats, upper: Floats) -> int | None:
-    """The fraction to settle next: the largest, those beside whole units first."""
+def _fractions(units: Floats) -> int:
+    return int((np.abs(units - np.round(units)) > WHOLE).sum())
+
+
+def _next(units: Floats, lower: Floats, upper: Floats, style: Style) -> int | None:
+    """The fraction to settle next: the largest."""
     fraction = units - np.floor(units + WHOLE)
     open_ = np.flatnonzero((fraction > WHOLE) & (lower < upper))
     if open_.size == 0:
         return None
-    order = np.where(units[open_] > 1, 1 + fraction[open_], fraction[open_])
-    return int(open_[order.argmax()])
+    beside_whole = style.beside_whole_first & (units[open_] > 1)
+    return int(open_[(fraction[open_] + beside_whole).argmax()])
 
 
-def _settle(master: Master, column: int, units: float, lower: Floats, upper: Floats) -> bool:
+def _settle(
+    master: Master, column: int, units: float, up_from: float, lower: Floats, upper: Floats
+) -> bool:
     """Round one column and solve; the other way where the first has no solution."""
     low, high = lower[column], upper[column]
-    up = units - np.floor(units) > _ROUND_UP_FROM
+    up = units - np.floor(units) > up_from
     for rounded_up in (up, not up):
         lower[column], upper[column] = low, high
         if rounded_up:
@@ -113,19 +137,35 @@ class Search:
             return None
         self.bound, reduced = master.bound()
         self._widen(reduced, _BESIDE_THE_RELAXED)
-        found = dive(master)
+        found = self._dives()
         if found is None:
             return self._everything()
         open_ = found.cost - self.bound
         if open_ <= ROUNDING * abs(found.cost):
             return found.begun
         needed = np.flatnonzero(reduced <= open_ * (1 + ROUNDING) + ROUNDING)
-        if open_ > self.gap * abs(found.cost) or needed.size <= _FEW:
-            return self._among(needed, found, is_exact=True).begun
-        if open_ > _CLOSE * abs(found.cost):
+        is_wide = open_ > self.gap * abs(found.cost)
+        if needed.size * master.rows.count <= _SMALL:
+            limit = self.node_limit if is_wide else _SMALL_NODES
+            return self._among(needed, found, 0.0, limit).begun
+        if is_wide:
+            return self._among(needed, found, self.gap, self.node_limit).begun
+        close = _CLOSE if needed.size <= _SOME else 2 * _CLOSE
+        if open_ > close * abs(found.cost):
             nearest = cheapest_first(reduced, _NEAREST)
-            return self._among(nearest, found, is_exact=False).begun
+            return self._among(nearest, found, _CLOSE, _SMALL_NODES, is_exact=False).begun
         return found.begun
+
+    def _dives(self) -> Found | None:
+        best: Found | None = None
+        for style in _STYLES:
+            found = dive(self.master, style)
+            if found is not None and (best is None or found.cost < best.cost):
+                best = found
+            if best is not None and best.cost - self.bound <= _CLOSE * abs(best.cost):
+                break
+            self.master.program.run()
+        return best
 
     def _widen(self, reduced: Floats, most: int) -> None:
         self.master.add_starts(cheapest_first(reduced, most))
@@ -142,7 +182,15 @@ class Search:
         self.bound = max(self.bound, min(outcome.bound, outcome.objective))
         return self._begun(outcome.values)
 
-    def _among(self, starts: Ints, found: Found, *, is_exact: bool) -> Found:
+    def _among(
+        self,
+        starts: Ints,
+        found: Found,
+        gap: float,
+        node_limit: int | None,
+        *,
+        is_exact: bool = True,
+    ) -> Found:
         """The best plan that begins nothing but `starts`, or `found` if that is as good.
 
         Exact where every start left out has a reduced cost above what is open: then no better
@@ -155,11 +203,7 @@ class Search:
         columns = master.continuous.count + np.arange(master.chosen.size)
         for column in columns[~kept]:
             master.program.set_bounds(int(column), 0.0, 0.0)
-        outcome = master.program.whole(
-            columns[kept],
-            gap=min(self.gap, _CLOSE) if is_exact else _CLOSE,
-            node_limit=self.node_limit,
-        )
+        outcome = master.program.whole(columns[kept], gap=gap, node_limit=node_limit)
         if is_exact:
             self.bound = max(self.bound, min(outcome.bound, found.cost, outcome.objective))
         if outcome.values is None or outcome.objective >= found.cost:

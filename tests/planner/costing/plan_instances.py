@@ -245,3 +245,41 @@ def _limited(problem, random, regions):
         capex_budget=25_000 * most * 0.5,
         monthly_budget=per_hour * 1.1,
     )
+
+
+def medium(seed):
+    """Up to 14 months and 20 offers with every kind of limit: plans HiGHS can prove in seconds."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(6, 15))
+    problem = market(seed, months, int(random.integers(8, 21)), mixed=bool(random.random() < 0.7))
+    peak = np.ceil(problem.peak * random.choice([0.05, 0.2, 0.5]))
+    hours = np.where(problem.hours > 0, peak * random.uniform(200, 730, months), 0.0)
+    noise = random.random() < 0.5
+    units = []
+    for unit in problem.units:
+        wobble = random.uniform(0.9, 1.1, months) if noise else np.ones(months)
+        start_cost = np.where(random.random(months) < 0.1 * noise, np.inf, unit.start_cost * wobble)
+        units.append(
+            replace(
+                unit,
+                start_cost=start_cost,
+                max_units=int(random.integers(0, 4)) if random.random() < 0.2 else None,
+                existing=random.integers(0, 2, months) if random.random() < 0.1 else None,
+            )
+        )
+    hourly = [
+        replace(s, available=random.random(months) < 0.8) if random.random() < 0.2 else s
+        for s in problem.hourly
+    ]
+    ever = rental("always", months, 12.0, capacity=1.0)
+    scale = float(peak.max() / problem.peak.max())
+    return replace(
+        problem,
+        hours=hours,
+        peak=np.where(hours > 0, peak, 0.0),
+        units=tuple(units),
+        hourly=(*hourly, ever),
+        quotas=tuple(Quota(q.group, np.ceil(q.max_accelerators * scale)) for q in problem.quotas),
+        capex_budget=None if problem.capex_budget is None else problem.capex_budget * scale,
+        monthly_budget=None if random.random() < 0.5 else 12.0 * hours.max() * 0.6,
+    )
