@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from pricing.http import Pages
 from pricing.offers import Offer
 from pricing.provider import FetchContext, NotRead, SkippedRow
-from pricing.providers.aws import api, bulk_files
+from pricing.providers.aws import api, bulk_files, quotas
 from pricing.providers.aws.calls import Calls
 
 _MODE_PAGE = "mode.json"
@@ -30,6 +31,10 @@ class AmazonWebServices:
                 yield from api.read(calls, context)
             else:
                 yield from bulk_files.read(pages)
+
+    def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
+        """What the account may run, as rows of `constraints.quotas`."""
+        return quotas.fetch_quotas(context)
 
 
 def _with_account(pages: Pages, calls: Calls) -> bool:

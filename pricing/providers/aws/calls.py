@@ -67,6 +67,12 @@ class Calls:
         named = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
         return named or self._boto3().region_name or "us-east-1"
 
+    def regions(self) -> list[str]:
+        """Every region of EC2 that boto3 knows in the partition of our own."""
+        session = self._boto3()
+        partition = session.get_partition_for_region(self.own_region())
+        return sorted(session.get_available_regions("ec2", partition))
+
     def ask(
         self, name: str, service: str, region: str, operation: str, needs: str, **parameters: Any
     ) -> dict[str, Any]:

@@ -131,7 +131,7 @@ class FakeAws(FakeServer):
         return json_reply({"searchResults": found[start:end], "nextToken": more})
 
     def _quotas(self, region: str) -> Reply:
-        if region in self.refuses or "quotas" in self.refuses:
+        if region not in self.market.regions or {region, "quotas"} & self.refuses:
             return json_error(400, "AccessDeniedException", "no")
         return json_reply({"Quotas": [
             {"ServiceCode": "ec2", "QuotaCode": "L-417A185B", "Value": 384.0,

@@ -1,0 +1,94 @@
+"""What the accounts may run, for `constraints.quotas`: `manage.py pull_quotas [PROVIDER …]`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Sequence
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+
+from pricing import accelerators, reference
+from pricing.discovery import all_providers, named
+from pricing.invalid_input import InvalidInput
+from pricing.provider import FetchContext
+from pricing.quotas import Pulled, pull
+
+DEADLINE_S = 600.0
+"""Longest time of a run, s."""
+MOST_QUOTAS = 50
+"""Quotas that one comparison takes."""
+
+
+class Command(BaseCommand):
+    help = (
+        "Ask the providers how many accelerators the configured accounts may run in each region."
+        " --json prints the list that `constraints.quotas` of a comparison takes."
+        " Exit status: 0 all told, 1 one or more did not, 2 bad arguments."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        known = ", ".join(all_providers()) or "none"
+        parser.add_argument("provider", nargs="*", help=f"which (all by default): {known}")
+        parser.add_argument(
+            "--region",
+            action="append",
+            default=[],
+            metavar="R",
+            help="only this region; repeatable",
+        )
+        parser.add_argument(
+            "--accelerator",
+            action="append",
+            default=[],
+            metavar="A",
+            help="only this accelerator, by slug or usual name; repeatable",
+        )
+        parser.add_argument("--json", action="store_true", help="print constraints.quotas as JSON")
+
+    def handle(self, *_: Any, **given: Any) -> None:
+        try:
+            providers = named(given["provider"])
+            wanted = {
+                accelerators.resolve(name, "--accelerator").slug for name in given["accelerator"]
+            }
+            asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
+        except InvalidInput as error:
+            raise CommandError(str(error), returncode=2) from None
+        context = FetchContext(
+            settings=dict(os.environ),
+            retrieved_at=timezone.now(),
+            regions=tuple(given["region"]),
+            deadline=time.monotonic() + DEADLINE_S,
+        )
+        found = pull([p for p in providers if p.name in asked], context)
+        self._report(found, {one.slug for one in only}, given["json"])
+        if not all(one.is_good for one in found):
+            sys.exit(1)
+
+    def _report(self, found: Sequence[Pulled], wanted: set[str], as_json: bool) -> None:
+        for one in found:
+            if not one.is_good:
+                self.stderr.write(f"{one.provider}: {one.what}. {one.remedy}")
+        rows = [
+            quota
+            for one in found
+            for quota in one.quotas
+            if not wanted or quota["accelerator"] in wanted
+        ]
+        if as_json:
+            if len(rows) > MOST_QUOTAS:
+                self.stderr.write(
+                    f"{len(rows)} quotas; a comparison takes {MOST_QUOTAS}. Narrow them with "
+                    "--region and --accelerator."
+                )
+            self.stdout.write(json.dumps(rows, indent=2))
+            return
+        for row in rows:
+            place = f"{row['provider']} {row['region']}"
+            self.stdout.write(f"{place:<28} {row['accelerator']:<40} {row['max_accelerators']}")
