@@ -54,9 +54,7 @@ class Command(BaseCommand):
     def handle(self, *_: Any, **given: Any) -> None:
         try:
             providers = named(given["provider"])
-            wanted = {
-                accelerators.resolve(name, "--accelerator").slug for name in given["accelerator"]
-            }
+            only = [accelerators.resolve(name, "--accelerator") for name in given["accelerator"]]
             asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
