@@ -19,7 +19,11 @@ from pricing.provider import SkippedRow
 
 LOCAL_SSD_PARTITION_GIB = 375
 """GiB of one local disk partition of A2 and A3 High; newer machines have larger ones."""
+G4_VCPUS = 48
+"""vCPUs of a G4 for each whole accelerator; smaller machines have a fraction of one."""
 _PARTITION_KNOWN = re.compile(r"a2-|a3-(?:high|mega|edge)gpu-")
+_HAS_LOCAL_SSD = re.compile(r"(?:a2-ultragpu-|a3-)(?!.*nolssd)")
+"""Families that come with local disk, which is billed with them."""
 _GONE = frozenset({"DEPRECATED", "OBSOLETE", "DELETED"})
 _MIB_PER_GIB = 1024
 
@@ -162,8 +166,11 @@ def _shape_of(live: MachineType) -> shapes.Shape | SkippedRow:
         return SkippedRow("unknown accelerator", f"{name} of {live.name}")
     if not (live.vcpus and live.memory_gib):
         return SkippedRow("vCPUs or memory are not known", live.name)
+    if live.name.startswith("g4-") and live.vcpus < G4_VCPUS * live.accelerator_count:
+        return SkippedRow("accelerator count not published", f"{live.name}: a fraction of one")
     partitions = live.local_ssd_partitions
-    if partitions and not _PARTITION_KNOWN.match(live.name):
+    silent = partitions is None and _HAS_LOCAL_SSD.match(live.name)
+    if silent or (partitions and not _PARTITION_KNOWN.match(live.name)):
         return SkippedRow("size of the local disk is not known", live.name)
     return shapes.Shape(
         instance_type=live.name,

@@ -103,7 +103,9 @@ def test_a_recording_replays_to_the_same_prices(
     assert not any(KEY.encode() in page for page in pages)
 
 
-def test_one_clouds_failure_leaves_the_other_and_its_own_last_prices(gcp: GcpServer) -> None:
+def test_trap_10_one_clouds_failure_leaves_the_other_and_its_own_last_prices(
+    gcp: GcpServer,
+) -> None:
     refresh("azure", "gcp")
     before = store.latest("gcp")
     gcp.faults.append(Fault.error(None, status=403))
@@ -127,7 +129,7 @@ def test_trap_5_prices_times_100_are_held(azure: AzureServer) -> None:
     assert HeldBatch.objects.count() == 1
 
 
-def test_half_of_the_skus_gone_is_held(gcp: GcpServer) -> None:
+def test_trap_5_half_of_the_skus_gone_is_held(gcp: GcpServer) -> None:
     refresh("gcp")
     gcp.skus = {service: skus[::2] for service, skus in gcp.skus.items()}
     text, status = refresh("gcp")

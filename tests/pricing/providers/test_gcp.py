@@ -313,6 +313,12 @@ def test_a_machine_newer_than_our_table_comes_from_compute_engine(server: GcpSer
             "unknown accelerator",
         ),
         ({"memoryMb": 0}, "vCPUs or memory are not known"),
+        ({"name": "g4-standard-3"}, "accelerator count not published"),
+        ({"name": "a3-highgpu-16g"}, "size of the local disk is not known"),
+        (
+            {"name": "a3-ultragpu-1g", "bundledLocalSsds": {"partitionCount": 4}},
+            "size of the local disk is not known",
+        ),
     ],
 )
 def test_trap_8_a_new_machine_that_is_not_understood_is_reported(
