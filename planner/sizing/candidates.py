@@ -83,7 +83,7 @@ def _try(
     try:
         schedule = lay_out_on(workload, windows, horizon, one)
     except InvalidInput as error:
-        if error.field in OF_THE_ACCELERATOR or error.field.startswith("runs."):
+        if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
             return error.message
         raise
     return exclusion(one, schedule.largest.min_accelerators) or schedule

@@ -109,10 +109,14 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
         return _given_rate(workload, one)
-    rows = [m for m in benchmark(workload.benchmark or "") if _class(workload) == m.precision_class]
+    measured = benchmark(workload.benchmark or "")
+    rows = [m for m in measured if m.precision_class == _class(workload)]
     if not rows:
+        allowed = ", ".join(sorted({m.precision for m in measured}))
         raise InvalidInput(
-            "precision", f"{workload.benchmark} was not measured at {workload.precision or 'bf16'}"
+            "benchmark",
+            f"{workload.benchmark} was not measured at {workload.precision or 'bf16'}; allowed "
+            f"there are {allowed} (mixed stands for bf16 and fp16)",
         )
     own = [m for m in rows if m.accelerator == one.slug]
     if own:

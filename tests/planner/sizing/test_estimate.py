@@ -1,0 +1,191 @@
+"""The estimate's answer: its form, the ranking, refusals, and the CPU that is enough."""
+
+import json
+
+import pytest
+
+from planner.sizing.estimate import estimate
+from pricing.accelerators import all_accelerators
+from pricing.invalid_input import InvalidInput
+
+CONTRACT = {
+    "accelerator_hours", "wall_clock_hours", "training_flops", "mfu", "mfu_source", "goodput",
+    "goodput_source", "memory_per_accelerator_gib", "memory_breakdown", "min_accelerators",
+    "parallelism", "scaling_efficiency", "energy_kwh", "candidates", "method", "warnings",
+}  # fmt: skip
+SAMPLES = {"kind": "samples", "samples": 1.281e6, "epochs": 90, "benchmark": "resnet50-lambda"}
+HOURS = {"kind": "accelerator_hours", "accelerator": "T4", "hours_per_month": [100, 2000]}
+
+
+def training(**changes):
+    return {"kind": "training", "parameters": 7e9, "tokens": 1e12, **changes}
+
+
+def answer(workload, **request):
+    return estimate({"workload": workload, **request}).as_dict()
+
+
+def ranked(workload, **request):
+    return {c["accelerator"]: c for c in answer(workload, **request)["candidates"]}
+
+
+def refusal(request):
+    with pytest.raises(InvalidInput) as caught:
+        estimate(request)
+    return caught.value
+
+
+@pytest.mark.parametrize("workload", [training(), SAMPLES, HOURS], ids=lambda w: w["kind"])
+def test_every_field_of_the_contract_is_there_and_is_json(workload):
+    found = answer(workload)
+    assert found.keys() >= CONTRACT
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    hours = found["accelerator_hours"]
+    assert 0 < hours["p10"] <= hours["p50"] <= hours["p90"]
+
+
+def test_the_parts_of_memory_add_up():
+    found = answer(training(), accelerator="H100 SXM", accelerators=64)
+    parts = sum(found["memory_breakdown"].values())
+    assert parts == pytest.approx(found["memory_per_accelerator_gib"])
+    assert parts <= 80
+
+
+def test_hours_times_tdp_is_the_order_of_the_energy():
+    found = answer(training(), accelerator="H100 SXM")
+    assert found["energy_kwh"] == pytest.approx(
+        found["accelerator_hours"]["p50"] * 0.7 * 1.9 * 0.75
+    )
+
+
+def test_all_runs_and_experiments_are_in_the_hours():
+    runs = [{"start": "2027-01", "count": 3}]
+    rest = {"accelerator": "H100 SXM", "accelerators": 64}
+    one = answer(training(), **rest)
+    many = answer(training(runs=runs, experiments_factor=2), **rest)
+    assert many["runs"] == 3
+    assert many["accelerator_hours"]["p50"] == pytest.approx(6 * one["accelerator_hours"]["p50"])
+
+
+def test_given_hours_are_only_added_up():
+    found = answer(HOURS)
+    assert found["accelerator_hours"] == {"p10": 2100, "p50": 2100, "p90": 2100}
+    assert found["accelerators"] == 3
+    assert found["candidates"] == []
+
+
+def test_a_missed_deadline_warns():
+    runs = [{"start": "2027-01", "deadline": "2027-01"}]
+    found = answer(training(runs=runs), accelerator="H100 SXM", accelerators=8)
+    assert "the deadline leaves 730 h" in found["warnings"][-1]
+
+
+def test_every_accelerator_is_ranked_or_excluded_with_its_reason():
+    found = answer(training())["candidates"]
+    assert {c["accelerator"] for c in found} == {a.slug for a in all_accelerators()}
+    ranks = [c["rank"] for c in found if c["fits"]]
+    assert ranks == list(range(1, len(ranks) + 1))
+    assert all(c["why_not"] for c in found if not c["fits"])
+    assert found == sorted(found, key=lambda c: not c["fits"])
+
+
+def test_faster_accelerators_come_first():
+    places = ranked(training())
+    order = ["nvidia-b200", "nvidia-h100-80gb-sxm", "nvidia-a100-80gb-sxm", "nvidia-t4"]
+    assert [places[s]["rank"] for s in order] == sorted(places[s]["rank"] for s in order)
+
+
+def test_a_candidate_says_what_speaks_for_it():
+    one = ranked(training())["nvidia-h100-80gb-sxm"]
+    assert one["accelerator_class"] == "data_center"
+    assert one["system"] == "multi-GPU system of 8 (HGX or DGX)"
+    assert 0 <= one["memory_headroom"] < 1
+    assert one["memory_bandwidth_gb_per_s"] == 3360
+    assert one["interconnect"] == "nvlink"
+    assert one["energy_kwh"] > 0
+
+
+@pytest.mark.parametrize(
+    ("slug", "words"),
+    [
+        ("nvidia-rtx-4090", "data centre"),
+        ("amd-mi300x", "ROCm"),
+        ("google-tpu-v5e", "XLA"),
+        ("aws-trainium2", "Neuron"),
+        ("nvidia-l4", "CUDA"),
+    ],
+)
+def test_licence_and_software_are_notes_on_the_choice(slug, words):
+    assert any(words in note for note in ranked(training())[slug]["notes"])
+
+
+@pytest.mark.parametrize(
+    ("workload", "is_enough"),
+    [
+        (training(parameters=1e6, tokens=1e8), True),
+        (training(), False),
+        (SAMPLES, None),
+    ],
+)
+def test_a_cpu_that_is_enough_is_said(workload, is_enough):
+    assert answer(workload)["cpu"]["is_enough"] is is_enough
+
+
+def test_serving_what_was_trained_is_answered():
+    serving = answer(training(parameters=70e9), accelerator="H100 SXM")["inference"]
+    assert serving["min_accelerators"]["fp16"] == 2
+    assert serving["weights_gib"]["int4"] == pytest.approx(serving["weights_gib"]["fp16"] / 4)
+
+
+def test_a_rate_measured_elsewhere_ranks_nothing_else():
+    work = training(tokens_per_second_per_accelerator=3000)
+    assert list(ranked(work, accelerator="A100-80GB")) == ["nvidia-a100-80gb-sxm"]
+
+
+def test_a_sample_rate_is_moved_to_another_accelerator():
+    work = {
+        "kind": "samples",
+        "samples": 1e9,
+        "epochs": 1,
+        "samples_per_second": 100,
+        "accelerator": "T4",
+    }
+    here = answer(work)["accelerator_hours"]["p50"]
+    there = answer(work, accelerator="A100-80GB")["accelerator_hours"]["p50"]
+    assert there < here / 2
+
+
+@pytest.mark.parametrize(
+    ("request_", "field", "words"),
+    [
+        ({}, "workload", "is required"),
+        ({"workload": training(), "accelerator": "H1000"}, "accelerator", "not a known"),
+        ({"workload": training(), "accelerator": 3}, "accelerator", "is not text"),
+        ({"workload": training(), "accelerator": "T4", "accelerators": 0}, "accelerators", "least"),
+        ({"workload": training(), "accelerator": "T4", "accelerators": 1}, "accelerators", "hold"),
+        (
+            {"workload": training(accelerator="T4"), "accelerator": "L4"},
+            "accelerator",
+            "the workload names nvidia-t4",
+        ),
+        ({"workload": HOURS, "accelerator": "L4"}, "accelerator", "the workload names nvidia-t4"),
+        ({"workload": HOURS | {"accelerator": "X"}}, "workload.accelerator", "not a known"),
+        ({"workload": training(mfu=1.5)}, "workload.mfu", "impossible"),
+        (
+            {"workload": training(precision="bf16"), "accelerator": "T4"},
+            "workload.precision",
+            "has no bf16",
+        ),
+        ({"workload": training(), "gpus": 8}, "gpus", "not a known field"),
+        ({"workload": {"kind": "guess"}}, "workload", "allowed are accelerator_hours, training"),
+        (
+            {"workload": training(sequence_length=100_000_000)},
+            "accelerator",
+            "no accelerator can do",
+        ),
+    ],
+)
+def test_a_bad_request_is_refused_by_field(request_, field, words):
+    error = refusal(request_)
+    assert error.field == field
+    assert words in error.message
