@@ -84,6 +84,9 @@ class SavedComparison(TeamOwned, Versioned):
     note = models.CharField(max_length=2000, blank=True)
     given = models.JSONField()
     """The request as its author wrote it, before the team's overlay."""
+    follows_project = models.BooleanField(default=True)
+    """Whether it asked what its project or scenario stood for, and is repriced as that stands
+    today; otherwise its author wrote a request of their own."""
     request = models.JSONField()
     """The request that was answered, overlay and start month in."""
     inherited = models.JSONField(default=dict)

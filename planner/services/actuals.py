@@ -28,13 +28,19 @@ def currency_of(project: Project) -> str:
     return str(project.assumptions.get("currency") or project.team.currency)
 
 
-@transaction.atomic
 def load_actuals(
     access: Access, project: Project, stream: BinaryIO, file_name: str = ""
 ) -> ActualsUpload:
-    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same file is taken once."""
+    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same file is taken once.
+
+    The database is free while the file is read.
+    """
     require(access, project.team_id, EDIT)
-    sums = read_actuals(stream, currency_of(project))
+    return _write(access, project, read_actuals(stream, currency_of(project)), file_name)
+
+
+@transaction.atomic
+def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
     upload = _create_upload(access, project, sums, file_name)
     ActualLine.objects.bulk_create(_lines(upload, sums), batch_size=_BATCH)
     total = sum(sums.cost.values(), Decimal(0))

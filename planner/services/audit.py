@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import uuid
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -80,4 +81,4 @@ def _plain_value(value: Any) -> Any:
         return str(value.pk)
     if isinstance(value, dt.date | dt.datetime):
         return value.isoformat()
-    return str(value) if isinstance(value, Role) else value
+    return str(value) if isinstance(value, Role | uuid.UUID) else value

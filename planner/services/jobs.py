@@ -26,6 +26,7 @@ KINDS = {
     "comparison_batch": "planner.services.comparing.batch_job",
     "project_reprice": "planner.services.reprice.project_job",
     "price_refresh": "planner.services.refreshing.refresh_job",
+    "actuals_upload": "planner.services.uploading.upload_job",
     "budget_watch": "planner.services.watch.watch_job",
 }
 """Kind of a job → the function that does it: `f(job, progress) -> result`."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from django.db.models import Case, When
+
 from planner.models import Job, Project, SavedComparison, State
 from planner.services.comparing import Answer, answer
 from planner.services.jobs import Progress
@@ -22,6 +24,8 @@ from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
 
 CAUSES = ("prices", "assumptions", "demand")
+PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
+"""Order of a project's comparisons: the approved one, then the latest."""
 _DEMAND = ("workload", "start", "horizon_months")
 _TOTALS = ("total_cost", "net_present_cost")
 
@@ -78,10 +82,9 @@ def reprice(
 
 
 def _request_now(saved: SavedComparison) -> Request:
-    """What the saved comparison's project or scenario would ask today."""
+    """What the saved comparison's project or scenario would ask today, or its own request."""
     now = compose(saved.project, saved.scenario)
-    was_own = saved.scenario is None and saved.given.get("workload") != now["workload"]
-    return dict(saved.given) if was_own or not now["workload"] else now
+    return now if saved.follows_project and now["workload"] else dict(saved.given)
 
 
 def _between(
@@ -162,8 +165,7 @@ def _request_changes(old: Request, new: Request) -> Iterator[dict[str, Any]]:
 def plan_of(project: Project) -> SavedComparison | None:
     """What the project goes by: its approved comparison, else the latest one saved."""
     kept = project.saved_comparisons.select_related("team", "project", "scenario")
-    approved = kept.filter(state=State.APPROVED).order_by("-approved_at").first()
-    return approved or kept.order_by("-created_at").first()
+    return kept.order_by(*PLAN_FIRST).first()
 
 
 def project_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def save_comparison(
         name=name,
         note=note,
         given=given,
+        follows_project=request is None,
         request=answered.request,
         inherited=answered.inherited,
         revisions={row["provider"]: row["revision"] for row in answered.answer["catalog"]},
