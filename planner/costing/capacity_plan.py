@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.plan_dispatch import dispatch
+from planner.costing.plan_infeasible import clashes
 from planner.costing.plan_market import Market
 from planner.costing.plan_master import Master
 from planner.costing.plan_problem import Floats, Plan, PlanProblem
@@ -22,6 +23,7 @@ from planner.costing.plan_rows import lay_out
 from planner.costing.plan_search import Search
 
 DEFAULT_GAP = 0.01
+DEFAULT_NODE_LIMIT = 2_000
 ROUNDING = 1e-9
 """Relative difference of two costs that counts as none."""
 
@@ -32,7 +34,7 @@ def solve(
     *,
     gap: float = DEFAULT_GAP,
     known: Sequence[Plan] = (),
-    node_limit: int | None = None,
+    node_limit: int = DEFAULT_NODE_LIMIT,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
@@ -58,9 +60,15 @@ def solve(
     plans += [_known(market, plan) for plan in known if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
-        return Plan(False, np.inf, np.inf, why_not=("no plan meets every limit",))
+        return _no_plan(market)
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
+
+
+def _no_plan(market: Market) -> Plan:
+    found = clashes(market)
+    words = [str(clash) for clash in found] or ["no plan meets every limit"]
+    return Plan(False, np.inf, np.inf, why_not=tuple(words), clashes=found)
 
 
 def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:

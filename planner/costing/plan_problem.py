@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,19 +126,28 @@ class Clash:
     """A limit that stands in the way of every plan, and its smallest change that lets one in."""
 
     limit: str
-    """What is limited, in words: "capex_budget", "quota gcp/us-central1 nvidia-t4", …"""
-    given: float
+    """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
+    "max_spot_share", "max_units dgx-h100", or "nothing on sale before month 3"."""
+    given: float | None
+    """None where nothing but an offer is missing."""
     needed: float | None
-    """With every other limit as it is; None where no value of this one alone would do."""
+    """The least value with which a plan exists, every other limit as it is."""
+    alone: bool = True
+    """False where no limit alone is enough: `needed` then counts with the other clashes."""
 
     def __str__(self) -> str:
         """
-        >>> print(Clash("capex_budget", 1_000_000, 1_412_300))
+        >>> print(Clash("capex_budget", 1_000_000, 1_412_299.5))
         capex_budget: 1,000,000 → at least 1,412,300
+        >>> print(Clash("max_spot_share", 0.3, 0.45678, alone=False))
+        max_spot_share: 0.3 → at least 0.4568, together with the other limits named
         """
-        if self.needed is None:
-            return f"{self.limit}: {self.given:,.10g} clashes; no value of it alone is enough"
-        return f"{self.limit}: {self.given:,.10g} → at least {self.needed:,.10g}"
+        if self.given is None or self.needed is None:
+            return self.limit
+        digits = 4 if self.limit == "max_spot_share" else 0
+        least = ceil(self.needed * 10**digits - 1e-6) / 10**digits
+        both = "" if self.alone else ", together with the other limits named"
+        return f"{self.limit}: {self.given:,.10g} → at least {least:,.10g}{both}"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,152 @@
+"""Why no plan meets every limit, and the smallest change of each limit that lets one in. PURE.
+
+Each limit in turn is given slack s ≥ 0, the others stay as they are, and the least s for which
+a plan exists is found. Where no limit alone is enough, all get slack and the least sum of
+slacks, each relative to its limit, tells which must give way together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.plan_columns import Entries, StartColumns, continuous_columns
+from planner.costing.plan_highs import LinearProgram
+from planner.costing.plan_market import Bools, Ints, Market
+from planner.costing.plan_problem import Clash, Floats
+from planner.costing.plan_rows import ABSENT, Rows, lay_out
+
+_NODE_LIMIT = 2_000
+_NO_SLACK = 1e-7
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A limit as rows: slack s raises the right side of each by `per_slack`."""
+
+    name: str
+    given: float
+    rows: Ints
+    per_slack: Floats
+    scale: float
+    """The limit is `given + scale · s`."""
+
+
+def clashes(market: Market) -> tuple[Clash, ...]:
+    """The limits of a market without a plan that would have to give way, and how far.
+
+    >>> from planner.costing.plan_problem import HourlySource, PlanProblem, Quota
+    >>> from planner.costing.plan_pruning import prune
+    >>> two = np.ones(2)
+    >>> rent = HourlySource("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
+    >>> problem = PlanProblem(730 * 24 * two, 24 * two, (rent,), (), (Quota("gcp h100", 16),))
+    >>> [str(clash) for clash in clashes(prune(problem))]
+    ['quota gcp h100: 16 → at least 24']
+    """
+    barren = _barren_months(market)
+    if barren.any():
+        return (Clash(f"nothing on sale {_in_words(np.flatnonzero(barren))}", None, None),)
+    rows = lay_out(market)
+    limits = list(_limits(rows))
+    found = [(limit, _least_slack(rows, [limit])) for limit in limits]
+    alone = [
+        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack[0]))
+        for limit, slack in found
+        if slack is not None
+    ]
+    return tuple(alone) or _together(rows, limits)
+
+
+def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[Clash, ...]:
+    slacks = _least_slack(rows, limits)
+    if slacks is None:
+        return ()
+    return tuple(
+        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack), alone=False)
+        for limit, slack in zip(limits, slacks, strict=True)
+        if slack > _NO_SLACK
+    )
+
+
+def _barren_months(market: Market) -> Bools:
+    """[T] months whose demand what is there does not cover, and nothing is on sale for."""
+    problem, kinds, starts = market.problem, market.kinds, market.starts
+    change = np.zeros(problem.hours.size + 1)
+    np.add.at(change, starts.first, 1)
+    np.subtract.at(change, starts.last, 1)
+    offered = market.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
+    width = kinds.capacity @ kinds.existing
+    hours = (kinds.capacity * kinds.hours_per_month) @ kinds.existing
+    short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
+    return np.asarray((problem.hours > 0) & ~offered & short, bool)
+
+
+def _in_words(months: Ints) -> str:
+    """
+    >>> _in_words(np.array([0, 1, 2])), _in_words(np.array([4])), _in_words(np.array([4, 5, 9]))
+    ('before month 3', 'in month 4', 'in months 4, 5, 9')
+    """
+    if months[-1] == months.size - 1:
+        return f"before month {months.size}"
+    if months.size == 1:
+        return f"in month {months[0]}"
+    return f"in months {', '.join(str(m) for m in months)}"
+
+
+def _limits(rows: Rows) -> Iterator[_Limit]:
+    market, problem = rows.market, rows.market.problem
+    for quota, family in zip(market.quotas, rows.quotas, strict=True):
+        one = np.ones(family.row.size)
+        yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
+    if rows.capex_row != ABSENT and problem.capex_budget is not None:
+        at, one = np.array([rows.capex_row]), np.ones(1)
+        yield _Limit("capex_budget", problem.capex_budget, at, one, rows.capex_scale)
+    if problem.monthly_budget is not None:
+        one = np.ones(rows.budget_row.size)
+        yield _Limit(
+            "monthly_budget", problem.monthly_budget, rows.budget_row, one, rows.cash_scale
+        )
+    limited = rows.spot_row != ABSENT
+    if limited.any():
+        share = problem.max_spot_share
+        yield _Limit("max_spot_share", share, rows.spot_row[limited], rows.asked[limited], 1.0)
+    yield from _unit_limits(rows)
+
+
+def _unit_limits(rows: Rows) -> Iterator[_Limit]:
+    starts = rows.market.starts
+    for kind in np.flatnonzero(rows.limited_row != ABSENT):
+        unit = rows.market.problem.units[starts.source[starts.kind == kind][0]]
+        if unit.max_units is not None:
+            at = rows.limited_row[kind : kind + 1]
+            yield _Limit(f"max_units {unit.key}", unit.max_units, at, np.ones(1), 1.0)
+
+
+def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
+    """The slack of each limit in the plan that needs least of it, None where none is enough."""
+    columns, starts = continuous_columns(rows), StartColumns(rows)
+    program = LinearProgram(rows.lower, rows.upper)
+    free, most = np.zeros(columns.count), np.full(columns.count, np.inf)
+    program.add_columns(free, free, most, columns.entries)
+    everything = np.arange(starts.cost.size)
+    nothing = np.zeros(everything.size)
+    program.add_columns(nothing, nothing, starts.starts.most, starts.entries(everything))
+    weight = np.array([limit.scale / max(abs(limit.given), limit.scale) for limit in limits])
+    zero = np.zeros(len(limits))
+    program.add_columns(weight, zero, zero + np.inf, _slack_entries(limits))
+    if not program.run():
+        return None
+    whole = columns.count + everything
+    outcome = program.whole(whole, node_limit=_NODE_LIMIT)
+    return None if outcome.values is None else outcome.values[-len(limits) :]
+
+
+def _slack_entries(limits: Sequence[_Limit]) -> Entries:
+    sizes = [limit.rows.size for limit in limits]
+    return Entries(
+        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        row=np.concatenate([limit.rows for limit in limits]),
+        value=-np.concatenate([limit.per_slack for limit in limits]),
+    )
