@@ -210,12 +210,13 @@ def slug_of(name: str, memory_gib: float | None) -> str | None:
 
 
 def _described_network(info: Mapping[str, Any]) -> float | None:
-    """What the machine sustains, Gbit/s: the sum of its cards' baselines, else the text."""
-    cards = info.get("NetworkCards", ())
-    baselines = [card.get("BaselineBandwidthInGbps") for card in cards]
-    if baselines and all(baselines):
+    """What the machine sustains, Gbit/s: a text such as "Up to 25 Gigabit" tells of bursts, so
+    that there the sum of the cards' baselines counts."""
+    text = info.get("NetworkPerformance", "")
+    baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", ())]
+    if text.startswith("Up to") and baselines and all(baselines):
         return float(sum(baselines))
-    return network_gbps(info.get("NetworkPerformance", ""))
+    return network_gbps(text)
 
 
 def _unlisted(name: str, attributes: Mapping[str, str]) -> Machine | SkippedRow | None:

@@ -133,6 +133,24 @@ def test_bandwidth_is_read_from_its_text(text: str, gbps: float | None) -> None:
     assert network_gbps(text) == gbps
 
 
+@pytest.mark.parametrize(
+    ("text", "baselines", "gbps"),
+    [
+        ("Up to 25 Gigabit", [5.0], 5),
+        ("Up to 25 Gigabit", [], 25),
+        ("8x 400 Gigabit", [200.0] * 8, 3200),
+    ],
+)
+def test_a_burst_is_not_taken_for_bandwidth(text: str, baselines: list[float], gbps: float) -> None:
+    cards = [{"BaselineBandwidthInGbps": one} for one in baselines]
+    info = described(BOXES[0]) | {
+        "NetworkInfo": {"NetworkPerformance": text, "NetworkCards": cards}
+    }
+    machine = learned(info)
+    assert isinstance(machine, Machine)
+    assert machine.network_gbps == gbps
+
+
 def test_every_shipped_machine_has_an_accelerator_and_a_count() -> None:
     for shape in shapes.shapes("aws").values():
         assert isinstance(Machines(DAY).of(shape.instance_type), Machine), shape.instance_type
