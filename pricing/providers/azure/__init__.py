@@ -43,7 +43,7 @@ class AzureProvider:
         return quotas.fetch_quotas(context)
 
     def _read(self, pages: Pages) -> Iterator[Price | SkippedRow]:
-        """Every price of the list in the wanted regions, each of which must be there."""
+        """Every price of the list in the wanted regions. Some may be another cloud's."""
         from pricing.providers.azure.price_rows import read_row, region_name
         from pricing.providers.azure.retail import price_rows
 
@@ -55,10 +55,10 @@ class AzureProvider:
                 continue
             found.add(region)
             yield from read_row(row, pages.context.retrieved_at)
-        if missing := wanted - found:
+        if wanted and not found:
             raise ProviderUnavailable(
                 self.name,
-                f"there are no prices for region {', '.join(sorted(missing))}",
+                f"there are no prices for region {', '.join(sorted(wanted))}",
                 "Check the spelling; Azure's regions are named like westus3 and westeurope.",
             )
 

@@ -47,10 +47,11 @@ class GcpProvider:
         return quotas.fetch_quotas(context)
 
     def _check_regions(self, context: FetchContext, found: set[str]) -> None:
-        if missing := set(context.regions) - found:
+        """One of the wanted regions must be there; others may be another cloud's."""
+        if context.regions and not found.intersection(context.regions):
             raise ProviderUnavailable(
                 self.name,
-                f"there are no prices for region {', '.join(sorted(missing))}",
+                f"there are no prices for region {', '.join(context.regions)}",
                 "Check the spelling; Google's regions are named like us-central1, europe-west4.",
             )
 

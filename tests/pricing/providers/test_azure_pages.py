@@ -71,8 +71,13 @@ def test_filters_hold_no_bar_and_mind_capitals(server: AzureServer) -> None:
 
 def test_an_unknown_region_is_named(server: AzureServer) -> None:
     with pytest.raises(ProviderUnavailable, match="westmars") as caught:
-        fetched(server.settings, regions=("westus3", "westmars"))
+        fetched(server.settings, regions=("westmars",))
     assert "Check the spelling" in caught.value.remedy
+
+
+def test_a_region_of_another_cloud_among_them_does_no_harm(server: AzureServer) -> None:
+    found = offers(fetched(server.settings, regions=("westus3", "us-central1")))
+    assert found == {key: one for key, one in truth().items() if one.region == "westus3"}
 
 
 def test_an_empty_price_list_is_no_price_list() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from io import StringIO
+
 import pytest
+from django.core.management import call_command
 
 from pricing.provider import ProviderUnavailable
 from pricing.providers.azure import provider as azure
@@ -106,6 +110,23 @@ def test_gcp_may_be_asked_for_one_region() -> None:
 def test_gcp_without_a_project_says_what_to_do() -> None:
     with pytest.raises(ProviderUnavailable, match="Set GCP_PROJECT"):
         gcp.fetch_quotas(context({}))
+
+
+@pytest.mark.django_db
+def test_the_command_tells_both_clouds_quotas(monkeypatch: pytest.MonkeyPatch) -> None:
+    out = StringIO()
+    with azure_server() as azures, gcp_server() as gcps:
+        for name, value in (azures.settings_with_subscription | gcps.settings_with_project).items():
+            monkeypatch.setenv(name, value)
+        call_command("pull_quotas", "azure", "gcp", "--json", stdout=out)
+    found = json.loads(out.getvalue())
+    assert [(q["provider"], q["region"], q["max_accelerators"]) for q in found] == [
+        ("azure", "westeurope", 4),
+        ("azure", "westeurope", 0),
+        ("azure", "westus3", 1),
+        ("gcp", "europe-west4", 0),
+        ("gcp", "us-central1", 24),
+    ]
 
 
 def test_quotas_replay_from_a_recording() -> None:
