@@ -1,0 +1,200 @@
+"""What was really used and paid, read from files that may be anything."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from decimal import Decimal
+
+import pytest
+
+from planner.exports import Context, export
+from planner.models import ActualLine, AuditEntry, Project, Role
+from planner.services import actuals, saved
+from planner.services.actual_rows import MAX_LINE_BYTES, read_actuals
+from planner.services.errors import WrongStateError
+from pricing.invalid_input import InvalidInput
+from tests.planner.workspace import Workspace, market
+
+HEAD = "month,cost,hours,provider,region,instance_type,purchase_option,category,currency\n"
+
+
+def read(text: str | bytes) -> object:
+    raw = text if isinstance(text, bytes) else text.encode()
+    return read_actuals(io.BytesIO(raw), "USD")
+
+
+def test_rows_are_summed_by_month_and_what_was_bought() -> None:
+    sums = read(
+        HEAD
+        + "2027-01,10.10,1,AWS,us-east-1,p5,on_demand,,USD\n"
+        + "2027-01,0.20,2,aws,us-east-1,p5,on_demand,compute,\n"
+        + "2027-02,-5,0,aws,us-east-1,p5,on_demand,,\n"
+    )
+    assert sums.rows == 3
+    assert list(sums.cost.values()) == [Decimal("10.30"), Decimal(-5)]
+    assert list(sums.hours.values()) == [3.0, 0.0]
+
+
+def test_a_byte_order_mark_and_windows_lines_are_fine() -> None:
+    assert read(b"\xef\xbb\xbfmonth,cost\r\n2027-01,1\r\n").rows == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "column month: is missing"),
+        ("month,price\n", "column cost: is missing"),
+        ("month,cost,colour\n", "column colour: is unknown"),
+        ("month,cost,cost\n", "names a column twice"),
+        ("month,cost\n", "holds a header and no rows"),
+        ("month,cost\n2027-13,1\n", "row 2.month: '2027-13' is not a month"),
+        ("month,cost\n2027-01,abc\n", "row 2.cost"),
+        ("month,cost\n2027-01,NaN\n", "row 2.cost"),
+        ("month,cost\n2027-01,1e99\n", "row 2.cost"),
+        ("month,cost\n2027-01,\n", "row 2.cost"),
+        ("month,cost\n2027-01\n", "row 2.cost"),
+        ("month,cost,hours\n2027-01,1,-3\n", "row 2.hours"),
+        ("month,cost,hours\n2027-01,1,inf\n", "row 2.hours"),
+        ("month,cost,currency\n2027-01,1,EUR\n", "row 2.currency: 'EUR' is not the project's USD"),
+        ("month,cost,region\n2027-01,1," + "x" * 61 + "\n", "row 2.region: is longer than 60"),
+        ('month,cost\n2027-01,"1\n', "is not CSV"),
+        (b"month,cost\n2027-01,\xff\n", "row 2: is not UTF-8"),
+        (b"month,cost\n2027-01,\x001\n", "row 2: holds a NUL"),
+        (b"month,cost\n" + b"1" * (MAX_LINE_BYTES + 1), "row 2: is longer than"),
+        (b"PK\x03\x04zip", "is compressed"),
+        (b"\x1f\x8bgzip", "is compressed"),
+        ("ChargePeriodStart,BilledCost\n", "column BillingCurrency: is missing"),
+    ],
+)
+def test_what_cannot_be_read_says_where(text: str | bytes, says: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        read(text)
+    assert says in str(refusal.value)
+
+
+def test_many_mistakes_are_named_together_up_to_a_limit() -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        read("month,cost\n" + "x,y\n" * 100)
+    assert len(refusal.value.all()) == 20
+
+
+def test_a_zip_bomb_is_refused_unopened() -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.csv", b"0" * 10_000_000)
+    with pytest.raises(InvalidInput, match="compressed"):
+        read(packed.getvalue())
+
+
+def test_focus_rows_are_read_by_their_own_names() -> None:
+    sums = read(
+        "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,ProviderName,RegionId,"
+        "ConsumedQuantity,ConsumedUnit,PricingCategory,CommitmentDiscountId,ServiceCategory,"
+        "SkuPriceDetails\n"
+        "2027-01-03T00:00:00Z,12.5,USD,Usage,Amazon Web Services,us-east-1,2,Hours,Standard,,"
+        'Compute,"{""InstanceType"":""p5.48xlarge""}"\n'
+        "2027-01-01T00:00:00Z,7,USD,Purchase,Microsoft,,,,Committed,ri-1,Compute,\n"
+        "2027-01-01T00:00:00Z,1,USD,Tax,Microsoft,,,,,,Compute,\n"
+        "2027-01-01T00:00:00Z,2,USD,Usage,Google Cloud,,5,GB,Standard,,Storage,\n"
+    )
+    assert sums.format == "focus"
+    first = next(iter(sums.cost))
+    assert first == ("2027-01", "aws", "us-east-1", "p5.48xlarge", "on_demand", "compute")
+    assert [group.category for group in sums.cost] == ["compute", "commitment", "tax", "storage"]
+    assert [sums.hours[group] for group in sums.cost] == [2.0, 0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("details", ["{", "[" * 100_000])
+def test_focus_details_that_are_no_json_are_refused(details: str) -> None:
+    head = "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,SkuPriceDetails\n"
+    with pytest.raises(InvalidInput, match=r"JSON|longer"):
+        read(f'{head}2027-01-01,1,USD,Usage,"{details}"\n')
+
+
+# Plan against actual ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def project(work: Workspace) -> Project:
+    row = work.project(
+        assumptions={
+            "start": "2027-01",
+            "horizon_months": 6,
+            "constraints": {"purchase_options": ["on_demand"]},
+            "on_prem": {"servers": []},
+        }
+    )
+    saved.approve(work.access(), saved.submit(work.access(), work.saved(row)))
+    return row
+
+
+def upload(work: Workspace, project: Project, text: str) -> object:
+    access = work.access(Role.EDITOR)
+    return actuals.load_actuals(access, project, io.BytesIO(text.encode()), "a.csv")
+
+
+def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: Project) -> None:
+    """Planned 500 h at 55.04; 600 h at 60 were paid: 100 more hours, 4.96 more for each."""
+    upload(work, project, "month,cost,hours\n2027-01,36000,600\n")
+    told = actuals.variance(project).as_dict()
+    assert told["months"][0]["month"] == "2027-01"
+    total = told["total"]
+    assert total["planned"] == "27520.00"
+    assert total["difference"] == "8480.00"
+    assert total["causes"] == {
+        "price": "2976.00",
+        "usage": "5504.00",
+        "unplanned": "0",
+        "other": "0",
+    }
+
+
+def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None:
+    upload(
+        work,
+        project,
+        "month,cost,hours,category\n2027-01,1,3,compute\n2027-02,9.99,0,compute\n"
+        "2027-02,77.01,0,storage\n2029-01,5,1,compute\n",
+    )
+    told = actuals.variance(project).as_dict()
+    for row in (*told["months"], *told["categories"], told["total"]):
+        parts = sum(Decimal(value) for value in row["causes"].values())
+        assert parts == Decimal(row["difference"])
+    assert told["total"]["causes"]["unplanned"] == "82.01"
+
+
+def test_a_project_without_a_plan_has_all_unplanned(work: Workspace) -> None:
+    row = work.project()
+    upload(work, row, "month,cost\n2027-01,5\n")
+    assert actuals.variance(row).as_dict()["total"]["causes"]["unplanned"] == "5"
+
+
+def test_the_same_file_is_taken_once(work: Workspace, project: Project) -> None:
+    upload(work, project, "month,cost\n2027-01,5\n")
+    with pytest.raises(WrongStateError, match="uploaded"):
+        upload(work, project, "month,cost\n2027-01,5\n")
+
+
+def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project) -> None:
+    row = upload(work, project, "month,cost\n2027-01,5\n")
+    actuals.delete_upload(work.access(), row)
+    assert not ActualLine.objects.exists()
+    assert AuditEntry.objects.filter(action="actuals.removed").exists()
+
+
+def test_our_own_forecast_comes_back_as_actuals_without_a_difference(
+    work: Workspace, project: Project
+) -> None:
+    plan = project.saved_comparisons.get()
+    text = export(plan.answer, Context(name="x"), "focus").decode()
+    upload(work, project, text)
+    told = actuals.variance(project).as_dict()
+    assert told["total"]["planned"] == plan.summary["total_cost"]
+    assert told["total"]["difference"] == "0.00"

@@ -1,0 +1,164 @@
+"""Jobs: done once, cancelled when asked, honest about what went wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import time
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
+
+from planner.models import Access, Job, JobState, Role, Scope
+from planner.services import background, jobs, refreshing
+from planner.services.errors import WrongStateError
+from pricing import discovery
+from pricing.invalid_input import InvalidInput
+from tests.planner.workspace import REQUEST, Workspace, market
+
+pytestmark = pytest.mark.django_db
+OPERATOR = Access(user_id=None, name="op", scopes=frozenset({Scope.REFRESH}), is_operator=True)
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def queued(work: Workspace, **values: object) -> Job:
+    return Job.objects.create(
+        team=work.team, kind="comparison", arguments={"request": REQUEST}, **values
+    )
+
+
+def test_a_job_is_done_once(work: Workspace) -> None:
+    job = queued(work)
+    jobs.run(str(job.pk))
+    finished = Job.objects.get(pk=job.pk)
+    assert finished.state == JobState.SUCCEEDED
+    assert finished.result["scenarios"]
+    assert (finished.done, finished.total) == (1, 1)
+    jobs.run(str(job.pk))
+    assert Job.objects.get(pk=job.pk).finished_at == finished.finished_at
+
+
+def test_a_queued_job_is_cancelled_at_once(work: Workspace) -> None:
+    job = jobs.cancel(work.access(Role.EDITOR), queued(work))
+    assert job.state == JobState.CANCELLED
+    jobs.run(str(job.pk))
+    assert Job.objects.get().state == JobState.CANCELLED
+    with pytest.raises(WrongStateError, match="over"):
+        jobs.cancel(work.access(), job)
+
+
+def test_a_running_job_stops_at_its_next_step(work: Workspace, monkeypatch) -> None:
+    def endless(job: Job, progress: jobs.Progress) -> None:
+        jobs.cancel(work.access(), job)
+        while True:
+            progress.step(1, 2)
+            time.sleep(0.01)
+
+    monkeypatch.setattr("planner.services.comparing.comparison_job", endless)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    assert Job.objects.get().state == JobState.CANCELLED
+
+
+def test_a_viewer_cancels_nothing(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        jobs.cancel(work.access(Role.VIEWER), queued(work))
+
+
+def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> None:
+    def broken(job: Job, progress: jobs.Progress) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("planner.services.comparing.comparison_job", broken)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert "secret" not in str(job.error)
+
+
+def test_a_job_whose_process_is_gone_is_failed(work: Workspace) -> None:
+    now = timezone.now()
+    lost = queued(work, state=JobState.RUNNING, heard_at=now - dt.timedelta(hours=1))
+    alive = queued(work, state=JobState.RUNNING, heard_at=now)
+    assert jobs.mark_lost() == 1
+    lost.refresh_from_db()
+    alive.refresh_from_db()
+    assert (lost.state, alive.state) == (JobState.FAILED, JobState.RUNNING)
+
+
+def test_every_kind_names_a_function_that_is_there() -> None:
+    from django.utils.module_loading import import_string
+
+    for path in (*jobs.KINDS.values(), *background.TASKS.values()):
+        assert callable(import_string(path))
+
+
+def test_every_task_is_known_to_celery() -> None:
+    from planner import tasks
+    from planner.celery import app
+
+    assert {f"planner.tasks.{name}" for name in background.TASKS} <= set(app.tasks)
+    assert tasks.run_job.name == "planner.tasks.run_job"
+
+
+def test_a_task_is_sent_to_celery_by_name(
+    work: Workspace, settings, monkeypatch, django_capture_on_commit_callbacks
+) -> None:
+    settings.JOBS_BACKEND = "celery"
+    sent: list[tuple] = []
+    monkeypatch.setattr(
+        "planner.celery.app.send_task", lambda *args, **options: sent.append((args, options))
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
+    assert sent == [(("planner.tasks.run_job", (str(job.pk),)), {"countdown": 0})]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_broker_a_thread_does_it(settings) -> None:
+    settings.JOBS_BACKEND = "thread"
+    market()
+    work = Workspace("alpha")
+    job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
+    until = time.monotonic() + 20
+    while not Job.objects.get(pk=job.pk).is_over and time.monotonic() < until:
+        time.sleep(0.05)
+    assert Job.objects.get(pk=job.pk).state == JobState.SUCCEEDED
+
+
+# Refreshes --------------------------------------------------------------------------------
+
+
+class FakeProvider:
+    name = title = "fake"
+
+    def fetch(self, context):
+        from pricing.provider import ProviderUnavailable
+
+        context.progress("pages", 1, 3)
+        raise ProviderUnavailable("fake", "it sleeps", "Wake it.")
+        yield
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refresh_says_what_came_of_each_provider(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "inline"
+    monkeypatch.setattr(discovery, "named", lambda names: [FakeProvider()])
+    job = refreshing.start_refresh(OPERATOR, [])
+    assert job.state == JobState.SUCCEEDED
+    row = job.result["results"][0]
+    assert (row["provider"], row["outcome"], row["revision"]) == ("fake", "failed", None)
+    assert "it sleeps" in row["message"]
+
+
+def test_prices_are_refreshed_by_operators_alone(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        refreshing.start_refresh(work.access(), [])
+    with pytest.raises(InvalidInput, match="unknown"):
+        refreshing.start_refresh(OPERATOR, ["nobody"])

@@ -1,0 +1,154 @@
+"""The budget watch: new prices, watched projects priced again, alerts told once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEvent
+from planner.services import watch, webhooks
+from planner.services.reprice import plan_of
+from pricing.models import Revision
+from pricing.signals import revision_published
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+NO_SPOT = {"constraints": {"purchase_options": ["on_demand"]}, "on_prem": {"servers": []}}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    told: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(watch, "emit", lambda team, event, payload: told.append((event, payload)))
+    return told
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def project(work: Workspace, **values: Any) -> Project:
+    assumptions = {"start": "2027-01", "horizon_months": 6, **NO_SPOT}
+    row = work.project(watched=True, assumptions=assumptions, **values)
+    work.saved(row)
+    return row
+
+
+def refreshed(price: str, day: int) -> None:
+    """New prices, and what follows from their commit."""
+    market(price, dt.date(2026, 11, day))
+    revision_published.send(Revision, revision=Revision.objects.last())
+
+
+def alerts() -> list[tuple[str, str, str]]:
+    return list(Alert.objects.order_by("created_at").values_list("kind", "before", "after"))
+
+
+def test_a_move_beyond_the_threshold_is_listed_and_told(work: Workspace, told: list) -> None:
+    row = project(work)
+    refreshed("60.00", 5)
+    assert alerts() == [("price_move", "165120.00", "180000.00")]
+    event, payload = told[0]
+    assert event == WebhookEvent.PRICE_MOVED
+    assert payload["project"] == str(row.pk)
+    assert payload["causes"] == [
+        {"offer_id": "aws:us-east-1:p5.48xlarge:on_demand", "before": "55.04", "after": "60"}
+    ]
+
+
+def test_a_move_within_the_threshold_is_not(work: Workspace, told: list) -> None:
+    project(work, watch_threshold=0.10)
+    refreshed("60.00", 5)
+    assert alerts() == []
+    assert told == []
+
+
+def test_a_fall_is_a_move_too(work: Workspace, told: list) -> None:
+    project(work)
+    refreshed("40.00", 5)
+    assert alerts() == [("price_move", "165120.00", "120000.00")]
+    assert "-27.3%" in Alert.objects.get().message
+
+
+def test_the_same_prices_are_told_once(work: Workspace, told: list) -> None:
+    row = project(work)
+    refreshed("60.00", 5)
+    watch.watch_project(row)
+    refreshed("60.00", 6)
+    assert len(alerts()) == len(told) == 1
+
+
+def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, told: list) -> None:
+    project(work)
+    for day, price in ((5, "60.00"), (6, "61.00"), (7, "70.00")):
+        refreshed(price, day)
+    assert alerts() == [
+        ("price_move", "165120.00", "180000.00"),
+        ("price_move", "180000.00", "210000.00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "period"), [("170000", "total"), ("28000", "monthly"), ("340000", "yearly")]
+)
+def test_outgrowing_the_budget_is_told(
+    work: Workspace, told: list, budget: str, period: str
+) -> None:
+    row = project(work, budget=budget, budget_period=period, watch_threshold=9.0)
+    plan = plan_of(row)
+    assert plan is not None
+    assert Decimal(plan.summary["total_cost"]) < (watch.budget_over_horizon(row, plan) or 0)
+    refreshed("60.00", 5)
+    assert [kind for kind, _, _ in alerts()] == [AlertKind.BUDGET_OVERRUN]
+    assert told[0][0] == WebhookEvent.BUDGET_OVERRUN
+
+
+def test_a_plan_that_is_no_longer_possible_is_told(
+    work: Workspace, told: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = project(work)
+    row.team.custom_offers = []
+    plan = plan_of(row)
+    assert plan is not None
+    plan.given["constraints"]["regions"] = ["us-gone-1"]
+    plan.save()
+    watch.watch_project(row)
+    assert [kind for kind, _, _ in alerts()] == [AlertKind.NOT_FEASIBLE]
+
+
+@pytest.mark.parametrize("change", [{"watched": False}, {"archived": True}])
+def test_only_watched_projects_are_priced(work: Workspace, told: list, change: dict) -> None:
+    row = project(work)
+    Project.objects.filter(pk=row.pk).update(**change)
+    refreshed("99.00", 5)
+    assert alerts() == []
+    assert not Job.objects.exists()
+
+
+def test_a_project_without_a_plan_is_passed_over(work: Workspace) -> None:
+    work.project(watched=True)
+    refreshed("99.00", 5)
+    assert Job.objects.get().result == {"projects": 1, "alerts": 0}
+
+
+def test_an_alert_is_acknowledged_once(work: Workspace, told: list) -> None:
+    project(work)
+    refreshed("60.00", 5)
+    alert = Alert.objects.get()
+    first = watch.acknowledge(work.access(), alert).acknowledged_at
+    assert watch.acknowledge(work.access(), alert).acknowledged_at == first
+    assert AuditEntry.objects.filter(action="alert.acknowledged").count() == 1
+
+
+def test_the_event_reaches_the_endpoint_queue(work: Workspace, monkeypatch) -> None:
+    monkeypatch.setattr(webhooks, "deliver_due", lambda: 0)
+    hook = {"url": "https://hooks.example.com/", "events": [WebhookEvent.PRICE_MOVED]}
+    endpoint = webhooks.add_endpoint(work.access(), work.team, hook)
+    project(work)
+    refreshed("60.00", 5)
+    assert endpoint.deliveries.get().payload["after"] == "180000.00"
