@@ -1,0 +1,97 @@
+"""Files come in as a stream, within limits, or not at all."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+from rest_framework.test import APIClient
+
+from planner.models import ActualLine, ActualsUpload, Role
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def address() -> str:
+    market()
+    work = Workspace("alpha")
+    return f"/api/v1/projects/{work.project().pk}/actuals/"
+
+
+@pytest.fixture
+def client(address: str) -> APIClient:
+    from django.contrib.auth import get_user_model
+
+    client = APIClient()
+    client.force_login(get_user_model().objects.get(username=f"{Role.EDITOR.value}-of-alpha"))
+    return client
+
+
+def send(client: APIClient, address: str, body: bytes, kind: str = "text/csv", **meta: Any) -> Any:
+    return client.post(address, body, content_type=kind, **meta)
+
+
+def test_a_file_is_read_and_named(client: APIClient, address: str) -> None:
+    done = send(client, f"{address}?file_name=june.csv", b"month,cost\n2027-01,5\n")
+    assert done.status_code == 201
+    assert (done.json()["rows"], done.json()["file_name"]) == (1, "june.csv")
+    assert client.get(address).json()["results"][0]["id"] == done.json()["id"]
+
+
+def test_a_mistake_names_its_row_and_column_and_keeps_nothing(
+    client: APIClient, address: str
+) -> None:
+    done = send(client, address, b"month,cost\n2027-01,5\nJune,6\n")
+    assert done.status_code == 400
+    assert done.json()["errors"][0]["field"] == "row 3.month"
+    assert not ActualsUpload.objects.exists()
+    assert not ActualLine.objects.exists()
+
+
+class Unread(io.RawIOBase):
+    """A body that must not be touched."""
+
+    def read(self, *_: object) -> bytes:
+        raise AssertionError("the body was read")
+
+
+def test_a_gigabyte_is_refused_before_a_byte_is_read(client: APIClient, address: str) -> None:
+    meta = {"CONTENT_LENGTH": str(10**9), "wsgi.input": Unread()}
+    assert send(client, address, b"", **meta).status_code == 413
+
+
+def test_a_body_that_goes_on_beyond_what_it_said_is_cut_off(
+    client: APIClient, address: str, settings
+) -> None:
+    settings.API_MAX_UPLOAD_BYTES = 30
+    assert send(client, address, b"month,cost\n2027-01,5\n").status_code == 201
+    body = b"month,cost\n" + b"2027-01,5\n" * 10
+    assert send(client, address, body).status_code == 413
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br", "zstd"])
+def test_a_compressed_body_is_not_taken(client: APIClient, address: str, encoding: str) -> None:
+    done = send(client, address, b"\x1f\x8b", HTTP_CONTENT_ENCODING=encoding)
+    assert done.status_code == 415
+
+
+def test_a_zip_bomb_is_refused_unopened(client: APIClient, address: str) -> None:
+    done = send(client, address, b"PK\x03\x04" + b"\x00" * 1000)
+    assert done.status_code == 400
+    assert "compressed" in done.json()["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/zip", "multipart/form-data; boundary=x"]
+)
+def test_another_kind_of_file_is_not_taken(client: APIClient, address: str, kind: str) -> None:
+    assert send(client, address, b"{}", kind).status_code == 415
+
+
+def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
+    body = b"month,cost\n2027-01,5\n"
+    assert send(client, address, body).status_code == 201
+    assert send(client, address, body).status_code == 409
