@@ -69,7 +69,7 @@ def _first_page(pages: Pages, query: Mapping[str, str | int]) -> Any:
 def _following(pages: Pages, page: Any) -> Iterator[Any]:
     """`page` and all that come after it."""
     seen: set[str] = set()
-    number = 1
+    number, full = 1, len(page["Items"])
     while True:
         yield page
         link = page.get("NextPageLink")
@@ -83,7 +83,14 @@ def _following(pages: Pages, page: Any) -> Iterator[Any]:
             )
         seen.add(link)
         number += 1
-        page = pages.get_json(_name(number), _followed(pages, link), check=_check_further)
+        try:
+            page = pages.get_json(_name(number), _followed(pages, link), check=_check_further)
+        except BadRequest:
+            if len(page["Items"]) >= full:
+                raise
+            # Past the end the API answers 400, and the last page was a short one.
+            pages.keep(_name(number), b'{"Items": []}')
+            return
 
 
 def _followed(pages: Pages, link: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.http import Refused
+from pricing.http import BadRequest, Refused
 from pricing.provider import ProviderUnavailable
 from pricing.retries import MAX_CALLS
 from tests.pricing.providers.azure_tools import fetched, offers
@@ -47,6 +47,22 @@ def test_a_list_that_leads_in_a_circle_ends(server: AzureServer) -> None:
 
     server.faults.append(Fault(rewrite=back_to_start))
     with pytest.raises(ProviderUnavailable, match="circle"):
+        fetched(server.settings)
+
+
+def test_a_400_past_a_short_page_is_the_end_of_the_list() -> None:
+    pages: dict[str, bytes] = {}
+    with AzureServer(page_size=9) as server:
+        server.always_links = True
+        assert offers(fetched(server.settings, record=pages.__setitem__)) == truth()
+        past_the_end = server.requests[-1].query
+    assert offers(fetched({}, replay=pages.get)) == truth()
+    assert int(past_the_end["$skip"][0]) % 9, "the last page was a short one"
+
+
+def test_a_400_in_the_middle_is_not_the_end(server: AzureServer) -> None:
+    server.faults.append(Fault.error(None, status=400, after=2))
+    with pytest.raises(BadRequest):
         fetched(server.settings)
 
 

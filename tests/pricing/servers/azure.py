@@ -17,7 +17,8 @@ _JSON = {"Content-Type": "application/json; charset=utf-8"}
 
 
 class AzureServer(FakeServer):
-    """`rows` and `skus` are what it sells; `understands_contains` whether it can be asked so."""
+    """`rows` and `skus` are what it sells; `understands_contains` whether it can be asked so,
+    `always_links` whether the last page names a next one, which there is not."""
 
     def __init__(
         self, rows: list[Row] | None = None, page_size: int = 10, link_host: str = LINK_HOST
@@ -29,6 +30,7 @@ class AzureServer(FakeServer):
         self.page_size = page_size
         self.link_host = link_host
         self.understands_contains = True
+        self.always_links = False
 
     @property
     def settings(self) -> dict[str, str]:
@@ -62,13 +64,14 @@ class AzureServer(FakeServer):
             return _reply({"Error": {"Code": "BadRequest", "Message": "past the end"}}, 400)
         page = rows[start : start + self.page_size]
         end = start + len(page)
+        last = end + 1 if self.always_links else len(rows)
         return _reply(
             {
                 "BillingCurrency": "USD",
                 "CustomerEntityId": "Default",
                 "CustomerEntityType": "Retail",
                 "Items": page,
-                "NextPageLink": self._link(request, end) if end < len(rows) else None,
+                "NextPageLink": self._link(request, end) if end < last else None,
                 "Count": len(page),
             }
         )
