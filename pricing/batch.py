@@ -72,7 +72,9 @@ def pack(batch: Batch) -> bytes:
         "origin": batch.origin,
         "offers": [list(to_row(offer).values()) for offer in batch.offers],
         "skipped": [[row.reason, row.detail] for row in batch.skipped],
-        "not_read": [[p.reason, p.purchase_options, p.regions] for p in batch.not_read],
+        "not_read": [
+            [p.reason, p.purchase_options, p.regions, p.instance_types] for p in batch.not_read
+        ],
         "regions": batch.regions,
         "warnings": batch.warnings,
     }
@@ -90,7 +92,7 @@ def unpack(payload: bytes) -> Batch:
         as_of=dt.date.fromisoformat(document["as_of"]),
         origin=document["origin"],
         skipped=tuple(SkippedRow(*row) for row in document["skipped"]),
-        not_read=tuple(NotRead(r, tuple(p), tuple(g)) for r, p, g in document["not_read"]),
+        not_read=tuple(NotRead(why, *map(tuple, part)) for why, *part in document["not_read"]),
         regions=tuple(document["regions"]),
         warnings=tuple(document["warnings"]),
     )

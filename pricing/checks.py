@@ -100,8 +100,12 @@ def _was_not_read(offer: Offer, batch: Batch) -> bool:
 
 
 def _covers(part: NotRead, offer: Offer) -> bool:
-    options = not part.purchase_options or offer.purchase_option in part.purchase_options
-    return options and (not part.regions or offer.region in part.regions)
+    covered = (
+        (part.purchase_options, offer.purchase_option),
+        (part.regions, offer.region),
+        (part.instance_types, offer.instance_type),
+    )
+    return all(not some or one in some for some, one in covered)
 
 
 def _doubts(

@@ -15,7 +15,7 @@ from typing import Protocol
 from pricing.offers import Offer
 
 
-class ProviderUnavailable(Exception):
+class ProviderUnavailable(Exception):  # noqa: N818 - it says what is, not who erred
     """The provider could not be read. What is published stays in force.
 
     `what` says what happened, `remedy` what the operator can do. Neither holds a secret.
@@ -49,6 +49,7 @@ class NotRead:
     reason: str
     purchase_options: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
+    instance_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,8 @@ class _Attempt:
                 f"the revision before was published at {self.base.published_at:%Y-%m-%d %H:%M},"
                 " which our clock has not reached; check the clock"
             )
-        return warnings + [f"not read: {part.reason}" for part in self.batch.not_read]
+        reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
+        return warnings + [f"not read: {reason}" for reason in reasons]
 
     def _told(
         self,

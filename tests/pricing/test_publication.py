@@ -218,6 +218,17 @@ def test_parts_that_were_not_read_stay_in_force_with_their_dates():
     assert done.warnings == ("not read: no credentials",)
 
 
+def test_a_machine_that_was_not_read_stays_in_force_and_no_other():
+    publish(*THREE)
+    lost = NotRead("no row came", ("on_demand",), (THREE[0].region,), (THREE[0].instance_type,))
+    done = publish(THREE[2], not_read=(lost,), force=True)
+    assert {o.instance_type for o in in_force()} == {
+        THREE[0].instance_type,
+        THREE[2].instance_type,
+    }
+    assert done.kept == 1
+
+
 def test_a_fetch_of_one_region_leaves_the_others_as_they_are():
     publish(*THREE)
     publish(replace(THREE[2], price_per_hour=Decimal("0.6")), regions=("eu-west-1",))

@@ -198,6 +198,22 @@ def test_a_fault_of_the_public_files_leaves_the_last_revision_in_force(
     assert (published(), store.latest("aws").number) == (before, number)
 
 
+def test_a_lost_last_page_takes_no_price_away(server: FakeAws) -> None:
+    """Too little is gone to hold the batch; EC2 still sells what has no row any more."""
+    run()
+    before = published()
+    lost = "aws:eu-west-1:p5.48xlarge:on_demand"
+    server.drop = lambda row: (
+        row["product"]["attributes"].get("instanceType") == "p5.48xlarge"
+        and row["product"]["attributes"].get("regionCode") == "eu-west-1"
+    )
+    result = run()
+    assert result.outcome == "published"
+    assert published()[lost] == before[lost]
+    assert result.publication is not None
+    assert "not read: sold without a listed price" in result.publication.warnings
+
+
 def odd(row: Row) -> bool:
     return int(row["product"]["sku"][-1], 16) % 2 == 1
 

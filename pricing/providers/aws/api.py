@@ -19,6 +19,12 @@ from pricing.providers.aws.regions import is_ec2_region, region_code, unknown_am
 from pricing.providers.aws.rows import read_product, read_terms
 
 _FROM_EC2 = (PurchaseOption.SPOT.value, PurchaseOption.CAPACITY_BLOCK.value)
+_FROM_PRICE_LIST = (
+    PurchaseOption.ON_DEMAND.value,
+    PurchaseOption.RESERVED.value,
+    PurchaseOption.RESERVED_CONVERTIBLE.value,
+)
+_NO_PRICE = "sold without a listed price"
 Found = Iterator[Offer | SkippedRow | NotRead]
 
 
@@ -134,11 +140,15 @@ def _prices_elsewhere(calls: Calls, market: _Market, context: FetchContext) -> F
     yield from (row for row in market.machines.unknown() if row not in market.reported)
 
 
-def _without_price(market: _Market) -> Iterator[SkippedRow]:
+def _without_price(market: _Market) -> Iterator[SkippedRow | NotRead]:
+    """Machines sold at a place for which no row came: some are had by the Capacity Block alone,
+    others' rows got lost on the way. What is published of them stays in force."""
     for region in market.sold:
-        for machine in market.machines_in(region):
-            if (region, machine.instance_type) not in market.priced:
-                yield SkippedRow("sold without a listed price", f"{machine.instance_type} {region}")
+        names = sorted(one.instance_type for one in market.machines_in(region))
+        lacking = tuple(name for name in names if (region, name) not in market.priced)
+        yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in lacking)
+        if lacking:
+            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), lacking)
 
 
 def _spot(calls: Calls, region: str, machines: list[Machine], context: FetchContext) -> Found:

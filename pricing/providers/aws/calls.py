@@ -74,7 +74,14 @@ class Calls:
         return sorted(session.get_available_regions("ec2", partition))
 
     def ask(
-        self, name: str, service: str, region: str, operation: str, needs: str, **parameters: Any
+        self,
+        name: str,
+        service: str,
+        region: str,
+        operation: str,
+        needs: str,
+        gapless: bool = False,
+        **parameters: Any,
     ) -> dict[str, Any]:
         """One answer. One without its key `needs` was cut off: botocore reads torn JSON as {}."""
 
@@ -84,6 +91,8 @@ class Calls:
             self.pages.saw_date(headers.get("date"))
             if needs not in answer:
                 raise RetryableError(f"{operation} in {region} answered without {needs}")
+            if gapless and not answer[needs] and answer.get(_token(needs)):
+                raise RetryableError(f"{operation} in {region} left a page empty")
             return dict(answer)
 
         what = f"{operation} in {region}"
@@ -91,14 +100,25 @@ class Calls:
         return answer
 
     def all_pages(
-        self, name: str, service: str, region: str, operation: str, needs: str, **parameters: Any
+        self,
+        name: str,
+        service: str,
+        region: str,
+        operation: str,
+        needs: str,
+        gapless: bool = False,
+        **parameters: Any,
     ) -> Iterator[list[Any]]:
-        """The lists under `needs` of every page. Pages are named `name`-0001.json and so on."""
-        token = "nextToken" if needs[0].islower() else "NextToken"
+        """The lists under `needs` of every page. Pages are named `name`-0001.json and so on.
+
+        `gapless`: only the last page may be empty; EC2 filters after it has made its pages, the
+        price list before.
+        """
+        token = _token(needs)
         seen: set[str] = set()
         for number in range(1, _PAGES_AT_MOST):
             page = f"{name}-{number:04}.json"
-            answer = self.ask(page, service, region, operation, needs, **parameters)
+            answer = self.ask(page, service, region, operation, needs, gapless, **parameters)
             yield answer[needs]
             following = answer.get(token)
             if not following:
@@ -168,6 +188,11 @@ class Calls:
             parameter_validation=False,
             **more,
         )
+
+
+def _token(needs: str) -> str:
+    """The key of the next page: REST answers are in small letters throughout."""
+    return "nextToken" if needs[0].islower() else "NextToken"
 
 
 def _session(**credentials: Any) -> Any:

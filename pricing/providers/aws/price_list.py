@@ -49,6 +49,7 @@ def _rows(calls: Calls, name: str, wanted: dict[str, str]) -> Iterator[str]:
         home_of(calls.own_region()) if not calls.pages.replaying else "",
         "get_products",
         "PriceList",
+        gapless=True,
         ServiceCode="AmazonEC2",
         Filters=filters,
         FormatVersion="aws_v1",

@@ -15,9 +15,9 @@ from tests.pricing.providers.aws_tools import (
     hide_own_settings,
     public_files,
 )
-from tests.pricing.servers.aws import FakeAws
+from tests.pricing.servers.aws import FakeAws, ec2_xml
 from tests.pricing.servers.aws_market import small
-from tests.pricing.servers.base import Fault, Request
+from tests.pricing.servers.base import Fault, Reply, Request
 
 
 @pytest.fixture(autouse=True)
@@ -127,23 +127,44 @@ def test_a_price_file_of_another_kind_is_refused(server: FakeAws) -> None:
         fetch(public_files(server))
 
 
-def test_an_empty_page_is_not_the_end(server: FakeAws) -> None:
-    """AWS may send a page without rows that has a successor."""
+EMPTY = b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:1"}'
+
+
+def test_an_empty_page_before_the_last_is_asked_for_again(server: FakeAws) -> None:
+    server.price_page = 5
     server.faults.append(
-        Fault(
-            times=1,
-            matches=asks("GetProducts"),
-            rewrite=lambda _body: b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:0"}',
-        )
+        Fault(times=2, after=1, matches=asks("GetProducts"), rewrite=lambda _body: EMPTY)
     )
     assert fetch(account(server)).prices() == {o.id: o for o in server.market.offers()}
 
 
+def test_an_empty_page_before_the_last_that_stays_empty_ends_the_fetch(server: FakeAws) -> None:
+    server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: EMPTY))
+    with pytest.raises(ProviderUnavailable, match="left a page empty, 5 times"):
+        fetch(account(server))
+
+
+def test_an_empty_page_of_ec2_is_not_the_end(server: FakeAws) -> None:
+    whole = server._ec2
+    asked = iter([True])
+
+    def empty_first(request: Request) -> Reply:
+        spot = b"Action=DescribeSpotPriceHistory" in request.body
+        if spot and next(asked, False):
+            answer = {"SpotPriceHistory": [], "NextToken": "0"}
+            return Reply(ec2_xml("DescribeSpotPriceHistory", answer).encode())
+        return whole(request)
+
+    server._ec2 = empty_first  # type: ignore[method-assign]
+    assert fetch(account(server)).prices() == {o.id: o for o in server.market.offers()}
+
+
 def test_pages_that_go_round_in_circles_end_the_fetch(server: FakeAws) -> None:
+    server.price_page = 5
     server.faults.append(
         Fault(
             matches=asks("GetProducts"),
-            rewrite=lambda _body: b'{"FormatVersion":"aws_v1","PriceList":[],"NextToken":"page:1"}',
+            rewrite=lambda body: body.replace(b"page:2", b"page:1"),
         )
     )
     with pytest.raises(ProviderUnavailable, match="round in circles"):
