@@ -6,6 +6,7 @@ per year; costs are positive, receipts negative.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
@@ -49,7 +50,7 @@ def capital_recovery_factor(rate_per_year: float, years: float) -> float:
     """
     if rate_per_year == 0:
         return 1.0 / years
-    return float(rate_per_year / (1.0 - (1.0 + rate_per_year) ** -years))
+    return rate_per_year / -math.expm1(-years * math.log1p(rate_per_year))
 
 
 def annual_levelised_cost_per_hour(

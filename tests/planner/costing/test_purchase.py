@@ -1,0 +1,234 @@
+"""Owning a server, line by line, against figures worked by hand."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.costing.results import Line, Scenario, ScenarioKey
+from pricing.invalid_input import InvalidInput
+from pricing.snapshot import Catalog
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, compared, request_of
+
+SERVER = {
+    "server": "custom", "label": "node", "accelerator": H100, "accelerator_count": 8,
+    "unit_price": 100_000, "power_kw": 10, "idle_power_kw": 2,
+}  # fmt: skip
+OWNING: dict[str, Any] = {
+    "servers": [SERVER],
+    "electricity_per_kwh": 0.1,
+    "pue": 1.5,
+    "colocation_per_kw_month": 200,
+    "support_rate_per_year": 0.12,
+    "network_storage_rate": 0.2,
+    "install_cost_rate": 0.05,
+    "staff_fte_per_server": 0.1,
+    "staff_cost_per_year": 120_000,
+    "spare_rate": 0.1,
+    "useful_life_months": 48,
+    "residual_rate": 0.64,
+    "lead_time_months": 2,
+    "utilisation_ceiling": 1.0,
+}
+FINANCE = {"discount_rate_per_year": 0.0, "electricity_trend_per_year": 0.0}
+
+
+def on_prem(
+    hours: float = 8 * 365, months: int = 12, finance: dict[str, Any] | None = None, **owning: Any
+) -> Scenario:
+    request = request_of(
+        hours,
+        horizon_months=months,
+        on_prem=OWNING | owning,
+        finance=FINANCE | (finance or {}),
+    )
+    return compare(request, CATALOG, today=TODAY).scenarios[ScenarioKey.ON_PREM]
+
+
+def of(scenario: Scenario, category: str) -> list[Line]:
+    return [line for line in scenario.lines if line.category == category]
+
+
+def amount(scenario: Scenario, category: str) -> Decimal:
+    return sum((line.amount for line in of(scenario, category)), Decimal(0))
+
+
+@pytest.fixture(scope="module")
+def year() -> Scenario:
+    return on_prem()
+
+
+@pytest.mark.parametrize(
+    ("category", "expected"),
+    [("capex", 100_000), ("network_storage", 20_000), ("install", 5_000), ("spares", 10_000)],
+)
+def test_what_is_paid_at_purchase(year: Scenario, category: str, expected: int) -> None:
+    (line,) = of(year, category)
+    assert (line.month, line.amount) == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("category", "a_month"), [("colocation", 2000), ("support", 1000), ("staff", 1000)]
+)
+def test_what_is_paid_every_month_in_service(year: Scenario, category: str, a_month: int) -> None:
+    lines = of(year, category)
+    assert [line.month for line in lines] == list(range(2, 12))
+    assert {line.amount for line in lines} == {Decimal(a_month)}
+
+
+def test_electricity_at_load_and_idle(year: Scenario) -> None:
+    # 365 h at 10 kW and 365 h at 2 kW, PUE 1.5: 6,570 kWh at 0.10 USD.
+    lines = of(year, "power")
+    assert [line.month for line in lines] == list(range(2, 12))
+    assert all(line.quantity == pytest.approx(6570) for line in lines)
+    assert {line.amount for line in lines} == {Decimal("657.00")}
+
+
+def test_residual_value_at_the_horizon(year: Scenario) -> None:
+    # One year old: 64 % of the unit price.
+    (line,) = of(year, "residual")
+    assert (line.month, line.amount) == (12, Decimal("-64000.00"))
+
+
+def test_no_residual_value_once_the_life_is_over() -> None:
+    scenario = on_prem(months=24, useful_life_months=22)
+    assert not of(scenario, "residual")
+
+
+def test_on_demand_until_the_first_server_arrives(year: Scenario) -> None:
+    assert sorted({line.month for line in of(year, "compute")}) == [0, 1]
+
+
+def test_a_given_running_cost_replaces_power_colocation_support_and_staff() -> None:
+    server = SERVER | {"running_cost_per_hour": 0.87}
+    scenario = on_prem(servers=[server])
+    assert not {line.category for line in scenario.lines} & {"colocation", "support", "staff"}
+    assert amount(scenario, "power") == Decimal("3175.50")  # 0.87 · 365 h · 10 months
+
+
+def test_the_ceiling_takes_more_servers() -> None:
+    full, half = on_prem(8 * 730), on_prem(8 * 730, utilisation_ceiling=0.5)
+    assert amount(half, "capex") == 2 * amount(full, "capex")
+
+
+def test_electricity_follows_its_trend() -> None:
+    lines = of(on_prem(months=24, finance={"electricity_trend_per_year": 0.1}), "power")
+    by_month = {line.month: float(line.amount) for line in lines}
+    assert by_month[14] / by_month[2] == pytest.approx(1.1, rel=1e-4)
+
+
+def test_a_server_whose_life_ends_is_bought_again() -> None:
+    scenario = on_prem(months=24, useful_life_months=12, lead_time_months=0)
+    assert [line.month for line in of(scenario, "capex")] == [0, 12]
+
+
+def test_max_units_is_kept() -> None:
+    scenario = on_prem(8 * 730 * 3, servers=[SERVER | {"max_units": 2}])
+    assert not scenario.feasible
+    assert scenario.why_not
+
+
+def test_tax_takes_its_share_of_everything() -> None:
+    plain, taxed = on_prem(), on_prem(finance={"tax_rate": 0.25})
+    assert float(taxed.total_cost) == pytest.approx(0.75 * float(plain.total_cost), abs=1)
+    assert {line.category for line in taxed.lines} - {line.category for line in plain.lines} == {
+        "tax"
+    }
+
+
+@pytest.mark.parametrize("method", ["straight_line", "macrs_5"])
+def test_depreciation_moves_tax_in_time_alone(method: str) -> None:
+    scenario = on_prem(finance={"tax_rate": 0.25, "depreciation": method})
+    assert float(scenario.total_cost) == pytest.approx(0.75 * float(on_prem().total_cost), abs=1)
+
+
+def test_macrs_saves_tax_earlier() -> None:
+    rate = {"tax_rate": 0.25, "discount_rate_per_year": 0.1}
+    slow, fast = (
+        on_prem(months=72, useful_life_months=72, finance=rate | {"depreciation": method})
+        for method in ("straight_line", "macrs_5")
+    )
+    assert fast.net_present_cost < slow.net_present_cost
+
+
+def test_without_depreciation_capital_saves_no_tax() -> None:
+    taxed = on_prem(finance={"tax_rate": 0.25, "depreciation": "none"})
+    relief = amount(taxed, "tax")
+    expenses = sum(
+        (amount(taxed, c) for c in ("power", "colocation", "support", "staff", "compute")),
+        Decimal(0),
+    )
+    assert float(relief) == pytest.approx(-0.25 * float(expenses), abs=0.1)
+
+
+def test_accrual_writes_capital_off_over_its_life(year: Scenario) -> None:
+    # 135,000 USD over 48 months from month 2; ten of them within the year.
+    running = Decimal(2000 + 1000 + 1000 + 657)
+    assert float(year.accrued[5] - running) == pytest.approx(135_000 / 48, abs=0.02)
+    assert sum(year.accrued) == year.total_cost
+
+
+def owned(bought: str, units: int = 1, months: int = 24, **owning: Any) -> Scenario:
+    already = [{"server": "node", "units": units, "bought": bought}]
+    return on_prem(months=months, already_owned=already, **owning)
+
+
+def test_servers_already_owned_keep_their_age() -> None:
+    # Bought two years before, life four years: worth 0.64^3 after one more year.
+    scenario = owned("2025-01", months=12)
+    assert not of(scenario, "capex")
+    (line,) = of(scenario, "residual")
+    assert float(line.amount) == pytest.approx(-100_000 * 0.64**3, abs=0.01)
+
+
+def test_an_old_server_leaves_at_the_end_of_its_life() -> None:
+    scenario = owned("2023-07")
+    months = {line.month for line in of(scenario, "colocation") if line.quantity == 10}
+    assert of(scenario, "capex")
+    assert 0 in months
+
+
+def test_a_server_of_the_future_is_not_owned_already() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        owned("2027-03")
+    assert caught.value.field == "on_prem.already_owned.0.bought"
+
+
+def test_an_unknown_server_is_refused_with_its_neighbours() -> None:
+    with pytest.raises(InvalidInput, match="dgx-h100") as caught:
+        on_prem(servers=[{"server": "dgx-h10"}])
+    assert caught.value.field == "on_prem.servers.0.server"
+
+
+def test_two_custom_servers_need_labels() -> None:
+    plain = {k: v for k, v in SERVER.items() if k != "label"}
+    with pytest.raises(InvalidInput, match="label") as caught:
+        on_prem(servers=[plain, plain])
+    assert caught.value.field == "on_prem.servers.1.server"
+
+
+def test_a_server_that_arrives_after_the_horizon_owns_nothing() -> None:
+    scenario = on_prem(months=6, lead_time_months=6)
+    assert not scenario.feasible
+    assert "arrives after the horizon" in scenario.why_not[0]
+
+
+def test_a_reference_server_takes_the_fields_that_are_given() -> None:
+    server = {"server": "dgx-h100", "unit_price": 300_000}
+    (line,) = of(on_prem(servers=[server]), "capex")
+    assert line.amount == 300_000
+
+
+def test_without_a_list_the_servers_on_sale_are_offered() -> None:
+    answer = compared(on_prem={}).as_dict()
+    assert {row["server"] for row in answer["break_even"]} == {"dgx-h100", "hgx-h100-8"}
+
+
+def test_an_empty_list_owns_nothing() -> None:
+    scenario = compare(
+        request_of(on_prem={"servers": []}), Catalog.of(CATALOG.offers.offers), today=TODAY
+    ).scenarios[ScenarioKey.ON_PREM]
+    assert not scenario.feasible

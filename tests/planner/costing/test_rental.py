@@ -1,0 +1,199 @@
+"""What each purchase option charges, line by line."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.costing.results import Line, Scenario, ScenarioKey
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.snapshot import Catalog
+from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
+
+NODE = 8 * 730.0
+"""Accelerator-hours of one eight-way node around the clock."""
+PLAIN = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": 0.0}
+
+
+def scenario(
+    key: str, prices: Catalog, hours: Any = NODE, months: int = 12, **fields: Any
+) -> Scenario:
+    fields = {"finance": PLAIN, "on_prem": {"servers": []}} | fields
+    request = request_of(hours, horizon_months=months, **fields)
+    return compare(request, prices, today=TODAY).scenarios[ScenarioKey(key)]
+
+
+def of(one: Scenario, category: str) -> list[Line]:
+    return [line for line in one.lines if line.category == category]
+
+
+def test_on_demand_pays_the_hours_used() -> None:
+    lines = scenario("on_demand", catalog(offer("50")), hours=NODE / 2).lines
+    assert {(line.quantity, line.amount) for line in lines} == {(365.0, Decimal("18250.00"))}
+
+
+def test_a_commitment_pays_every_hour_of_its_term() -> None:
+    prices = catalog(offer("50"), offer("20", "reserved", term_months=12))
+    one = scenario("committed", prices, hours=NODE * 0.8)
+    assert [line.quantity for line in of(one, "commitment")] == [730.0] * 12
+    assert one.total_cost == Decimal("175200.00")
+
+
+def test_an_upfront_payment_is_due_when_it_begins() -> None:
+    prices = catalog(offer("50"), offer("5", "reserved", term_months=12, upfront=Decimal(90_000)))
+    one = scenario("committed", prices)
+    (line,) = of(one, "upfront")
+    assert (line.month, line.amount) == (0, 90_000)
+    assert one.total_cost == Decimal(90_000 + 5 * 8760)
+
+
+def test_an_upfront_payment_is_written_off_over_the_term() -> None:
+    prices = catalog(offer("50"), offer("0", "reserved", term_months=12, upfront=Decimal(120_000)))
+    one = scenario("committed", prices)
+    assert one.accrued[:12] == (Decimal("10000.00"),) * 12
+
+
+@pytest.mark.parametrize(("term_end", "total"), [("prorate", 60_000 + 87_600), ("full", 355_200)])
+def test_a_commitment_that_ends_after_the_horizon(term_end: str, total: int) -> None:
+    prices = catalog(offer("60"), offer("10", "reserved", term_months=24, upfront=Decimal(120_000)))
+    # A year of 24 months: half of the upfront payment and twelve months, or all of both;
+    # then a commitment at 355,200 USD still beats 525,600 on demand.
+    one = scenario("committed", prices, term_end=term_end)
+    expected = total if term_end == "prorate" else 120_000 + 10 * 730 * 24
+    assert one.total_cost == Decimal(expected)
+
+
+def test_what_runs_beyond_the_horizon_falls_due_there() -> None:
+    prices = catalog(offer("60"), offer("10", "reserved", term_months=24))
+    one = scenario("committed", prices, term_end="full")
+    assert max(line.month for line in one.lines) == 23
+    assert sum(one.cash_per_month[12:]) == Decimal(10 * 730 * 12)
+
+
+def test_spot_pays_for_the_hours_it_loses() -> None:
+    one = scenario("spot", catalog(offer("50"), offer("20", "spot")))
+    useful, again = sorted({round(line.quantity, 6) for line in one.lines}, reverse=True)
+    assert useful == 730.0
+    assert 0 < again < 730 * 0.1
+    assert any("run again" in line.label for line in one.lines)
+
+
+def test_more_interruptions_cost_more() -> None:
+    prices = catalog(offer("50"), offer("20", "spot"))
+    calm = scenario("spot", prices, risk={"spot_interruptions_per_month": 0.1})
+    rough = scenario("spot", prices, risk={"spot_interruptions_per_month": 20})
+    assert rough.total_cost > calm.total_cost
+
+
+def test_a_large_checkpoint_costs_more() -> None:
+    prices = catalog(offer("50"), offer("20", "spot"))
+    small = scenario("spot", prices, data={"checkpoint_gib": 10})
+    large = scenario("spot", prices, data={"checkpoint_gib": 20_000})
+    assert large.total_cost > small.total_cost
+
+
+def test_low_priority_counts_as_spot() -> None:
+    one = scenario("spot", catalog(offer("50"), offer("15", "low_priority")))
+    assert {line.purchase_option for line in one.lines} == {"low_priority"}
+
+
+def test_a_capacity_block_is_paid_ahead() -> None:
+    one = scenario("committed", catalog(offer("50"), offer("30", "capacity_block")))
+    assert {line.category for line in one.lines} == {"upfront"}
+    assert one.total_cost == Decimal(30 * 8760)
+
+
+def test_flex_start_takes_part_in_the_cloud_mix_alone() -> None:
+    prices = catalog(offer("50"), offer("25", "dws_flex_start"))
+    assert scenario("cloud_mix", prices).total_cost == Decimal(25 * 8760)
+    assert scenario("committed", prices).total_cost == Decimal(50 * 8760)
+
+
+def test_a_dated_offer_serves_its_months() -> None:
+    block = {
+        "label": "block", "accelerator": "H100-80GB-SXM", "accelerator_count": 8,
+        "purchase_option": "capacity_block", "usd_per_hour": 10,
+        "available_from": "2027-03", "available_until": "2027-04",
+    }  # fmt: skip
+    one = scenario("committed", catalog(offer("50")), custom_offers=[block])
+    assert sorted({line.month for line in of(one, "upfront")}) == [2, 3]
+
+
+def test_a_price_trend_moves_rents_and_later_commitments() -> None:
+    prices = catalog(offer("50"), offer("40", "reserved", term_months=12))
+    finance = PLAIN | {"cloud_price_trend_per_year": -0.2}
+    one = scenario("committed", prices, months=24, finance=finance)
+    paid = {line.month: float(line.unit_price) for line in of(one, "commitment")}
+    assert paid[0] == paid[11] == 40
+    assert paid[12] == pytest.approx(32, rel=1e-6)
+    rent = scenario("on_demand", prices, months=24, finance=finance)
+    assert float(rent.lines[12].unit_price) == pytest.approx(40, rel=1e-6)
+
+
+def test_storage_and_egress_follow_the_work() -> None:
+    one = scenario(
+        "on_demand",
+        catalog(offer("50")),
+        data={"storage_gib": 1000, "egress_gib_per_month": 100},
+    )
+    assert {line.quantity for line in of(one, "storage")} == {1000.0}
+    assert {line.quantity for line in of(one, "egress")} == {100.0}
+    assert {float(line.unit_price) for line in of(one, "egress")} == {0.09}
+
+
+def test_data_at_rest_is_paid_in_months_without_work() -> None:
+    one = scenario(
+        "on_demand",
+        catalog(offer("50")),
+        hours=[NODE, 0, NODE],
+        months=3,
+        data={"storage_gib": 1000},
+    )
+    assert [line.quantity for line in of(one, "storage")] == [1000.0] * 3
+
+
+def test_data_draws_the_work_to_where_it_is_cheap() -> None:
+    prices = catalog(
+        offer("50"),
+        offer("50.001", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"),
+    )
+    near = scenario("on_demand", prices, data={"storage_gib": 1e6})
+    far = scenario("on_demand", prices)
+    assert {line.provider for line in far.lines} == {"aws"}
+    assert near.total_cost <= far.total_cost + Decimal(1e6 * 12)
+    assert {line.provider for line in of(near, "storage")} == {"gcp"}
+
+
+def test_a_price_in_another_currency_is_converted_and_kept() -> None:
+    rates = ExchangeRates.of([ExchangeRate("CNY", TODAY, Decimal("7.2"), "Federal Reserve")])
+    yuan = offer("360", provider="aws", region="cn-north-1", currency="CNY")
+    prices = Catalog.of([yuan], exchange_rates=rates)
+    request = request_of(NODE, horizon_months=1, finance=PLAIN, on_prem={"servers": []})
+    answer = compare(request, prices, today=TODAY).as_dict()
+    one = next(s for s in answer["scenarios"] if s["key"] == "on_demand")
+    assert float(one["total_cost"]) == pytest.approx(50 * 730, abs=0.02)
+    (native,) = answer["offers"].values()
+    assert (native["native_currency"], native["native_price_per_hour"]) == ("CNY", "360")
+    assert native["rate_date"] == TODAY.isoformat()
+
+
+def test_a_share_of_a_card_is_no_whole_card() -> None:
+    from fractions import Fraction
+
+    sixth = offer("1", accelerator="nvidia-a10", instance_type="NV6ads_A10_v5")
+    object.__setattr__(sixth, "accelerator_count", Fraction(1, 6))
+    one = scenario("on_demand", catalog(sixth, offer("50")))
+    assert one.feasible
+    request = request_of(
+        730, on_prem={"servers": []}, horizon_months=1,
+        workload={"kind": "accelerator_hours", "accelerator": "A10", "hours_per_month": 730},
+    )  # fmt: skip
+    found = compare(request, catalog(sixth), today=TODAY).scenarios[ScenarioKey.ON_DEMAND]
+    assert not found.feasible
+    shares = compare(
+        request | {"constraints": {"min_accelerators_per_node": 0.1}}, catalog(sixth), today=TODAY
+    ).scenarios[ScenarioKey.ON_DEMAND]
+    assert shares.total_cost == Decimal("4380.00")  # six sixths for 730 h
