@@ -9,6 +9,8 @@ from typing import Any
 from pricing.offers import Offer
 from pricing.provider import FetchContext, SkippedRow
 from pricing.providers.gcp import provider
+from tests.pricing.servers.gcp import COMPUTE_ENGINE, GcpServer
+from tests.pricing.servers.gcp_skus import OTHERS, Sku
 from tests.pricing.servers.gcp_truth import NOW
 
 WITHOUT_SOURCE = {"source": "", "sku": "", "network_gbps": None}
@@ -43,3 +45,14 @@ def _bare(offer: Offer) -> Offer:
 
 def reasons(rows: list[Offer | SkippedRow]) -> Counter[str]:
     return Counter(row.reason for row in rows if isinstance(row, SkippedRow))
+
+
+def without(server: GcpServer, *names: str) -> None:
+    """Leaves some of the odd SKUs out; `"*"`: all of them."""
+    texts = {OTHERS[n]["skuId"] for n in (OTHERS if "*" in names else names)}
+    for service, skus in server.skus.items():
+        server.skus[service] = [one for one in skus if one["skuId"] not in texts]
+
+
+def add(server: GcpServer, *skus: Sku) -> None:
+    server.skus[COMPUTE_ENGINE] = [*server.skus[COMPUTE_ENGINE], *skus]

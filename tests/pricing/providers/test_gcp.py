@@ -10,14 +10,13 @@ from fractions import Fraction
 
 import pytest
 
-from pricing import shapes
 from pricing.offers import Offer, PurchaseOption
 from pricing.provider import SkippedRow
 from pricing.providers.gcp import provider
-from tests.pricing.providers.gcp_tools import context, fetched, offers, reasons
+from tests.pricing.providers.gcp_tools import add, context, fetched, offers, reasons, without
 from tests.pricing.servers.gcp import CLOUD_TPU, COMPUTE_ENGINE, GcpServer
-from tests.pricing.servers.gcp_skus import OTHERS, Sku, money, priced, sku
-from tests.pricing.servers.gcp_truth import ASIA, US, truth
+from tests.pricing.servers.gcp_skus import OTHERS, money, priced, sku
+from tests.pricing.servers.gcp_truth import US, truth
 
 REASONS = {
     "sole tenancy": "sole tenancy",
@@ -56,29 +55,8 @@ def server() -> Iterator[GcpServer]:
         yield running
 
 
-def without(server: GcpServer, *names: str) -> None:
-    """Leaves some of the odd SKUs out; `"*"`: all of them."""
-    texts = {OTHERS[n]["skuId"] for n in (OTHERS if "*" in names else names)}
-    for service, skus in server.skus.items():
-        server.skus[service] = [one for one in skus if one["skuId"] not in texts]
-
-
-def add(server: GcpServer, *skus: Sku) -> None:
-    server.skus[COMPUTE_ENGINE] = [*server.skus[COMPUTE_ENGINE], *skus]
-
-
 def test_the_offers_equal_what_is_sold(server: GcpServer) -> None:
     assert offers(fetched(server.settings_with_project)) == truth()
-
-
-def test_without_a_project_our_table_says_where_machines_are(server: GcpServer) -> None:
-    found = offers(fetched(server.settings))
-    assert {key: replace(o, sold_now=True) for key, o in found.items()} == {
-        key: replace(o, sold_now=True) for key, o in truth().items()
-    }
-    sold = {key: o.sold_now for key, o in found.items()}
-    assert sold["gcp:us-central1:a2-highgpu-4g:on_demand"], "in our table, gone from the server's"
-    assert not sold["gcp:asia-east2:a2-highgpu-1g:on_demand"]
 
 
 @pytest.mark.parametrize("page_size", [2, 5000])
@@ -163,19 +141,6 @@ def test_trap_3_the_words_decide_and_not_the_usage_type(server: GcpServer) -> No
         "dws_flex_start": Decimal("8.055"),
         "dws_calendar_mode": Decimal("11.277"),
     }
-
-
-def test_a_machine_that_is_not_sold_on_demand_is_shown_so(server: GcpServer) -> None:
-    found = offers(fetched(server.settings_with_project))
-    assert not found["gcp:us-central1:a4-highgpu-8g:on_demand"].sold_now
-    assert found["gcp:us-central1:a4-highgpu-8g:spot"].sold_now
-
-
-def test_trap_3_a_price_where_the_machine_is_not_sells_nothing(server: GcpServer) -> None:
-    found = offers(fetched(server.settings_with_project))
-    in_asia = [o for o in found.values() if o.region == ASIA]
-    assert in_asia
-    assert not any(o.sold_now for o in in_asia)
 
 
 @pytest.mark.parametrize(
@@ -289,73 +254,6 @@ def test_memory_priced_per_gb_is_converted_to_gib(server: GcpServer) -> None:
     assert one.price_per_hour == round(expected, 10)
 
 
-def test_a_machine_newer_than_our_table_comes_from_compute_engine(server: GcpServer) -> None:
-    server.scoped["machineTypes"]["zones/us-central1-a"].append(
-        {
-            "name": "g2-standard-192",
-            "guestCpus": 192,
-            "memoryMb": 786432,
-            "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 16}],
-        }
-    )
-    one = offers(fetched(server.settings_with_project))["gcp:us-central1:g2-standard-192:on_demand"]
-    assert (one.accelerator, one.accelerator_count) == ("nvidia-l4", Fraction(16))
-    parts = 16 * Decimal("0.560004") + 192 * Decimal("0.024988") + 768 * Decimal("0.002927")
-    assert one.price_per_hour == parts
-
-
-@pytest.mark.parametrize(
-    ("changes", "reason"),
-    [
-        ({"name": "z9-mega-1g"}, "unknown machine family"),
-        (
-            {"accelerators": [{"guestAcceleratorType": "nvidia-z9", "guestAcceleratorCount": 1}]},
-            "unknown accelerator",
-        ),
-        ({"memoryMb": 0}, "vCPUs or memory are not known"),
-        ({"name": "g4-standard-3"}, "accelerator count not published"),
-        ({"name": "a3-highgpu-16g"}, "size of the local disk is not known"),
-        (
-            {"name": "a3-ultragpu-1g", "bundledLocalSsds": {"partitionCount": 4}},
-            "size of the local disk is not known",
-        ),
-    ],
-)
-def test_trap_8_a_new_machine_that_is_not_understood_is_reported(
-    server: GcpServer, changes: Sku, reason: str
-) -> None:
-    without(server, "*")
-    row = {
-        "name": "g2-new-1",
-        "guestCpus": 8,
-        "memoryMb": 65536,
-        "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 1}],
-    } | changes
-    server.scoped["machineTypes"]["zones/us-central1-a"].append(row)
-    rows = fetched(server.settings_with_project)
-    assert reasons(rows)[reason] == 1
-    assert offers(rows) == truth()
-
-
-def test_more_cards_than_the_zone_allows_are_not_sold(server: GcpServer) -> None:
-    for rows in server.scoped["acceleratorTypes"].values():
-        for row in rows:
-            row["maximumCardsPerInstance"] = 2
-    found = offers(fetched(server.settings_with_project))
-    sold = {
-        count: found[f"gcp:us-central1:n1-standard-16+{count}xnvidia-tesla-t4:spot"].sold_now
-        for count in (1, 2, 4)
-    }
-    assert sold == {1: True, 2: True, 4: False}
-
-
-def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
-    from pricing.providers.gcp.offers import parts_of
-
-    assert all(parts_of(shape) for shape in shapes.attached_shapes())
-    assert all(parts_of(shape) for shape in shapes.shapes("gcp").values())
-
-
 def test_a_run_may_be_limited_to_regions(server: GcpServer) -> None:
     found = offers(fetched(server.settings_with_project, regions=("europe-west4",)))
     assert found == {key: o for key, o in truth().items() if o.region == "europe-west4"}
@@ -394,13 +292,6 @@ def test_the_other_tpu_service_may_be_missing(server: GcpServer) -> None:
     assert reasons(rows)["a service of the catalog was not read"] == 1
     old = ("google-tpu-v2", "google-tpu-v3", "google-tpu-v4")
     assert offers(rows) == {k: o for k, o in truth().items() if o.accelerator not in old}
-
-
-def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:
-    del server.scoped["acceleratorTypes"]
-    rows = fetched(server.settings_with_project)
-    assert reasons(rows)["accelerator types were not read; our table is used"] == 1
-    assert offers(rows) == truth()
 
 
 def test_commitments_say_term_and_payment(server: GcpServer) -> None:

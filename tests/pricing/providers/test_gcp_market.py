@@ -1,0 +1,118 @@
+"""Google's machines: which there are, where they are, and what of them is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from pricing import shapes
+from pricing.providers.gcp.offers import parts_of
+from tests.pricing.providers.gcp_tools import fetched, offers, reasons, without
+from tests.pricing.servers.gcp import GcpServer
+from tests.pricing.servers.gcp_skus import Sku
+from tests.pricing.servers.gcp_truth import ASIA, truth
+
+
+@pytest.fixture
+def server() -> Iterator[GcpServer]:
+    with GcpServer() as running:
+        yield running
+
+
+def test_without_a_project_our_table_says_where_machines_are(server: GcpServer) -> None:
+    found = offers(fetched(server.settings))
+    assert {key: replace(o, sold_now=True) for key, o in found.items()} == {
+        key: replace(o, sold_now=True) for key, o in truth().items()
+    }
+    sold = {key: o.sold_now for key, o in found.items()}
+    assert sold["gcp:us-central1:a2-highgpu-4g:on_demand"], "in our table, gone from the server's"
+    assert not sold["gcp:asia-east2:a2-highgpu-1g:on_demand"]
+
+
+def test_a_machine_that_is_not_sold_on_demand_is_shown_so(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    assert not found["gcp:us-central1:a4-highgpu-8g:on_demand"].sold_now
+    assert found["gcp:us-central1:a4-highgpu-8g:spot"].sold_now
+
+
+def test_trap_3_a_price_where_the_machine_is_not_sells_nothing(server: GcpServer) -> None:
+    found = offers(fetched(server.settings_with_project))
+    in_asia = [o for o in found.values() if o.region == ASIA]
+    assert in_asia
+    assert not any(o.sold_now for o in in_asia)
+
+
+def test_a_machine_newer_than_our_table_comes_from_compute_engine(server: GcpServer) -> None:
+    server.scoped["machineTypes"]["zones/us-central1-a"].append(
+        {
+            "name": "g2-standard-192",
+            "guestCpus": 192,
+            "memoryMb": 786432,
+            "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 16}],
+        }
+    )
+    one = offers(fetched(server.settings_with_project))["gcp:us-central1:g2-standard-192:on_demand"]
+    assert (one.accelerator, one.accelerator_count) == ("nvidia-l4", Fraction(16))
+    parts = 16 * Decimal("0.560004") + 192 * Decimal("0.024988") + 768 * Decimal("0.002927")
+    assert one.price_per_hour == parts
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"name": "z9-mega-1g"}, "unknown machine family"),
+        (
+            {"accelerators": [{"guestAcceleratorType": "nvidia-z9", "guestAcceleratorCount": 1}]},
+            "unknown accelerator",
+        ),
+        ({"memoryMb": 0}, "vCPUs or memory are not known"),
+        ({"name": "g4-standard-3"}, "accelerator count not published"),
+        ({"name": "a3-highgpu-16g"}, "size of the local disk is not known"),
+        (
+            {"name": "a3-ultragpu-1g", "bundledLocalSsds": {"partitionCount": 4}},
+            "size of the local disk is not known",
+        ),
+    ],
+)
+def test_trap_8_a_new_machine_that_is_not_understood_is_reported(
+    server: GcpServer, changes: Sku, reason: str
+) -> None:
+    without(server, "*")
+    row = {
+        "name": "g2-new-1",
+        "guestCpus": 8,
+        "memoryMb": 65536,
+        "accelerators": [{"guestAcceleratorType": "nvidia-l4", "guestAcceleratorCount": 1}],
+    } | changes
+    server.scoped["machineTypes"]["zones/us-central1-a"].append(row)
+    rows = fetched(server.settings_with_project)
+    assert reasons(rows)[reason] == 1
+    assert offers(rows) == truth()
+
+
+def test_more_cards_than_the_zone_allows_are_not_sold(server: GcpServer) -> None:
+    for rows in server.scoped["acceleratorTypes"].values():
+        for row in rows:
+            row["maximumCardsPerInstance"] = 2
+    found = offers(fetched(server.settings_with_project))
+    sold = {
+        count: found[f"gcp:us-central1:n1-standard-16+{count}xnvidia-tesla-t4:spot"].sold_now
+        for count in (1, 2, 4)
+    }
+    assert sold == {1: True, 2: True, 4: False}
+
+
+def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
+    assert all(parts_of(shape) for shape in shapes.attached_shapes())
+    assert all(parts_of(shape) for shape in shapes.shapes("gcp").values())
+
+
+def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:
+    del server.scoped["acceleratorTypes"]
+    rows = fetched(server.settings_with_project)
+    assert reasons(rows)["accelerator types were not read; our table is used"] == 1
+    assert offers(rows) == truth()
