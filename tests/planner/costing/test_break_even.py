@@ -1,0 +1,134 @@
+"""When owning pays: hours, share of the life, and where the cost lines cross."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from tests.planner.costing.market_of import (
+    CATALOG,
+    H100,
+    TODAY,
+    catalog,
+    compared,
+    offer,
+    request_of,
+)
+
+SERVER = {
+    "server": "custom", "accelerator": H100, "accelerator_count": 8, "unit_price": 400_000,
+    "running_cost_per_hour": 5,
+}  # fmt: skip
+
+
+def rows(**on_prem: Any) -> list[dict[str, Any]]:
+    return compared(on_prem={"servers": [SERVER]} | on_prem).as_dict()["break_even"]
+
+
+def against(option: str, **on_prem: Any) -> dict[str, Any]:
+    return next(row for row in rows(**on_prem) if row["purchase_option"] == option)
+
+
+def test_one_row_for_each_option_and_term() -> None:
+    found = [(row["purchase_option"], row["term_months"]) for row in rows()]
+    assert found == [("on_demand", 0), ("reserved", 12), ("reserved", 36), ("spot", 0)]
+
+
+def test_hours_are_price_over_saving() -> None:
+    row = against("on_demand")
+    assert row["hours"] == pytest.approx(400_000 / (55.04 - 5))
+    assert row["months_at_full_use"] == pytest.approx(row["hours"] / 730)
+
+
+def test_the_best_offer_of_an_option_counts() -> None:
+    assert against("on_demand")["against"] == "aws:us-east-1:p5.48xlarge:on_demand"
+
+
+def test_spot_counts_what_a_useful_hour_costs() -> None:
+    assert float(against("spot")["rent_per_hour"]) > 22
+
+
+def test_an_upfront_payment_counts_by_the_hour() -> None:
+    row = next(r for r in rows() if r["term_months"] == 36)
+    assert float(row["rent_per_hour"]) == pytest.approx(600_000 / (36 * 730), rel=1e-4)
+
+
+def test_network_installation_and_residual_count_where_given() -> None:
+    plain = against("on_demand")["hours"]
+    assert against("on_demand", network_storage_rate=0.1)["hours"] == pytest.approx(1.1 * plain)
+    kept = against("on_demand", residual_rate=0.5)["hours"]
+    assert kept == pytest.approx((1 - 0.25) * plain)  # two years old at the horizon
+
+
+def test_a_server_of_another_size_compares_by_capacity() -> None:
+    half = SERVER | {"accelerator_count": 4, "unit_price": 200_000, "running_cost_per_hour": 2.5}
+    row = against("on_demand", servers=[half])
+    assert float(row["rent_per_hour"]) == pytest.approx(27.52)
+    assert row["hours"] == pytest.approx(against("on_demand")["hours"])
+
+
+def test_a_rent_below_the_running_cost_is_never_beaten() -> None:
+    row = against("on_demand", servers=[SERVER | {"running_cost_per_hour": 60}])
+    assert row["hours"] is None
+    assert row["utilisation_over_life"] is None
+
+
+def test_at_the_utilisation_over_life_owning_costs_the_rent() -> None:
+    """Independent check: both paid month by month at that utilisation over the whole life."""
+    row = against("on_demand", lead_time_months=0, useful_life_months=24, residual_rate=0)
+    share = row["utilisation_over_life"]
+    assert 0 < share < 1
+    hours = 8 * 730 * share
+    answer = compare(
+        request_of(
+            hours,
+            on_prem={
+                "servers": [SERVER], "lead_time_months": 0, "useful_life_months": 24,
+                "residual_rate": 0, "utilisation_ceiling": 1,
+            },
+            constraints={"purchase_options": ["on_demand"]},
+        ),
+        CATALOG,
+        today=TODAY,
+    ).as_dict()  # fmt: skip
+    cost = {s["key"]: float(s["net_present_cost"]) for s in answer["scenarios"] if s["feasible"]}
+    assert cost["on_prem"] == pytest.approx(cost["on_demand"], rel=1e-4)
+
+
+def test_at_the_break_even_hours_both_cumulative_costs_agree() -> None:
+    row = against("on_demand")
+    rent, own = 55.04 * row["hours"], 400_000 + 5 * row["hours"]
+    assert rent == pytest.approx(own)
+
+
+def test_the_curve_crosses_where_both_lines_cost_the_same() -> None:
+    curve = compared(on_prem={"servers": [SERVER]}).as_dict()["cost_curve"]
+    assert curve["hours_per_month"][-1] == 730
+    series = {s["key"]: [float(c) for c in s["cost"]] for s in curve["series"]}
+    assert curve["crossings"]
+    for crossing in curve["crossings"]:
+        share = crossing["hours_per_month"] / 730
+        for key in (crossing["one"], crossing["other"]):
+            first, last = series[key][0], series[key][-1]
+            assert first + share * (last - first) == pytest.approx(float(crossing["cost"]), abs=0.1)
+
+
+def test_without_servers_nothing_breaks_even() -> None:
+    answer = compared(on_prem={"servers": []}).as_dict()
+    assert answer["break_even"] == []
+    assert answer["price_grid"] is None
+
+
+def test_the_grid_turns_where_owning_pays() -> None:
+    grid = compared(on_prem={"servers": [SERVER]}).as_dict()["price_grid"]
+    rare, full = grid["difference"][0], grid["difference"][-1]
+    assert all(float(cost) > 0 for cost in rare)
+    assert float(full[-1]) < 0
+    assert [float(x) for x in full] == sorted((float(x) for x in full), reverse=True)
+
+
+def test_break_even_needs_no_scenario() -> None:
+    answer = compared(catalog(offer("55.04")), constraints={"capex_budget": 0}).as_dict()
+    assert answer["break_even"]

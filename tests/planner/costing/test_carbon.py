@@ -1,0 +1,62 @@
+"""Energy and carbon of each scenario, by source and place."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.costing.carbon import CLOUD_PUE, node_power_kw
+from pricing.snapshot import Catalog, Region
+from tests.planner.costing.market_of import H100, offer, request_of
+
+PLACES = {
+    ("aws", "us-east-1"): Region("north-america", "US", g_co2e_per_kwh=400, carbon_source="EPA")
+}
+PRICES = Catalog.of([offer("55.04")], regions=PLACES)
+SERVER = {
+    "server": "custom", "accelerator": H100, "accelerator_count": 8, "unit_price": 100_000,
+    "power_kw": 10, "idle_power_kw": 2,
+}  # fmt: skip
+OWNING = {"servers": [SERVER], "pue": 1.5, "lead_time_months": 0, "utilisation_ceiling": 1}
+
+
+def energy(key: str, prices: Catalog = PRICES, **owning: Any) -> dict[str, Any]:
+    request = request_of(8 * 365, horizon_months=10, on_prem=OWNING | owning)
+    answer = compare(request, prices, today=dt.date(2026, 11, 20)).as_dict()
+    return next(s["energy"] for s in answer["scenarios"] if s["key"] == key)
+
+
+def test_a_rented_node_draws_by_its_accelerators() -> None:
+    found = energy("on_demand")
+    kwh = node_power_kw(H100, 8) * CLOUD_PUE * 365 * 10
+    assert found["kwh"] == pytest.approx(kwh, rel=1e-6)
+    assert found["kg_co2e"] == pytest.approx(kwh * 0.4, rel=1e-6)
+    assert found["sources"][0]["carbon_source"] == "EPA"
+
+
+def test_an_owned_server_draws_at_load_and_idle() -> None:
+    assert energy("on_prem")["kwh"] == pytest.approx((10 * 365 + 2 * 365) * 10 * 1.5)
+
+
+def test_what_an_owned_server_draws_is_what_it_is_billed() -> None:
+    request = request_of(8 * 365, horizon_months=10, on_prem=OWNING)
+    answer = compare(request, PRICES, today=dt.date(2026, 11, 20)).as_dict()
+    one = next(s for s in answer["scenarios"] if s["key"] == "on_prem")
+    billed = sum(line["quantity"] for line in one["lines"] if line["category"] == "power")
+    assert one["energy"]["kwh"] == pytest.approx(billed, rel=1e-6)
+
+
+def test_the_grid_of_owned_servers_can_be_given() -> None:
+    found = energy("on_prem", g_co2e_per_kwh=50)
+    assert found["kg_co2e"] == pytest.approx(found["kwh"] * 0.05)
+    assert found["sources"][0]["carbon_source"] == "request"
+
+
+def test_an_unknown_grid_is_said_and_not_taken_for_clean() -> None:
+    found = energy("on_demand", Catalog.of([offer("55.04")]))
+    assert found["kg_co2e"] == 0
+    assert found["kwh_of_unknown_grid"] == found["kwh"] > 0
+    assert found["sources"][0]["kg_co2e"] is None

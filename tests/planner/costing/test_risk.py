@@ -1,0 +1,128 @@
+"""The futures: repeatable, faithful to the plan, wider with more spread."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.comparison import Comparison
+from planner.costing.exposure import exposure_of
+from planner.costing.risk import Spread, draw, risk_of, simulate
+from tests.planner.costing.market_of import compared
+
+GROWING = [3000 + 300 * month for month in range(24)]
+SPREAD = Spread(2000, 3, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
+
+
+@pytest.fixture(scope="module")
+def comparison() -> Comparison:
+    return compared(hours=GROWING, constraints={"max_spot_share": 0.3})
+
+
+def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Comparison) -> None:
+    sure = Spread(100, 1, interruptions_vary=False)
+    risk = risk_of(comparison.scenarios, comparison.project, sure)
+    for key, (low, middle, high) in risk.percentiles.items():
+        plan = float(comparison.scenarios[key].net_present_cost)
+        assert low == middle == high
+        assert middle == pytest.approx(plan, rel=1e-6, abs=1)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"finance": {"tax_rate": 0.25}},
+        {"data": {"storage_gib": 5000, "egress_gib_per_month": 100}},
+        {"on_prem": {"already_owned": [{"server": "dgx-h100", "units": 1, "bought": "2025-01"}]}},
+        {"finance": {"cloud_price_trend_per_year": -0.2}},
+    ],
+)
+def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None:
+    one = compared(hours=GROWING, **fields)
+    risk = risk_of(one.scenarios, one.project, Spread(100, 1, interruptions_vary=False))
+    for key, (_, middle, _) in risk.percentiles.items():
+        plan = float(one.scenarios[key].net_present_cost)
+        assert middle == pytest.approx(plan, rel=1e-5, abs=5)
+
+
+def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
+    def once(seed: int) -> object:
+        return risk_of(comparison.scenarios, comparison.project, Spread(500, seed, 0.2)).mean
+
+    assert once(1) == once(1)
+    assert once(1) != once(2)
+
+
+def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Comparison) -> None:
+    risk = risk_of(comparison.scenarios, comparison.project, SPREAD)
+    assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
+    assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
+    assert min(risk.regret.values()) >= 0
+    assert all(risk.worst_tenth[key] >= risk.percentiles[key][2] for key in risk.percentiles)
+
+
+def test_more_spread_is_wider(comparison: Comparison) -> None:
+    def width(sd: float) -> float:
+        spread = Spread(2000, 1, demand_growth_sd=sd)
+        low, _, high = risk_of(comparison.scenarios, comparison.project, spread).percentiles[
+            "on_demand"
+        ]
+        return high - low
+
+    assert width(0.4) > width(0.1) > 0
+
+
+def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
+    spread = Spread(2000, 1, price_sd=0.3)
+    risk = risk_of(comparison.scenarios, comparison.project, spread)
+
+    def width(key: str) -> float:
+        low, _, high = risk.percentiles[key]
+        return (high - low) / risk.mean[key]
+
+    assert width("on_prem") < width("on_demand") / 3
+
+
+def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -> None:
+    late = Spread(50, 1, slip_months_sd=3)
+    hours = comparison.project.hours
+    one = exposure_of(comparison.scenarios["on_demand"], comparison.project)
+    flat = type(one)(**{**vars(one), "rent": np.full(len(hours), 2.0)})
+    cost = simulate([flat], hours, comparison.project.peak, late, draw(late))
+    assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
+
+
+def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison) -> None:
+    """An independent reckoning, one future at a time."""
+    futures = draw(SPREAD)
+    project = comparison.project
+    one = exposure_of(comparison.scenarios["hybrid"], project)
+    cost = simulate([one], project.hours, project.peak, SPREAD, futures)[0]
+    years = np.arange(24) / 12
+    for n in (0, 700, 1999):
+        slip = int(futures.slip[n])
+        work = np.concatenate([np.zeros(slip), project.hours])[:24]
+        work[-1] += project.hours[24 - slip :].sum() if slip else 0
+        at_peak = np.maximum(
+            np.concatenate([np.zeros(slip), project.hours / project.peak])[:24], (work > 0) * 1.0
+        )
+        growth = np.exp(0.2 * futures.growth[n] * years - 0.5 * (0.2 * years) ** 2)
+        price = np.exp(0.05 * futures.price[n] * years - 0.5 * (0.05 * years) ** 2)
+        expected = one.fixed + one.residual * futures.resale[n]
+        for t in range(24):
+            served = min(one.hours[t], one.width[t] * at_peak[t])
+            rented = max(growth[t] * work[t] - served, 0)
+            expected += one.later[t] * price[t] + (growth[t] * work[t] - rented) * one.use[t]
+            expected += rented * one.data[t]
+            expected += rented * price[t] * (one.rent[t] + futures.spot[n] * one.spot[t])
+        assert cost[n] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_answer_has_risk_only_where_asked() -> None:
+    assert compared().as_dict()["risk"] is None
+    risk = compared(risk={"samples": 500, "seed": 5}).as_dict()["risk"]
+    assert (risk["samples"], risk["seed"]) == (500, 5)
+    assert set(risk["hybrid"]) == {"p10", "p50", "p90", "mean", "worst_tenth"}
+    assert set(risk["probability_cheapest"]) == set(risk["regret"])

@@ -1,0 +1,94 @@
+"""What moves the answer, and whether the advice would change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.costing.sensitivity import costs_of
+from tests.planner.costing.market_of import CATALOG, TODAY, compared, request_of
+
+SERVERS = {"servers": [{"server": "dgx-h100"}]}
+
+
+def rows(**fields: Any) -> dict[str, dict[str, Any]]:
+    found = compared(on_prem=SERVERS, **fields).as_dict()["sensitivity"]
+    return {row["field"]: row for row in found}
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, dict[str, Any]]:
+    return rows(constraints={"purchase_options": ["on_demand"]}, hours=8 * 600)
+
+
+def test_the_plans_cost_the_same_without_a_change() -> None:
+    comparison = compared(on_prem=SERVERS)
+    plans = [s for s in comparison.scenarios.values() if s.feasible]
+    for plan, cost in zip(plans, costs_of(plans, comparison.recipe), strict=True):
+        assert cost == pytest.approx(float(plan.net_present_cost), rel=1e-6, abs=1)
+
+
+def test_the_furthest_reaching_figure_comes_first(plain: dict[str, dict[str, Any]]) -> None:
+    reach = [
+        abs(float(r["net_present_cost_at_high"]) - float(r["net_present_cost_at_low"]))
+        for r in plain.values()
+    ]
+    assert reach == sorted(reach, reverse=True)
+
+
+def test_a_dearer_server_costs_more_and_pays_back_later(plain: dict[str, dict[str, Any]]) -> None:
+    row = plain["on_prem.servers.unit_price"]
+    assert float(row["total_at_high"]) > float(row["total_at_low"])
+    assert row["break_even_at_high"] == pytest.approx(row["break_even_at_low"] * 1.2 / 0.8, rel=0.1)
+
+
+def test_dearer_rents_pay_back_sooner(plain: dict[str, dict[str, Any]]) -> None:
+    row = plain["rental_prices"]
+    assert row["break_even_at_high"] < row["break_even_at_low"]
+
+
+def test_the_discount_rate_moves_the_present_alone(plain: dict[str, dict[str, Any]]) -> None:
+    row = plain["finance.discount_rate_per_year"]
+    assert row["total_at_low"] == row["total_at_high"]
+    assert row["net_present_cost_at_low"] != row["net_present_cost_at_high"]
+
+
+def test_a_default_moves_between_its_published_ends(plain: dict[str, dict[str, Any]]) -> None:
+    row = plain["on_prem.electricity_per_kwh"]
+    assert (row["low"], row["high"]) == (0.0575, 0.2391)
+
+
+def test_a_figure_given_moves_by_a_fifth() -> None:
+    given = compared(on_prem=SERVERS | {"electricity_per_kwh": 0.2}, hours=8 * 600).as_dict()
+    row = next(r for r in given["sensitivity"] if r["field"] == "on_prem.electricity_per_kwh")
+    assert (row["low"], row["high"]) == (pytest.approx(0.16), pytest.approx(0.24))
+
+
+def test_a_row_is_what_the_engine_answers_at_that_value() -> None:
+    """Renting on demand alone: the same request at rents 20 % up."""
+    alone = {"on_prem": {"servers": []}, "constraints": {"purchase_options": ["on_demand"]}}
+    row = next(
+        r for r in compared(**alone).as_dict()["sensitivity"] if r["field"] == "rental_prices"
+    )
+    dearer = compare(
+        request_of(price_adjustments=[{"multiplier": 1.2}], **alone), CATALOG, today=TODAY
+    ).as_dict()
+    assert float(row["total_at_high"]) == pytest.approx(
+        float(dearer["scenarios"][0]["total_cost"]), abs=0.5
+    )
+
+
+def test_the_advice_may_turn() -> None:
+    found = compared(
+        on_prem=SERVERS, hours=8 * 430, constraints={"purchase_options": ["on_demand"]}
+    ).as_dict()
+    cheapest = {r["cheapest_at_low"] for r in found["sensitivity"]} | {
+        r["cheapest_at_high"] for r in found["sensitivity"]
+    }
+    assert len(cheapest) > 1
+
+
+def test_sensitivity_can_be_left_out() -> None:
+    assert compared(sensitivity=False).as_dict()["sensitivity"] == []
