@@ -124,21 +124,24 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     try:
         named = _named(asked)
         if isinstance(asked.workload, AcceleratorHours):
-            return _given_hours(asked.workload, named)
+            return _given_hours(asked, asked.workload, named)
         return _sized(asked, asked.workload, named)
     except InvalidInput as error:
         raise _in_request(error) from error
 
 
-def _given_hours(workload: AcceleratorHours, named: Accelerator | None) -> Estimate:
+def _given_hours(
+    asked: EstimateRequest, workload: AcceleratorHours, named: Accelerator | None
+) -> Estimate:
     hours = workload.hours_per_month
+    usual = max(1, math.ceil(max(hours) / HOURS_PER_MONTH))
     return Estimate(
         workload=workload,
         accelerator=named or resolve(workload.accelerator),
         runs=1,
         hours=sum(hours),
         method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),
-        peak=workload.peak_accelerators or max(1, math.ceil(max(hours) / HOURS_PER_MONTH)),
+        peak=asked.accelerators or workload.peak_accelerators or usual,
     )
 
 

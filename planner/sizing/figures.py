@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from planner.sizing.goodput import (
+    CHECKPOINT_HOURS,
+    daly_interval,
+    goodput_by_band,
+    job_mtbf,
+)
 from planner.sizing.hours import TrainingSize
 from planner.sizing.samples import SampleSize
 from planner.sizing.schedule import Sized
@@ -20,6 +26,9 @@ NAMES = (
     "hfu",
     "goodput",
     "goodput_source",
+    "goodput_on_spot",
+    "hours_between_failures",
+    "checkpoint_interval_hours",
     "memory_per_accelerator_gib",
     "memory_breakdown",
     "min_accelerators",
@@ -47,10 +56,14 @@ def scaling_efficiency(size: TrainingSize) -> float:
 
 
 def _common(size: Sized) -> dict[str, object]:
+    mtbf = job_mtbf(size.accelerators)
     return {
         "wall_clock_hours": size.wall_clock_hours,
         "goodput": size.goodput,
         "goodput_source": size.goodput_source,
+        "goodput_on_spot": goodput_by_band(size.accelerators),
+        "hours_between_failures": mtbf,
+        "checkpoint_interval_hours": daly_interval(CHECKPOINT_HOURS, mtbf),
         "min_accelerators": size.min_accelerators,
         "energy_kwh": size.energy_kwh,
     }

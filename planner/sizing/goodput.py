@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import math
 
+from pricing.interruptions import Band
+from pricing.offers import HOURS_PER_MONTH
+
 DEVICE_HOURS_PER_FAILURE = 50_700.0
 """Accelerator-hours between interruptions: 419 unexpected in 54 days on 16,384 H100 (Llama 3,
 arXiv 2407.21783 section 3.3.4, 2024); BLOOM saw 64,500 (arXiv 2211.05100, 2022)."""
@@ -24,9 +27,9 @@ median (published_runs.csv, 2018-2024). Those whose hours are counted from the c
 7-35 % more than their MFU says, those counted from step times nothing."""
 SINGLE_NODE = 8
 """Accelerators of one usual node."""
-HOURS_OF_AN_ADVISOR_MONTH = 720.0
-"""h: the month over which a spot advisor counts interruptions (AWS Spot Instance Advisor,
-"the last 30 days", 2024)."""
+SPOT_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
+"""Shares of machines taken back within a month, as spot advisors band them (AWS Spot Instance
+Advisor, 2024)."""
 
 
 def young_interval(save: float, mtbf: float) -> float:
@@ -89,14 +92,20 @@ def goodput_of(accelerators: float) -> float:
     return operations * (1 - overhead(job_mtbf(accelerators)))
 
 
-def spot_hazard(monthly_share: float) -> float:
-    """Interruptions per hour of one machine when a share f is taken back in a month:
-    λ = −ln(1 − f) / 720 h.
+def goodput_by_band(accelerators: float) -> dict[str, float]:
+    """Useful share of a spot hour of a job on n accelerators in nodes of 8, by advisor band.
 
-    >>> f"{spot_hazard(0.1):.2e}"
-    '1.46e-04'
+    >>> [round(share, 3) for share in goodput_by_band(8).values()]
+    [0.999, 0.998, 0.998, 0.998, 0.997]
     """
-    return -math.log1p(-min(max(monthly_share, 0.0), 0.999)) / HOURS_OF_AN_ADVISOR_MONTH
+    nodes = math.ceil(accelerators / SINGLE_NODE)
+    bands = (Band("", "", "", low, high, "") for low, high in SPOT_BANDS)
+    return {
+        f"{band.low:.0%} to {band.high:.0%}" if band.high < 1 else f"above {band.low:.0%}": (
+            spot_goodput(band.interruptions_per_month, nodes)
+        )
+        for band in bands
+    }
 
 
 def spot_goodput(
@@ -113,4 +122,4 @@ def spot_goodput(
     (1.0, 0.994, 0.976)
     """
     rate = interruptions_per_month * max(1.0, nodes)
-    return 1.0 if rate <= 0 else 1.0 - overhead(730.0 / rate, save, restart)
+    return 1.0 if rate <= 0 else 1.0 - overhead(HOURS_PER_MONTH / rate, save, restart)

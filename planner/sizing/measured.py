@@ -2,7 +2,8 @@
 
 `measured_throughput.csv` holds one benchmark on one accelerator and count a row, the geometric
 mean over the systems that were measured alike. Units differ by benchmark (images, tokens,
-sequences, whole runs to a target), so rates compare within a benchmark only.
+sequences, whole runs to a target), so rates compare within a benchmark only. Where a source
+says V100 or A100 alone, the V100 32 GB and A100 80 GB SXM are taken, as DGX systems hold them.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 `published_runs.csv` holds one run a row, distilled from model cards and papers: the work as
 parameters and tokens (or FLOPs), the accelerators, and the accelerator-hours that were used.
-Quality A is fully stated, B has a rounded or assumed figure, X contradicts itself.
+Quality A is fully stated, B has a rounded or assumed figure, X contradicts itself. `unverified`
+names the fields that no source was seen for; an A100 without its memory is taken as 80 GB, an
+H800 as an H100.
 """
 
 from __future__ import annotations

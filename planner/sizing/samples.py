@@ -20,7 +20,7 @@ from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.measured import FULL, LOW, MIXED, Measurement, benchmark, measurements
 from planner.sizing.relative import peak_tflops, throughput_index
-from planner.sizing.throughput import SMALLEST_CLUSTER, USUAL_WALL_CLOCK_HOURS
+from planner.sizing.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
 from planner.sizing.workload import Samples
 from pricing.accelerators import Accelerator, get, resolve
 from pricing.invalid_input import InvalidInput
@@ -201,11 +201,8 @@ def _single(measurement: Measurement) -> float:
 
 
 def _usual_count(single_hours: float) -> int:
-    """Accelerators that finish in about 500 h; whole nodes of 8 beyond one node."""
-    least = single_hours / USUAL_WALL_CLOCK_HOURS
-    if least <= SMALLEST_CLUSTER:
-        return max(1, math.ceil(least))
-    return math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER
+    """Accelerators that finish in about 500 h, as for trainings."""
+    return usual_count(single_hours / USUAL_WALL_CLOCK_HOURS)
 
 
 def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:

@@ -45,6 +45,8 @@ UNMEASURED_CEILING = 0.56
 """Most that is believed of an accelerator nobody measured: what the A100 reaches."""
 USUAL_WALL_CLOCK_HOURS = 500.0
 """h: median wall clock of the published pre-training runs that state it, 2021-2025."""
+LARGEST_USUAL = 16_384
+"""Accelerators of the largest published run (Llama 3.1 405B, arXiv 2407.21783, 2024)."""
 USUAL_MFU = 0.35
 """Used only to guess a cluster's size where none is given."""
 OLDER_ANCHOR, NEWER_ANCHOR = "nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"
@@ -108,15 +110,24 @@ def small_model_share(parameters: float) -> float:
 
 
 def default_accelerators(executed_flops: float, peak_flops: float) -> int:
-    """Cluster that does the work in about 500 h; whole nodes of 8 beyond one node.
+    """Cluster that does the work in about 500 h, a usual count.
 
     >>> default_accelerators(6 * 7e9 * 1e12, 312e12), default_accelerators(1e18, 312e12)
     (216, 1)
     """
-    least = executed_flops / (peak_flops * USUAL_MFU * 3600 * USUAL_WALL_CLOCK_HOURS)
+    hours = executed_flops / (peak_flops * USUAL_MFU * 3600)
+    return usual_count(hours / USUAL_WALL_CLOCK_HOURS)
+
+
+def usual_count(least: float) -> int:
+    """A whole number of accelerators: whole nodes of 8 beyond one node, at most 16,384.
+
+    >>> usual_count(0.2), usual_count(9), usual_count(1e9)
+    (1, 16, 16384)
+    """
     if least <= SMALLEST_CLUSTER:
         return max(1, math.ceil(least))
-    return math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER
+    return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
 
 
 @cache

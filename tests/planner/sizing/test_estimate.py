@@ -74,6 +74,13 @@ def test_given_hours_are_only_added_up():
     assert found["candidates"] == []
 
 
+def test_failures_and_the_checkpoints_against_them_are_told():
+    found = answer(training(), accelerator="H100 SXM", accelerators=1024)
+    assert found["hours_between_failures"] == pytest.approx(49.5, abs=0.1)
+    assert 0.5 < found["checkpoint_interval_hours"] < 2
+    assert 0.5 < found["goodput_on_spot"]["above 20%"] < found["goodput_on_spot"]["0% to 5%"] < 1
+
+
 def test_a_missed_deadline_warns():
     runs = [{"start": "2027-01", "deadline": "2027-01"}]
     found = answer(training(runs=runs), accelerator="H100 SXM", accelerators=8)

@@ -8,13 +8,14 @@ from hypothesis import strategies as st
 
 from planner.sizing.goodput import (
     daly_interval,
+    goodput_by_band,
     goodput_of,
     job_mtbf,
     overhead,
     spot_goodput,
-    spot_hazard,
     young_interval,
 )
+from tests.planner.costing.generated import examples
 
 HOURS_OF_NINE_MONTHS = 9 * 730
 
@@ -45,16 +46,21 @@ def test_llama_3_kept_about_nine_tenths_of_its_time_from_failures():
     assert 1 - overhead(job_mtbf(16_384)) == pytest.approx(0.9, abs=0.03)
 
 
+@examples(50, 2000)
 @given(st.integers(1, 1_000_000), st.integers(1, 1_000_000))
 def test_more_accelerators_never_have_a_better_goodput(one, other):
     few, many = sorted((one, other))
     assert 0 < goodput_of(many) <= goodput_of(few) <= 1
 
 
-def test_a_tenth_taken_back_in_a_month_is_a_hazard_by_the_hour():
-    assert 1 - math.exp(-spot_hazard(0.1) * 720) == pytest.approx(0.1)
+def test_a_dearer_band_never_leaves_more_and_more_nodes_leave_less():
+    few, many = goodput_by_band(8), goodput_by_band(1024)
+    assert list(few.values()) == sorted(few.values(), reverse=True)
+    assert all(many[band] < share for band, share in few.items())
+    assert list(few)[-1] == "above 20%"
 
 
+@examples(50, 2000)
 @given(st.floats(0, 100), st.floats(0, 100), st.integers(1, 64))
 def test_more_interruptions_never_leave_more(one, other, nodes):
     few, many = sorted((one, other))

@@ -10,6 +10,7 @@ from planner.sizing.workload import Training
 from planner.validation import parse
 from pricing.accelerators import all_accelerators, get
 from pricing.invalid_input import InvalidInput
+from tests.planner.costing.generated import examples
 
 A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
 CARDS = st.sampled_from(
@@ -47,6 +48,7 @@ def refusal(one=A100, count=None, **changes):
     return caught.value
 
 
+@examples(50, 2000)
 @given(PARAMETERS, PARAMETERS, TOKENS, LENGTHS, CARDS)
 def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card):
     few, many = sorted((one, other))
@@ -55,6 +57,7 @@ def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card)
     assert less <= hours(card, parameters=many, **rest) * (1 + 1e-12)
 
 
+@examples(50, 2000)
 @given(TOKENS, TOKENS, PARAMETERS, LENGTHS, CARDS)
 def test_more_tokens_never_lower_the_hours(one, other, parameters, length, card):
     few, many = sorted((one, other))
@@ -62,6 +65,7 @@ def test_more_tokens_never_lower_the_hours(one, other, parameters, length, card)
     assert hours(card, tokens=few, **rest) <= hours(card, tokens=many, **rest) * (1 + 1e-12)
 
 
+@examples(50, 2000)
 @given(st.floats(0.01, 1), st.floats(0.01, 1), PARAMETERS, CARDS)
 def test_a_lower_mfu_never_lowers_the_hours(one, other, parameters, card):
     low, high = sorted((one, other))
@@ -69,6 +73,7 @@ def test_a_lower_mfu_never_lowers_the_hours(one, other, parameters, card):
     assert hours(card, mfu=low, **rest) >= hours(card, mfu=high, **rest) * (1 - 1e-12)
 
 
+@examples(50, 2000)
 @given(st.integers(2, 20_000), st.integers(2, 20_000), CARDS)
 def test_more_accelerators_never_need_fewer_accelerator_hours(one, other, card):
     few, many = sorted((one, other))
@@ -76,6 +81,7 @@ def test_more_accelerators_never_need_fewer_accelerator_hours(one, other, card):
     assert size_training(work, card, few).hours <= size_training(work, card, many).hours + 1e-9
 
 
+@examples(50, 2000)
 @given(PARAMETERS, TOKENS, CARDS)
 def test_the_answers_figures_multiply_up(parameters, tokens, card):
     size = size_training(training(parameters=parameters, tokens=tokens), card)

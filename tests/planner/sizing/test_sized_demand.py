@@ -13,6 +13,7 @@ from planner.sizing.workload import Workload
 from pricing.accelerators import all_accelerators
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
+from tests.planner.costing.generated import examples
 
 START = dt.date(2027, 1, 1)
 RUNS = [{"start": "2027-03", "deadline": "2027-04"}]
@@ -185,6 +186,7 @@ def test_what_cannot_be_is_refused_by_field(workload, field, words):
     assert words in error.message
 
 
+@examples(50, 2000)
 @given(
     st.floats(1e8, 1e11),
     st.floats(1e9, 1e13),
