@@ -70,15 +70,20 @@ def problem(
     status: int, detail: str, errors: Iterable[Mapping[str, str]] = (), **more: object
 ) -> Response:
     """A problem-details answer: `problem(409, "The key was used for another body.")`."""
-    body = {
+    body = problem_body(status, detail, errors) | more
+    return Response(body, status=status, content_type=PROBLEM_JSON)
+
+
+def problem_body(
+    status: int, detail: str, errors: Iterable[Mapping[str, str]] = ()
+) -> dict[str, object]:
+    return {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
         "status": int(status),
         "detail": detail,
         "errors": list(errors),
-        **more,
     }
-    return Response(body, status=status, content_type=PROBLEM_JSON)
 
 
 def _explain(exc: Exception, status: HTTPStatus) -> tuple[str, list[dict[str, str]]]:

@@ -59,4 +59,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),
+    path("<path:rest>", documents.missing, name="missing"),
 ]

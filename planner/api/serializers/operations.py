@@ -59,7 +59,7 @@ class RefreshSerializer(StrictSerializer):
 
 class AlertSerializer(serializers.ModelSerializer[Alert]):
     acknowledged_by = serializers.CharField(
-        source="acknowledged_by.username", default=None, read_only=True
+        source="acknowledged_by.username", default=None, allow_null=True, read_only=True
     )
     causes = ObjectsField(read_only=True)
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)

@@ -117,9 +117,11 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
     stale = serializers.SerializerMethodField()
     state = serializers.ChoiceField(State.choices, read_only=True)
     submitted_by = serializers.CharField(
-        source="submitted_by.username", default=None, read_only=True
+        source="submitted_by.username", default=None, allow_null=True, read_only=True
     )
-    approved_by = serializers.CharField(source="approved_by.username", default=None, read_only=True)
+    approved_by = serializers.CharField(
+        source="approved_by.username", default=None, allow_null=True, read_only=True
+    )
 
     class Meta:
         model = SavedComparison
@@ -228,7 +230,9 @@ class RepricedSerializer(serializers.Serializer[Any]):
 
 class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
     format = serializers.ChoiceField(("csv", "focus"), read_only=True)
-    uploaded_by = serializers.CharField(source="uploaded_by.username", default=None, read_only=True)
+    uploaded_by = serializers.CharField(
+        source="uploaded_by.username", default=None, allow_null=True, read_only=True
+    )
     currency = currency_field(read_only=True)
 
     class Meta:

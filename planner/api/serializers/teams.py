@@ -146,7 +146,9 @@ class ServerQuoteChangesSerializer(NewServerQuoteSerializer):
 class TokenSerializer(serializers.ModelSerializer[ApiToken]):
     kind = serializers.SerializerMethodField()
     scopes = serializers.ListField(child=serializers.ChoiceField(Scope.choices), read_only=True)
-    username = serializers.CharField(source="user.username", read_only=True, default=None)
+    username = serializers.CharField(
+        source="user.username", read_only=True, allow_null=True, default=None
+    )
     is_active = serializers.BooleanField(read_only=True)
     secret = serializers.CharField(read_only=True, allow_null=True, default=None)
 

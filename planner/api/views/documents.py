@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from http import HTTPStatus
 from typing import Any
 
+from django.http import HttpRequest, JsonResponse
 from django.template.loader import render_to_string
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 from rest_framework.renderers import JSONRenderer, TemplateHTMLRenderer
@@ -13,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.permissions import MarketAccess
-from pricing.rest import etag_of, is_not_modified, not_modified
+from pricing.rest import PROBLEM_JSON, etag_of, is_not_modified, not_modified, problem_body
 
 
 @cache
@@ -57,3 +60,16 @@ class DocsView(SpectacularSwaggerSplitView):
     renderer_classes = [_PlainTemplate]
     url_name = "api:schema"
     template_name = "api/docs.html"
+
+
+@csrf_exempt
+def missing(request: HttpRequest, rest: str) -> JsonResponse:
+    """What every other address under /api/v1/ answers."""
+    return JsonResponse(
+        problem_body(
+            HTTPStatus.NOT_FOUND,
+            "There is nothing here that you may see; addresses end in a slash.",
+        ),
+        status=HTTPStatus.NOT_FOUND,
+        content_type=PROBLEM_JSON,
+    )

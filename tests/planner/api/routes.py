@@ -229,7 +229,7 @@ def routes_of_the_api() -> set[tuple[str, str]]:
     return {
         (f"{namespace}{pattern.name}", method)
         for path, namespace, pattern in _walk(get_resolver().url_patterns)
-        if path.startswith("api/v1/")
+        if path.startswith("api/v1/") and pattern.name != "missing"
         for method in _methods(pattern)
     }
 

@@ -1,0 +1,140 @@
+"""The OpenAPI document holds: what it promises is what is answered, whatever is sent."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import pytest
+import schemathesis
+from django.core.management import call_command
+from django.db import transaction
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from rest_framework.test import APIClient
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from planner.api.views.documents import document
+from planner.wsgi import application
+from tests.planner.api.world import World
+
+pytestmark = pytest.mark.django_db
+LONG = os.environ.get("FUZZ") == "1"
+CASES = 1000 if LONG else 3
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(document(), default=str)))
+OPERATIONS = [found.ok() for found in SCHEMA.get_all_operations()]
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield World()
+        transaction.set_rollback(True)
+
+
+def test_the_document_is_valid_and_free_of_warnings(tmp_path) -> None:
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yaml")
+
+
+def test_it_is_openapi_3_1_in_yaml_and_json() -> None:
+    yaml = APIClient().get("/api/v1/schema/")
+    assert yaml.content.startswith(b"openapi: 3.1.0")
+    as_json = APIClient().get(
+        "/api/v1/schema/", headers={"Accept": "application/vnd.oai.openapi+json"}
+    )
+    assert as_json.json()["openapi"] == "3.1.0"
+
+
+def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
+    for path, methods in document()["paths"].items():
+        for method, operation in methods.items():
+            assert operation.get("operationId"), (path, method)
+            for code in ("400", "401", "403", "404", "429"):
+                content = operation["responses"][code]["content"]
+                assert list(content) == ["application/problem+json"], (path, method, code)
+
+
+def owners_token(world: World) -> str:
+    return world.alpha.token("read", "write", "approve", service=False)
+
+
+NAMES = {"team": "alpha", "slug": "alpha", "project": "project", "webhook": "webhook"}
+KEYS = {
+    "scenarios": "scenario",
+    "projects": "project",
+    "saved-comparisons": "draft",
+    "jobs": "job",
+    "alerts": "alert",
+    "members": "member",
+    "invitations": "invitation",
+    "tokens": "token",
+    "servers": "quote",
+    "audit-log": "audit",
+    "webhooks": "webhook",
+    "deliveries": "delivery",
+    "actuals": "upload",
+}
+
+
+def real_address(world: World, path: str, drawn: dict[str, Any], keep: bool) -> dict[str, Any]:
+    """Names things that are there, so that more than 404 is tried."""
+    if keep:
+        return drawn
+    before = path.split("{id}")[0].strip("/").split("/")[-1]
+    real = {"id": world.ids.get(KEYS.get(before, ""))}
+    real |= {name: world.ids.get(key, key) for name, key in NAMES.items()}
+    if path.startswith("/api/v1/servers/"):
+        real["slug"] = "dgx-h100"
+    return {name: str(real.get(name) or value) for name, value in drawn.items()}
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda o: f"{o.method} {o.path}")
+def test_no_answer_is_outside_the_document(operation: Any, world: World, settings_for_fuzz) -> None:
+    """1,000 cases per operation in the long form; half of them on things that are there."""
+    token = owners_token(world)
+    turn = iter(range(10**9))
+
+    @seed(4711)
+    @given(
+        case=operation.as_strategy(generation_mode=GenerationMode.POSITIVE)
+        | operation.as_strategy(generation_mode=GenerationMode.NEGATIVE)
+    )
+    @settings(
+        max_examples=CASES,
+        deadline=None,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.explicit, Phase.generate],
+    )
+    def every_case(case: Any) -> None:
+        case.path_parameters = real_address(
+            world, operation.path, dict(case.path_parameters), keep=next(turn) % 2 == 0
+        )
+        headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
+        with transaction.atomic():
+            response = case.call(app=application, headers=headers)
+            transaction.set_rollback(True)
+        case.validate_response(response, checks=CHECKS)
+
+    every_case()
+
+
+@pytest.fixture
+def settings_for_fuzz(settings):
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    settings.API_MAX_BODY_BYTES = 200_000
