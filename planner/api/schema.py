@@ -121,7 +121,31 @@ class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped
         for name, definition in schema.pop("$defs", {}).items():
             own = f"{name}Input"
             component = ResolvedComponent(  # type: ignore[no-untyped-call]
-                name=own, type=ResolvedComponent.SCHEMA, object=own, schema=definition
+                name=own,
+                type=ResolvedComponent.SCHEMA,
+                object=own,
+                schema=_json_schema(definition) | {"title": own},
             )
             auto_schema.registry.register_on_missing(component)
-        return schema
+        return _json_schema(schema)
+
+
+_MONTH = {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}
+_BOUNDS = {
+    "ge": "minimum",
+    "gt": "exclusiveMinimum",
+    "le": "maximum",
+    "lt": "exclusiveMaximum",
+}
+
+
+def _json_schema(part: Any) -> Any:
+    """pydantic's schema in JSON Schema's words: bounds that it left in its own, months as
+    they are written (the request models hold no other dates)."""
+    if isinstance(part, list):
+        return [_json_schema(entry) for entry in part]
+    if not isinstance(part, dict):
+        return part
+    if part.get("format") == "date":
+        return {k: v for k, v in part.items() if k not in ("format", "type")} | _MONTH
+    return {_BOUNDS.get(name, name): _json_schema(value) for name, value in part.items()}

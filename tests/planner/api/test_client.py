@@ -1,0 +1,68 @@
+"""A client that a public generator makes from our document works as it is."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from planner.models import Scope
+from tests.planner.workspace import REQUEST, Workspace, market
+
+GENERATOR = Path(sys.executable).with_name("openapi-python-client")
+
+
+@pytest.fixture
+def generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The freshly generated package, imported."""
+    document = tmp_path / "schema.json"
+    call_command("spectacular", "--format", "openapi-json", "--file", document)
+    subprocess.run(
+        [GENERATOR, "generate", "--path", document, "--output-path", tmp_path / "planner_client",
+         "--meta", "none"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    monkeypatch.syspath_prepend(tmp_path)
+    yield importlib.import_module("planner_client")
+    for name in [n for n in sys.modules if n.split(".")[0] == "planner_client"]:
+        del sys.modules[name]
+    shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_lists_offers_posts_a_comparison_and_reads_it_back(
+    generated: Any, live_server: Any
+) -> None:
+    market()
+    work = Workspace("alpha")
+    project = work.project()
+    client = generated.AuthenticatedClient(
+        base_url=live_server.url, token=work.token(Scope.READ, Scope.WRITE)
+    )
+
+    def call(path: str, **values: Any) -> Any:
+        operation = importlib.import_module(f"planner_client.api.{path}")
+        answer = operation.sync_detailed(client=client, **values)
+        assert answer.status_code < 300, answer.content
+        return answer.parsed
+
+    models = importlib.import_module("planner_client.models")
+    offers = call("offers.offers_list")
+    assert offers.results[0].accelerator == "nvidia-h100-80gb-sxm"
+    request = models.ComparisonRequest.from_dict(REQUEST)
+    compared = call("comparisons.comparisons_create", body=request)
+    assert compared.recommendation.scenario
+    new = models.NewSavedComparison.from_dict(
+        {"project": str(project.pk), "name": "By client", "request": REQUEST}
+    )
+    kept = call("saved_comparisons.saved_comparisons_create", body=new)
+    again = call("saved_comparisons.saved_comparisons_retrieve", id=kept.id)
+    assert again.summary.total_cost == kept.summary.total_cost
+    scenario = next(s for s in compared.scenarios if s.key == compared.recommendation.scenario)
+    assert scenario.total_cost == again.summary.total_cost
