@@ -214,6 +214,16 @@ def test_a_lost_last_page_takes_no_price_away(server: FakeAws) -> None:
     assert "not read: sold without a listed price" in result.publication.warnings
 
 
+def test_trap_5_spot_above_on_demand_is_withheld(server: FakeAws) -> None:
+    whole = server.market.spot
+    server.market.spot = lambda box, region, zone: (  # type: ignore[method-assign]
+        whole(box, region, zone) * (5 if (box.name, zone) == ("g4dn.xlarge", "usw2-az1") else 1)
+    )
+    assert run().outcome == "published"
+    odd_one = "aws:us-west-2/usw2-az1:g4dn.xlarge:spot"
+    assert published().keys() == truth(server.market).keys() - {odd_one}
+
+
 def odd(row: Row) -> bool:
     return int(row["product"]["sku"][-1], 16) % 2 == 1
 

@@ -72,7 +72,7 @@ def read(calls: Calls, context: FetchContext) -> Found:
 
 def _regions_of(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
     """The regions with a price, those with EC2 before their Local Zones."""
-    found = {region_code(json.loads(row)["product"].get("attributes", {})) for row in rows}
+    found = {region_code(_read(row)["product"].get("attributes", {})) for row in rows}
     found.discard("")
     missing = unknown_among(wanted, found)
     if missing:
@@ -107,7 +107,7 @@ def _prices(rows: Iterable[str], market: _Market, context: FetchContext) -> Foun
             yield SkippedRow("the same row again", _sku_of(text))
             continue
         market.seen.add(text)
-        row = json.loads(text)
+        row = _read(text)
         sku = read_product(row["product"], market.machines)
         if isinstance(sku, SkippedRow):
             market.reported.add(sku)
@@ -119,8 +119,23 @@ def _prices(rows: Iterable[str], market: _Market, context: FetchContext) -> Foun
             yield from read_terms(sku, _terms(row), day, sold_now)
 
 
+def _read(text: str) -> dict[str, Any]:
+    """A row of the price list, which is JSON within JSON."""
+    try:
+        row: dict[str, Any] = json.loads(text)
+        if isinstance(row["product"].get("attributes", {}), dict):
+            return row
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise ProviderUnavailable(
+        "aws",
+        f"a row of the price list cannot be read: {text[:80]!r}",
+        "The last published prices stay in force; try again later.",
+    )
+
+
 def _sku_of(text: str) -> str:
-    return str(json.loads(text)["product"].get("sku", ""))
+    return str(_read(text)["product"].get("sku", ""))
 
 
 def _terms(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -95,21 +95,25 @@ def _list(url: str) -> _List:
 
 def _index(pages: Pages, of_list: _List) -> _Index:
     document = pages.get_json(f"offers-{of_list.partition}.json", of_list.offers)
-    regions = document.get("regions")
-    if not regions or not isinstance(regions, dict):
+    try:
+        paths = {code: one["currentVersionUrl"] for code, one in document["regions"].items()}
+        published = document.get("publicationDate", "")[:10]
+        day = dt.date.fromisoformat(published) if published else None
+    except (AttributeError, KeyError, TypeError, ValueError):
+        what = f"{shown(of_list.offers)} is no index of price files"
+        raise ProviderUnavailable("aws", what, _LOST) from None
+    if not paths:
         raise ProviderUnavailable("aws", f"{shown(of_list.offers)} lists no regions", _LOST)
-    paths = {code: entry["currentVersionUrl"] for code, entry in regions.items()}
-    published = document.get("publicationDate", "")[:10]
-    return _Index(paths, dt.date.fromisoformat(published) if published else None)
+    return _Index(paths, day)
 
 
 def _plan_index(pages: Pages, of_list: _List) -> dict[str, str]:
     """Path of the savings-plan file by region; empty where the list has none."""
     try:
         document = pages.get_json(f"plans-{of_list.partition}.json", of_list.plans)
-    except ProviderUnavailable:
+        return {one["regionCode"]: one["versionUrl"] for one in document["regions"]}
+    except (ProviderUnavailable, KeyError, TypeError):
         return {}
-    return {entry["regionCode"]: entry["versionUrl"] for entry in document.get("regions", [])}
 
 
 def _address(of_list: _List, path: str) -> str:
@@ -174,7 +178,7 @@ class _Reader:
     def take(self, section: str, sku: str, value: Any) -> Iterator[Offer | SkippedRow]:
         if section == "products":
             self.products += 1
-            found = read_product(value, self.machines, self.region)
+            found = read_product({"sku": sku} | value, self.machines, self.region)
             if isinstance(found, SkippedRow):
                 yield found
             elif found is not None and (not self.only or found.region in self.only):

@@ -30,15 +30,16 @@ def read(
     calls: Calls, region: str, machines: Collection[Machine], as_of: dt.date
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     """The cheapest Capacity Block hour of each machine that is sold so."""
-    refused: Refused | None = None
+    refused: dict[str, Refused] = {}
     for machine in sorted(machines, key=lambda one: one.instance_type):
         try:
             yield from _of_machine(calls, region, machine, as_of)
         except Refused as error:
-            refused = error
-    if refused is not None:
+            refused[machine.instance_type] = error
+    if refused:
+        what = next(iter(refused.values())).what
         option = PurchaseOption.CAPACITY_BLOCK.value
-        yield NotRead(f"capacity blocks: {refused.what}", (option,), (region,))
+        yield NotRead(f"capacity blocks: {what}", (option,), (region,), tuple(refused))
 
 
 def _of_machine(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 
@@ -142,6 +143,31 @@ def test_an_empty_page_before_the_last_that_stays_empty_ends_the_fetch(server: F
     server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: EMPTY))
     with pytest.raises(ProviderUnavailable, match="left a page empty, 5 times"):
         fetch(account(server))
+
+
+@pytest.mark.parametrize("row", ["{", "[]", "{}", "null", '{"product": 1}'])
+def test_a_row_that_is_no_product_ends_the_fetch(server: FakeAws, row: str) -> None:
+    page = json.dumps({"FormatVersion": "aws_v1", "PriceList": [row]}).encode()
+    server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: page))
+    with pytest.raises(ProviderUnavailable, match="row of the price list cannot be read"):
+        fetch(account(server))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        b"[]",
+        b'{"regions": []}',
+        b'{"regions": {"us-east-1": {}}}',
+        b'{"regions": {"us-east-1": {"currentVersionUrl": "/x"}}, "publicationDate": "soon"}',
+    ],
+)
+def test_an_index_of_another_form_ends_the_fetch(server: FakeAws, index: bytes) -> None:
+    server.faults.append(
+        Fault(matches=lambda r: "AmazonEC2/current" in r.path, rewrite=lambda _body: index)
+    )
+    with pytest.raises(ProviderUnavailable, match="is no index of price files"):
+        fetch(public_files(server))
 
 
 def test_an_empty_page_of_ec2_is_not_the_end(server: FakeAws) -> None:
