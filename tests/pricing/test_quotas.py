@@ -74,7 +74,7 @@ def test_one_group_of_families_says_nothing_of_another() -> None:
 
 def test_no_permission_is_said_with_its_remedy(server: FakeAws) -> None:
     server.refuses.add("quotas")
-    (answer,) = pull([aws], context({"AWS_ENDPOINT_URL": server.url}))
+    (answer,) = pull([aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",)))
     assert "AccessDenied" in answer.what
     assert answer.remedy
 
@@ -91,7 +91,9 @@ def test_a_torn_answer_is_asked_for_again(server: FakeAws) -> None:
 
 
 def test_a_provider_without_quotas_leaves_the_others(server: FakeAws) -> None:
-    one, other = pull([FakeProvider(), aws], context({"AWS_ENDPOINT_URL": server.url}))
+    one, other = pull(
+        [FakeProvider(), aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",))
+    )
     assert one.what == "its adapter tells no quotas"
     assert other.is_good
 
@@ -121,7 +123,7 @@ def test_an_unknown_accelerator_is_refused() -> None:
 
 
 def test_the_command_prints_a_table(server: FakeAws) -> None:
-    out, _, _ = run("aws")
+    out, _, _ = run("aws", "--region", "us-west-2")
     assert f"aws us-west-2                {H100:<40} 24\n" in out
 
 
@@ -129,7 +131,7 @@ def test_the_command_says_who_did_not_tell(
     server: FakeAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(discovery, "all_providers", lambda: {"aws": aws, "nimbus": FakeProvider()})
-    out, err, status = run()
+    out, err, status = run("--region", "us-west-2")
     assert "nimbus: its adapter tells no quotas. Give constraints.quotas by hand." in err
     assert H100 in out
     assert status == 1

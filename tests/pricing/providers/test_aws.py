@@ -14,6 +14,7 @@ from pricing.offers import Offer, PurchaseOption
 from pricing.provider import FetchContext, NotRead, ProviderUnavailable
 from pricing.providers.aws import provider
 from tests.pricing.providers.aws_tools import (
+    Found,
     account,
     fetch,
     hide_own_settings,
@@ -36,33 +37,34 @@ def server() -> Iterator[FakeAws]:
 
 
 @pytest.fixture(scope="module")
-def whole() -> Iterator[FakeAws]:
-    """Every family of the market; not to be changed."""
-    with FakeAws() as running:
-        yield running
+def seen() -> dict[str, Found]:
+    """Every family of the market, with an account and in the public files."""
+    with pytest.MonkeyPatch.context() as monkeypatch, FakeAws() as running:
+        hide_own_settings(monkeypatch)
+        return {"account": fetch(account(running)), "files": fetch(public_files(running))}
 
 
 def truth(market: Market, *, with_account: bool) -> dict[str, Offer]:
     return {offer.id: offer for offer in market.offers(account=with_account)}
 
 
-def test_an_account_sees_exactly_the_truth(whole: FakeAws) -> None:
-    found = fetch(account(whole))
-    assert found.prices() == truth(whole.market, with_account=True)
+def test_an_account_sees_exactly_the_truth(seen: dict[str, Found]) -> None:
+    found = seen["account"]
+    assert found.prices() == truth(Market(), with_account=True)
     assert len(found.offers) == len(found.prices())
     assert found.not_read == []
 
 
-def test_the_public_files_give_exactly_the_truth(whole: FakeAws) -> None:
-    found = fetch(public_files(whole))
-    assert found.prices() == truth(whole.market, with_account=False)
+def test_the_public_files_give_exactly_the_truth(seen: dict[str, Found]) -> None:
+    found = seen["files"]
+    assert found.prices() == truth(Market(), with_account=False)
     assert len(found.offers) == len(found.prices())
 
 
-def test_the_public_files_say_that_they_lack_spot_and_capacity_blocks(server: FakeAws) -> None:
-    assert fetch(public_files(server)).not_read == [
-        NotRead("needs AWS credentials", ("spot", "capacity_block"))
-    ]
+def test_the_public_files_say_that_they_lack_spot_and_capacity_blocks(
+    seen: dict[str, Found],
+) -> None:
+    assert seen["files"].not_read == [NotRead("needs AWS credentials", ("spot", "capacity_block"))]
 
 
 def test_a_server_that_ignores_filters_changes_nothing(server: FakeAws) -> None:
@@ -90,11 +92,11 @@ def test_trap_1_a_capacity_block_row_of_0_usd_is_never_a_price(server: FakeAws) 
     assert {o.instance_type for o in blocks} == {"p5.48xlarge", "p4d.24xlarge", "trn1.32xlarge"}
 
 
-def test_trap_4_a_part_of_an_accelerator_is_exact(whole: FakeAws) -> None:
-    for settings in (account(whole), public_files(whole)):
-        counts = {o.instance_type: o.accelerator_count for o in fetch(settings).offers}
-        assert counts["g6f.large"] == Fraction(1, 8)
-        assert counts["g6f.4xlarge"] == Fraction(1, 2)
+@pytest.mark.parametrize("view", ["account", "files"])
+def test_trap_4_a_part_of_an_accelerator_is_exact(seen: dict[str, Found], view: str) -> None:
+    counts = {o.instance_type: o.accelerator_count for o in seen[view].offers}
+    assert counts["g6f.large"] == Fraction(1, 8)
+    assert counts["g6f.4xlarge"] == Fraction(1, 2)
 
 
 def test_trap_6_one_region_has_one_spelling(server: FakeAws) -> None:
@@ -116,26 +118,24 @@ def test_trap_6_a_row_without_a_region_code_is_placed_by_its_name(server: FakeAw
     assert fetch(account(server)).prices() == truth(server.market, with_account=True)
 
 
-def test_trap_8_an_unknown_accelerator_is_reported_with_its_rows(server: FakeAws) -> None:
-    found = fetch(account(server))
-    rows = [row.detail for row in found.skipped if row.reason == "unknown accelerator"]
-    assert rows == ["NVIDIA Z900 (z9.48xlarge)"] * len(server.market.regions)
+def test_trap_8_an_unknown_accelerator_is_reported_with_its_rows(seen: dict[str, Found]) -> None:
+    rows = [row.detail for row in seen["account"].skipped if row.reason == "unknown accelerator"]
+    assert rows == ["NVIDIA Z900 (z9.48xlarge)"] * len(Market().regions)
 
 
-def test_trap_8_the_public_files_report_it_too(server: FakeAws) -> None:
-    found = fetch(public_files(server))
-    details = found.details("unknown accelerator")
+def test_trap_8_the_public_files_report_it_too(seen: dict[str, Found]) -> None:
+    details = seen["files"].details("unknown accelerator")
     assert len(details) == 1
     assert next(iter(details)).startswith("z9.48xlarge (GPU instance, 8")
 
 
-def test_trap_11_retired_machines_are_priced_and_not_sold(whole: FakeAws) -> None:
-    for settings in (account(whole), public_files(whole)):
-        retired = [
-            o for o in fetch(settings).offers if o.instance_type in ("p2.xlarge", "p3.2xlarge")
-        ]
-        assert retired
-        assert not any(offer.sold_now for offer in retired)
+@pytest.mark.parametrize("view", ["account", "files"])
+def test_trap_11_retired_machines_are_priced_and_not_sold(
+    seen: dict[str, Found], view: str
+) -> None:
+    retired = [o for o in seen[view].offers if o.instance_type in ("p2.xlarge", "p3.2xlarge")]
+    assert retired
+    assert not any(offer.sold_now for offer in retired)
 
 
 def test_what_is_not_offered_in_a_region_is_not_sold_there(server: FakeAws) -> None:
@@ -295,8 +295,8 @@ def test_a_replay_that_lacks_a_page_names_it(server: FakeAws) -> None:
         fetch({}, replay=kept.get)
 
 
-def test_dearer_plans_for_the_same_machine_are_counted(whole: FakeAws) -> None:
-    found = fetch(account(whole))
+def test_dearer_plans_for_the_same_machine_are_counted(seen: dict[str, Found]) -> None:
+    found = seen["account"]
     assert found.details("a dearer savings plan for the same machine") == {"Compute"}
     rates = {
         o.id: o.effective_price_per_hour
