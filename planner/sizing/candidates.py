@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from planner.sizing.fitness import PREFERRED, exclusion
-from planner.sizing.hours import least_accelerators, size_training
+from planner.sizing.hours import size_training, training_on
 from planner.sizing.samples import size_samples
 from planner.sizing.schedule import Schedule, Sized, Window, lay_out
 from planner.sizing.workload import MEASURED, Samples, Training
@@ -54,9 +54,11 @@ def lay_out_on(
     workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
-    least = least_accelerators(workload, one) if isinstance(workload, Training) else 1
-    size_at = partial(size_of, workload, one)
-    return lay_out(windows, horizon, size_at, least, workload.experiments_factor)
+    factor = workload.experiments_factor
+    if isinstance(workload, Training):
+        task = training_on(workload, one)
+        return lay_out(windows, horizon, task.at, task.min_accelerators, factor)
+    return lay_out(windows, horizon, partial(size_samples, workload, one), 1, factor)
 
 
 def reference_of(eligible: dict[str, Schedule]) -> str:

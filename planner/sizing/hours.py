@@ -24,7 +24,7 @@ from planner.sizing.throughput import (
 )
 from planner.sizing.work import RECOMPUTE_FACTOR, Work, active_parameters, work_of
 from planner.sizing.workload import Training
-from pricing.accelerators import Accelerator
+from pricing.accelerators import Accelerator, get
 from pricing.invalid_input import InvalidInput
 
 PRECISION_ORDER = ("bf16", "fp16", "fp32")
@@ -102,12 +102,11 @@ class TrainingSize:
 def precision_on(training: Training, one: Accelerator) -> str:
     """The precision asked for, or the best that the accelerator has; refuses one it lacks.
 
-    >>> from pricing.accelerators import get
     >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
     >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
     ('bf16', 'fp16')
     """
-    available = _precisions(one)
+    available = _precisions(one.slug)
     if training.precision is None:
         best = [p for p in PRECISION_ORDER if p in available]
         if best:
@@ -122,8 +121,115 @@ def precision_on(training: Training, one: Accelerator) -> str:
 
 
 @cache
-def _precisions(one: Accelerator) -> tuple[str, ...]:
+def _precisions(slug: str) -> tuple[str, ...]:
+    one = get(slug)
     return tuple(p for p in ("fp32", "tf32", "bf16", "fp16", "fp8") if one.dense_tflops(p))
+
+
+@dataclass(frozen=True)
+class TrainingTask:
+    """A run on one kind of accelerator, before it is known on how many."""
+
+    training: Training
+    accelerator: Accelerator
+    precision: str
+    work: Work
+    peak_flops: float
+    """Dense FLOP/s of one accelerator."""
+    min_accelerators: int
+
+    def at(self, accelerators: int | None = None) -> TrainingSize:
+        """The run on n accelerators, or on the usual number for its work."""
+        count = self._count(accelerators)
+        mfu, mfu_source = self._mfu(count)
+        goodput, goodput_source = _goodput(self.training, count)
+        return TrainingSize(
+            training=self.training,
+            accelerator=self.accelerator,
+            precision=self.precision,
+            accelerators=count,
+            min_accelerators=self.min_accelerators,
+            work=self.work,
+            mfu=mfu,
+            mfu_source=mfu_source,
+            goodput=goodput,
+            goodput_source=goodput_source,
+            hours=self.work.model_flops / (self.peak_flops * mfu * goodput * 3600),
+        )
+
+    def _count(self, asked: int | None) -> int:
+        least = self.min_accelerators
+        if asked is None:
+            return max(least, default_accelerators(self.work.executed_flops, self.peak_flops))
+        if asked < least:
+            raise InvalidInput(
+                "accelerators",
+                f"{asked} {self.accelerator.slug} cannot hold the training; allowed are {least} "
+                "or more (optimizer lora or qlora needs fewer)",
+            )
+        return asked
+
+    def _mfu(self, count: int) -> tuple[float, str]:
+        """MFU over the model FLOPs, with where it is from."""
+        training = self.training
+        given = given_mfu(training)
+        if given:
+            return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+        if training.measured_accelerator_hours:
+            return self._mfu_of_hours(), "accelerator-hours of a past run, given"
+        if training.tokens_per_second_per_accelerator:
+            return self._mfu_of_rate(), "measured throughput, given"
+        return self._calibrated_mfu(count)
+
+    def _calibrated_mfu(self, count: int) -> tuple[float, str]:
+        one, work = self.accelerator, self.work
+        mfu = mfu_of(one, self.precision, count, active_parameters(self.training))
+        if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
+            mfu *= PEERLESS_SHARE
+        source = level_of(one, self.precision).source
+        share = work.model_flops / work.executed_flops
+        return mfu * share, f"{source}; calibrated on published training runs"
+
+    def _mfu_of_rate(self) -> float:
+        """MFU of a measured rate: FLOPs a token · tokens/s / P."""
+        rate = self.training.tokens_per_second_per_accelerator or 0.0
+        share = rate * self.work.model_flops / self.training.tokens / self.peak_flops
+        if share > 1:
+            raise InvalidInput(
+                "tokens_per_second_per_accelerator",
+                f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of "
+                f"{self.accelerator.slug}; allowed are up to {rate / share:,.0f}",
+            )
+        return share
+
+    def _mfu_of_hours(self) -> float:
+        """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
+        hours = self.training.measured_accelerator_hours or 0.0
+        share = self.work.model_flops / (hours * 3600 * self.peak_flops)
+        if share > 1:
+            raise InvalidInput(
+                "measured_accelerator_hours",
+                f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of "
+                f"{self.accelerator.slug}; allowed are {hours * share:,.6g} or more",
+            )
+        return share
+
+
+def training_on(training: Training, one: Accelerator) -> TrainingTask:
+    """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
+
+    Raises `InvalidInput` on `precision` or `accelerator`.
+    """
+    precision = precision_on(training, one)
+    least = min_accelerators(training, precision, one.memory_gib)
+    if least is None:
+        raise InvalidInput(
+            "accelerator",
+            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
+            "a shorter sequence_length or an accelerator with more memory would",
+        )
+    peak = (one.dense_tflops(precision) or 0.0) * 1e12
+    return TrainingTask(training, one, precision, work_of(training), peak, least)
 
 
 def size_training(
@@ -132,99 +238,12 @@ def size_training(
     """Hours and range of one run; refuses what cannot be trained there.
 
     Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
+
+    >>> llama = Training(kind="training", parameters=6.7e9, tokens=1e12, sequence_length=2048)
+    >>> 60e3 < size_training(llama, get("nvidia-a100-80gb-sxm"), 256).hours < 130e3
+    True
     """
-    precision = precision_on(training, one)
-    work = work_of(training)
-    peak = (one.dense_tflops(precision) or 0.0) * 1e12
-    least = _least(training, precision, one)
-    count = _count(accelerators, least, default_accelerators(work.executed_flops, peak), one)
-    mfu, mfu_source = _mfu(training, one, precision, count, work, peak)
-    goodput, goodput_source = _goodput(training, count)
-    return TrainingSize(
-        training=training,
-        accelerator=one,
-        precision=precision,
-        accelerators=count,
-        min_accelerators=least,
-        work=work,
-        mfu=mfu,
-        mfu_source=mfu_source,
-        goodput=goodput,
-        goodput_source=goodput_source,
-        hours=work.model_flops / (peak * mfu * goodput * 3600),
-    )
-
-
-def least_accelerators(training: Training, one: Accelerator) -> int:
-    """Accelerators that hold one run; refuses where not even one sequence fits."""
-    return _least(training, precision_on(training, one), one)
-
-
-def _least(training: Training, precision: str, one: Accelerator) -> int:
-    least = min_accelerators(training, precision, one.memory_gib)
-    if least is None:
-        raise InvalidInput(
-            "accelerator",
-            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
-            "a shorter sequence_length or an accelerator with more memory would",
-        )
-    return least
-
-
-def _count(asked: int | None, least: int, usual: int, one: Accelerator) -> int:
-    if asked is None:
-        return max(least, usual)
-    if asked < least:
-        raise InvalidInput(
-            "accelerators",
-            f"{asked} {one.slug} cannot hold the training; allowed are {least} or more "
-            "(optimizer lora or qlora needs fewer)",
-        )
-    return asked
-
-
-def _mfu(
-    training: Training, one: Accelerator, precision: str, count: int, work: Work, peak: float
-) -> tuple[float, str]:
-    """MFU over the model FLOPs, with where it is from."""
-    given = given_mfu(training)
-    if given:
-        return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
-    if training.measured_accelerator_hours:
-        return _mfu_of_hours(training, work, peak, one), "accelerator-hours of a past run, given"
-    if training.tokens_per_second_per_accelerator:
-        return _mfu_of_rate(training, work, peak, one), "measured throughput, given"
-    calibrated_mfu = mfu_of(one, precision, count, active_parameters(training))
-    if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
-        calibrated_mfu *= PEERLESS_SHARE
-    source = f"{level_of(one, precision).source}; calibrated on published training runs"
-    return calibrated_mfu * work.model_flops / work.executed_flops, source
-
-
-def _mfu_of_rate(training: Training, work: Work, peak: float, one: Accelerator) -> float:
-    """MFU of a measured rate: FLOPs a token · tokens/s / P."""
-    rate = training.tokens_per_second_per_accelerator or 0.0
-    share = rate * work.model_flops / training.tokens / peak
-    if share > 1:
-        raise InvalidInput(
-            "tokens_per_second_per_accelerator",
-            f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of {one.slug}; allowed "
-            f"are up to {rate / share:,.0f}",
-        )
-    return share
-
-
-def _mfu_of_hours(training: Training, work: Work, peak: float, one: Accelerator) -> float:
-    """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
-    hours = training.measured_accelerator_hours or 0.0
-    share = work.model_flops / (hours * 3600 * peak)
-    if share > 1:
-        raise InvalidInput(
-            "measured_accelerator_hours",
-            f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of {one.slug}; "
-            f"allowed are {hours * share:,.6g} or more",
-        )
-    return share
+    return training_on(training, one).at(accelerators)
 
 
 def _goodput(training: Training, count: int) -> tuple[float, str]:

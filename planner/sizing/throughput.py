@@ -130,7 +130,6 @@ def usual_count(least: float) -> int:
     return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
 
 
-@cache
 def level_of(one: Accelerator, precision: str) -> Level:
     """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
     moved by the throughput index of language models: level · rate ratio / peak ratio, within
@@ -141,7 +140,14 @@ def level_of(one: Accelerator, precision: str) -> Level:
     >>> 0.3 < level_of(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
     True
     """
-    found = _levels().get((one.slug, "bf16" if precision == "fp16" else precision))
+    return _level_of(one.slug, "bf16" if precision == "fp16" and one.bf16_tflops else precision)
+
+
+@cache
+def _level_of(slug: str, precision: str) -> Level:
+    """By slug, which hashes faster than the whole datasheet."""
+    one = get(slug)
+    found = _levels().get((slug, "bf16" if precision == "fp16" else precision))
     if found:
         return found
     is_full = precision in ("fp32", "tf32")
