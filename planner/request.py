@@ -18,7 +18,7 @@ from pricing.invalid_input import InvalidInput
 from pricing.offers import PurchaseOption
 
 MAX_HORIZON_MONTHS = 120
-MAX_MONEY = 1e13
+MAX_MONEY = 1e12
 """Most that one amount may be, in any currency."""
 
 
@@ -33,6 +33,8 @@ def _purchase_option(value: object) -> object:
 
 
 Money = Annotated[Number, Field(ge=0, le=MAX_MONEY)]
+Price = Annotated[Number, Field(ge=0, le=1e9)]
+"""Money for an hour, a kW-month or the like."""
 Rate = Annotated[Number, Field(ge=0, le=1)]
 Trend = Annotated[Number, Field(ge=-0.9, le=1)]
 """Change per year as a fraction: −0.15 falls by 15 % a year."""
@@ -82,7 +84,7 @@ class CustomOffer(RequestModel):
     accelerator: Slug
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)]
     purchase_option: Option
-    usd_per_hour: Annotated[Number, Field(ge=0, le=1e9)]
+    usd_per_hour: Price
     upfront_usd: Money = 0.0
     term_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     provider: Slug = "custom"
@@ -144,7 +146,7 @@ class Server(RequestModel):
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)] | None = None
     power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
     idle_power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
-    running_cost_per_hour: Money | None = None
+    running_cost_per_hour: Price | None = None
     max_units: Annotated[Whole, Field(ge=0, le=1_000_000)] | None = None
 
     @model_validator(mode="after")
@@ -189,7 +191,7 @@ class OnPrem(RequestModel):
     """None offers the reference servers that hold a fitting accelerator; [] offers none."""
     electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6)] | None = None
     pue: Annotated[Number, Field(ge=1, le=5)] | None = None
-    colocation_per_kw_month: Money | None = None
+    colocation_per_kw_month: Price | None = None
     support_rate_per_year: Rate | None = None
     network_storage_rate: Annotated[Number, Field(ge=0, le=10)] | None = None
     install_cost_rate: Annotated[Number, Field(ge=0, le=10)] | None = None
@@ -238,7 +240,7 @@ class Risk(RequestModel):
 class ExchangeRate(RequestModel):
     """Units of a currency for one US dollar, and the day that it was so."""
 
-    units_per_usd: Annotated[Number, Field(gt=0, le=1e9)]
+    units_per_usd: Annotated[Number, Field(ge=1e-6, le=1e7)]
     as_of: Month | None = None
 
 

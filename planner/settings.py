@@ -6,9 +6,11 @@ README.md lists each variable. Nothing imports this module: use `django.conf.set
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
 
 from planner.environment import Environment
@@ -61,6 +63,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "planner.web.uploads.UploadLimit",
 ]
 
 ROOT_URLCONF = "planner.urls"
@@ -78,7 +81,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "planner.web.context.page",
             ],
-            "libraries": {"planner_format": "planner.web.formatting"},
+            "libraries": {
+                "planner_format": "planner.web.formatting",
+                "planner_forms": "planner.web.widgets",
+                "planner_team": "planner.web.team.tags",
+            },
         },
     },
 ]
@@ -114,7 +121,17 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
+SIGNUP_OPEN = env.flag("SIGNUP_OPEN", DEBUG)
 ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_ADAPTER = "planner.web.accounts.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "planner.web.accounts.CompanyAdapter"
+CSRF_FAILURE_VIEW = "planner.web.resume.csrf_failure"
+MESSAGE_TAGS = {message_levels.ERROR: "danger"}
+OIDC_ORIGINS = [
+    f"{url.scheme}://{url.netloc}" for url in [urlsplit(env.text("OIDC_SERVER_URL"))] if url.netloc
+]
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "APPS": [
@@ -157,6 +174,8 @@ STORAGES = {
         else "whitenoise.storage.CompressedManifestStaticFilesStorage"
     },
 }
+MEDIA_ROOT = env.text("UPLOAD_DIR") or BASE_DIR / ".uploads"
+FILE_UPLOAD_PERMISSIONS = 0o600
 EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -181,7 +200,7 @@ CONTENT_SECURITY_POLICY = {
         "connect-src": [SELF],
         "object-src": [NONE],
         "base-uri": [SELF],
-        "form-action": [SELF],
+        "form-action": [SELF, *OIDC_ORIGINS],
         "frame-ancestors": [NONE],
     }
 }

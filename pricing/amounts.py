@@ -10,6 +10,18 @@ _LARGEST = 2**63 - 1
 _EXACT = Context(prec=60)
 
 
+_FINEST = Decimal(1).scaleb(-DECIMAL_PLACES)
+
+
+def is_exact(amount: Decimal) -> bool:
+    """Whether ten decimal places hold the amount.
+
+    >>> is_exact(Decimal("0.1234567891")), is_exact(Decimal("0.12345678912"))
+    (True, False)
+    """
+    return not _EXACT.remainder(amount, _FINEST)
+
+
 def quantized(amount: Decimal) -> Decimal:
     """`amount` as it can be kept: to ten places, half to even (1/3 → 0.3333333333).
 

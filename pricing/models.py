@@ -64,7 +64,8 @@ class Revision(models.Model):
 class Listing(models.Model):
     """What is sold: an offer without its price. Another shape or SKU is another listing."""
 
-    id = models.BigIntegerField(primary_key=True)
+    id = models.IntegerField(primary_key=True)
+    """Given by `pricing.store`, not by the database: bulk writes need not read it back."""
     provider = models.CharField(max_length=64)
     offer_id = models.CharField(max_length=255)
     """`Offer.id`: the same for every listing of one offer over time."""

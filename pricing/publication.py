@@ -64,10 +64,11 @@ def publish_locked(
     """`publish` for a caller that holds the provider's lock."""
     batch = replace(batch, offers=store.at_rest(batch.offers))
     day = today or timezone.now().date()
-    for _ in range(_ATTEMPTS):
-        done = _Attempt(batch, day, force).run(dry_run)
-        if done is not None:
-            return done
+    with bulk.without_collector():
+        for _ in range(_ATTEMPTS):
+            done = _Attempt(batch, day, force).run(dry_run)
+            if done is not None:
+                return done
     raise ProviderUnavailable(
         batch.provider,
         "other revisions were published each time this one was about to be",

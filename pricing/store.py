@@ -14,10 +14,10 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from django.db.models import Max
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Max
 
 from pricing import bulk, price_dates
-from pricing.amounts import quantized, to_scaled
+from pricing.amounts import from_scaled, is_exact, quantized, to_scaled
 from pricing.models import OPEN, Listing, Price, Revision
 from pricing.offers import Offer, PurchaseOption
 
@@ -39,10 +39,13 @@ _PRICE_COLUMNS = (
     *("listing", "first_revision", "last_revision"),
     *("price_per_hour", "upfront", "sold_now"),
 )
-LISTING_FIELDS = tuple(name for name in _LISTING_COLUMNS if name not in ("id", "offer_id"))
+LISTING_FIELDS = _LISTING_COLUMNS[1:]
 """Columns of a listing in the order in which `offer_from` takes them."""
 
+_OPTIONS = {option.value: option for option in PurchaseOption}
 _fraction = lru_cache(maxsize=4096)(Fraction)
+_amount = lru_cache(maxsize=65_536)(from_scaled)
+_scaled = lru_cache(maxsize=65_536)(to_scaled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,41 +84,50 @@ def read(revision: Revision) -> list[Stored]:
             first_revision__lte=revision.number,
             last_revision__gte=revision.number,
         )
+        .annotate(price_units=_units("price_per_hour"), upfront_units=_units("upfront"))
         .order_by("listing_id")
         .values_list(
-            "listing_id",
-            "id",
-            *("price_per_hour", "upfront", "sold_now"),
+            *("listing_id", "id", "price_units", "upfront_units", "sold_now"),
             *(f"listing__{name}" for name in LISTING_FIELDS),
         )
     )
     days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
-        Stored(offer_from(row[5:], row[2], row[3], row[4], day), row[0], row[1])
+        Stored(offer_from(row[5:], _amount(row[2]), _amount(row[3]), row[4], day), row[0], row[1])
         for row, day in zip(rows, days, strict=True)
     ]
 
 
+def _units(column: str) -> ExpressionWrapper[Any]:
+    """An amount as the whole number that it is at rest."""
+    return ExpressionWrapper(F(column), output_field=BigIntegerField())
+
+
 def read_offers(revision: Revision) -> list[Offer]:
     """Every offer of a revision, exactly as it was published."""
-    return [stored.offer for stored in read(revision)]
+    with bulk.without_collector():
+        return [stored.offer for stored in read(revision)]
 
 
 def offer_from(
     listing: Sequence[Any], price: Decimal, upfront: Decimal, sold_now: bool, day: dt.date | None
 ) -> Offer:
-    """The offer of a listing's columns (`LISTING_FIELDS`) at a price."""
+    """The offer of a listing's columns (`LISTING_FIELDS`) at a price.
+
+    Sets all at once what the initialiser of a frozen dataclass sets one by one; the id is known.
+    """
     (
-        provider, region, zone, instance_type, accelerator, numerator, denominator, option,
-        term_months, payment_option, currency, vcpus, memory_gib, network_gbps, sku, source,
+        offer_id, provider, region, zone, instance_type, accelerator, numerator, denominator,
+        option, term_months, payment_option, currency, vcpus, memory_gib, network_gbps, sku, source,
     ) = listing  # fmt: skip
-    return Offer(
+    offer = object.__new__(Offer)
+    offer.__dict__.update(
         provider=provider,
         region=region,
         instance_type=instance_type,
         accelerator=accelerator,
         accelerator_count=_fraction(numerator, denominator),
-        purchase_option=PurchaseOption(option),
+        purchase_option=_OPTIONS[option],
         price_per_hour=price,
         upfront=upfront,
         currency=currency,
@@ -129,7 +141,9 @@ def offer_from(
         source=source,
         as_of=day,
         sold_now=sold_now,
+        id=offer_id,
     )
+    return offer
 
 
 def verify(revision: Revision) -> bool:
@@ -147,9 +161,9 @@ def at_rest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
 
 
 def _at_rest(offer: Offer) -> Offer:
-    price, upfront = quantized(offer.price_per_hour), quantized(offer.upfront)
-    if price == offer.price_per_hour and upfront == offer.upfront:
+    if is_exact(offer.price_per_hour) and is_exact(offer.upfront):
         return offer
+    price, upfront = quantized(offer.price_per_hour), quantized(offer.upfront)
     return replace(offer, price_per_hour=price, upfront=upfront)
 
 
@@ -190,7 +204,7 @@ def _plan(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
 
 
 def _price_row(plan: _Plan, number: int, listing_id: int, offer: Offer) -> None:
-    price, upfront = to_scaled(offer.price_per_hour), to_scaled(offer.upfront)
+    price, upfront = _scaled(offer.price_per_hour), _scaled(offer.upfront)
     plan.prices.append((listing_id, number, OPEN, price, upfront, offer.sold_now))
     plan.in_force.append((listing_id, offer))
 
@@ -215,7 +229,7 @@ def _listing_row(listing_id: int, offer: Offer) -> tuple[Any, ...]:
     count = offer.accelerator_count
     return (
         listing_id, offer.id, offer.provider, offer.region, offer.zone, offer.instance_type,
-        offer.accelerator, count.numerator, count.denominator, offer.purchase_option.value,
+        offer.accelerator, count.numerator, count.denominator, offer.purchase_option._value_,
         offer.term_months, offer.payment_option, offer.currency, offer.vcpus, offer.memory_gib,
         offer.network_gbps, offer.sku, offer.source,
     )  # fmt: skip
@@ -243,17 +257,13 @@ def _digest(in_force: Sequence[tuple[int, Offer]]) -> str:
 
     A listing never changes, so its number stands for all it says.
     """
-    table = np.array(
-        [
-            (
-                listing_id,
-                to_scaled(offer.price_per_hour),
-                to_scaled(offer.upfront),
-                offer.sold_now,
-                0 if offer.as_of is None else offer.as_of.toordinal(),
-            )
-            for listing_id, offer in in_force
-        ],
-        dtype="<i8",
+    offers = [offer for _, offer in in_force]
+    columns = (
+        [listing_id for listing_id, _ in in_force],
+        [_scaled(offer.price_per_hour) for offer in offers],
+        [_scaled(offer.upfront) for offer in offers],
+        [offer.sold_now for offer in offers],
+        [offer.as_of.toordinal() if offer.as_of else 0 for offer in offers],
     )
-    return hashlib.sha256(table.tobytes()).hexdigest()
+    content = b"".join(np.array(column, dtype="<i8").tobytes() for column in columns)
+    return hashlib.sha256(content).hexdigest()

@@ -56,7 +56,10 @@ def solve(
     master = Master(lay_out(market))
     search = Search(master, gap=gap, node_limit=node_limit)
     found = search.run()
-    plans = [_plan(market, found)] if found is not None else []
+    plans = []
+    if found is not None:
+        units = units_begun(market, found)
+        plans.append(dispatch(problem, market.quotas, market.rentals, units))
     plans += [_known(market, plan) for plan in known if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
@@ -84,14 +87,15 @@ def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProbl
     )
 
 
-def _plan(market: Market, begun: Floats) -> Plan | None:
-    starts, problem = market.starts, market.problem
+def units_begun(market: Market, starts: Floats) -> dict[str, NDArray[np.int64]]:
+    """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
     units: dict[str, NDArray[np.int64]] = {}
-    for j in np.flatnonzero(begun):
-        key = problem.units[starts.source[j]].key
-        row = units.setdefault(key, np.zeros(problem.hours.size, np.int64))
-        row[starts.month[j]] += int(begun[j])
-    return dispatch(problem, market.quotas, market.rentals, units)
+    months = market.problem.units[0].start_cost.size if market.problem.units else 0
+    for j in np.flatnonzero(starts):
+        key = market.problem.units[market.starts.source[j]].key
+        row = units.setdefault(key, np.zeros(months, np.int64))
+        row[market.starts.month[j]] += int(starts[j])
+    return units
 
 
 def _known(market: Market, plan: Plan) -> Plan | None:

@@ -17,12 +17,15 @@ from planner.costing.charges import CAPITAL, Calendar, Category, Stream
 from planner.costing.plan_problem import Plan
 from planner.costing.results import CapacityRow, Line
 from planner.costing.source import Source
+from pricing.invalid_input import InvalidInput
 
 Floats = NDArray[np.float64]
 Cents = NDArray[np.int64]
 
 HOUR_NOISE = 1e-6
 """Node-hours below which the optimiser's answer counts as none, h."""
+MOST_CENTS = 2.0**53
+"""Most cents of one line that a float64 counts exactly."""
 
 
 @dataclass(frozen=True)
@@ -145,8 +148,8 @@ def _postings(
     hours = used.get(source.key, np.zeros(calendar.months))
     begun = np.zeros(calendar.months) if source.term is None else _begun(plan, source)
     for stream in _merged(source.streams(begun, hours, calendar)):
-        quantity, price = np.round(stream.quantity, 8), np.round(stream.unit_price, 8)
-        due = np.rint(quantity * price * 100.0).astype(np.int64)
+        quantity, price = np.round(stream.quantity, 8), significant(stream.unit_price)
+        due = _cents(quantity * price)
         if due.any():
             yield Posting(source, replace(stream, quantity=quantity, unit_price=price), due)
 
@@ -197,7 +200,7 @@ def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posti
     team = Source("tax", "Tax", "", "", 0.0, 0.0)
     price = np.full(calendar.length, -calendar.tax_rate)
     return [
-        Posting(team, stream, np.rint(stream.quantity * price * 100.0).astype(np.int64))
+        Posting(team, stream, _cents(stream.quantity * price))
         for label, basis in (("Tax relief on expenses", expenses), ("on capital", capital))
         for stream in [Stream(Category.TAX, label, "deductible", np.round(basis, 2), price)]
         if basis.any()
@@ -206,28 +209,47 @@ def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posti
 
 def _written_off(posting: Posting) -> Floats:
     """[L] money of a posting by the month in which it is written off."""
+    return np.asarray(_spread(posting) / 100.0)
+
+
+def _spread(posting: Posting) -> Cents:
+    """[L] cents of a posting by the month of the write-off; they sum to what was paid."""
     planned = posting.stream.write_off
-    paid = posting.cents / 100.0
     if planned is None or not planned.any():
-        return np.asarray(paid)
-    return np.asarray(planned * (paid.sum() / planned.sum()))
+        return posting.cents
+    so_far = np.rint(np.cumsum(planned) / planned.sum() * int(posting.cents.sum()))
+    return np.asarray(np.diff(so_far.astype(np.int64), prepend=0))
 
 
 def _accrued(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
     """Costs as written off, in cents that sum to the same total as the lines."""
-    accrued = np.zeros(length)
+    accrued = np.zeros(length, dtype=np.int64)
     for posting in postings:
-        accrued += _written_off(posting)
-    so_far = np.rint(np.cumsum(accrued) * 100.0).astype(np.int64)
-    return tuple(_decimal(c) for c in np.diff(so_far, prepend=0).tolist())
+        accrued += _spread(posting)
+    return tuple(_decimal(c) for c in accrued.tolist())
 
 
-def _write_off_by_source(
-    postings: Sequence[Posting], length: int
-) -> dict[str, tuple[Decimal, ...]]:
-    spread = [p for p in postings if p.stream.category in (*CAPITAL, Category.UPFRONT)]
-    keys = dict.fromkeys(posting.source.key for posting in spread)
-    return {key: _accrued([p for p in spread if p.source.key == key], length) for key in keys}
+def significant(values: Floats) -> Floats:
+    """`values` to twelve significant digits.
+
+    >>> significant(np.array([0.0, 1 / 3, 2e6 / 3])).tolist()
+    [0.0, 0.333333333333, 666666.666667]
+    """
+    size = np.floor(np.log10(np.abs(values), out=np.zeros(len(values)), where=values != 0))
+    scale = 10.0 ** (11 - size)
+    return np.asarray(np.round(values * scale) / scale)
+
+
+def _cents(amounts: Floats) -> Cents:
+    """Amounts in whole cents; `InvalidInput` beyond what a float counts to the cent."""
+    cents = np.rint(amounts * 100.0)
+    largest = float(np.abs(cents).max(initial=0.0))
+    if largest > MOST_CENTS:
+        raise InvalidInput(
+            "", f"a cost of {largest / 100:.3g} in one month cannot be counted to the cent; "
+            f"allowed are amounts up to {MOST_CENTS / 100:.3g}"
+        )  # fmt: skip
+    return np.asarray(cents.astype(np.int64))
 
 
 def _lines(posting: Posting) -> Iterator[Line]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.costing.plan_market import Ints
+from planner.costing.plan_market import Bools, Ints
 from planner.costing.plan_problem import Floats
 from planner.costing.plan_rows import ABSENT, Rows
 
@@ -19,6 +19,16 @@ class Entries:
     start: Ints
     row: Ints
     value: Floats
+
+    @classmethod
+    def ordered(cls, pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
+        """Of (row, column, value) in any order; those of no row or no value are left out."""
+        row, column, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
+        kept = (row != ABSENT) & (value != 0)
+        row, column, value = row[kept], column[kept], value[kept]
+        order = np.argsort(column, kind="stable")
+        start = np.searchsorted(column[order], np.arange(columns + 1))
+        return cls(start, row[order], value[order])
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ def continuous_columns(rows: Rows) -> Continuous:
         month=all_months,
         cost=np.concatenate(cost) * rows.hours_up[all_months] / rows.cost_scale,
         most=rows.asked[all_months],
-        entries=_ordered(pieces, all_months.size),
+        entries=Entries.ordered(pieces, all_months.size),
     )
 
 
@@ -93,22 +103,19 @@ def _a_kind_of_each_run(rows: Rows) -> Ints:
     return np.array(first, np.int64)
 
 
-def _ordered(pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
-    row, column, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
-    kept = (row != ABSENT) & (value != 0)
-    row, column, value = row[kept], column[kept], value[kept]
-    order = np.argsort(column, kind="stable")
-    start = np.searchsorted(column[order], np.arange(columns + 1))
-    return Entries(start, row[order], value[order])
-
-
 class StartColumns:
-    """The columns of the units that may be begun: priced all at once, written out when wanted."""
+    """The columns of the units that may be begun: priced all at once, written out when wanted.
 
-    def __init__(self, rows: Rows) -> None:
+    With `copies` above 1 the rows stand for that many scenarios of the same months, one after
+    another, and a unit is up in its months of each; `cost_weight` multiplies what it costs to
+    begin one.
+    """
+
+    def __init__(self, rows: Rows, copies: int = 1, cost_weight: float = 1.0) -> None:
         starts = rows.market.starts
-        self.rows, self.starts = rows, starts
-        self.cost = starts.cost / rows.cost_scale
+        self.rows, self.starts, self.copies = rows, starts, copies
+        self.months = rows.asked.size // copies
+        self.cost = starts.cost * cost_weight / rows.cost_scale
         self.capex = starts.capex / rows.capex_scale
         self.cash = None if starts.cash is None else starts.cash / rows.cash_scale
         families = rows.families
@@ -116,24 +123,27 @@ class StartColumns:
         self._value = np.array([f.up_value for f in families])
         self._has_row = self._row != ABSENT
 
-    def reduced_costs(self, duals: Floats, more: Floats | None = None) -> Floats:
+    def reduced_costs(self, duals: Floats, more: Floats) -> Floats:
         """[n] cost of each start less the worth of what it brings at the given row duals.
 
-        `more` is a further worth [K, T] of a unit of a kind up in a month (that of cuts).
+        `more` is a further worth of a unit of each kind up in each month (that of cuts).
         """
         starts, rows = self.starts, self.rows
         price = np.append(duals[: rows.count], 0.0)  # an ABSENT row, -1, is worth nothing
-        worth = np.einsum("ft,fkt->kt", price[self._row], self._value)
-        if more is not None:
-            worth += more
+        worth = self._by_month(np.einsum("ft,fkt->kt", price[self._row], self._value) + more)
         until = np.concatenate([np.zeros((worth.shape[0], 1)), worth.cumsum(axis=1)], axis=1)
         out = self.cost - (until[starts.kind, starts.last] - until[starts.kind, starts.first])
         if self.cash is not None:
-            out -= self.cash @ price[rows.budget_row]
+            out -= self.cash @ self._by_month(price[rows.budget_row][None])[0]
         if rows.capex_row != ABSENT:
             out -= self.capex * price[rows.capex_row]
         out -= price[rows.limited_row[starts.kind]]
         return np.asarray(out, np.float64)
+
+    def _by_month(self, figures: Floats) -> Floats:
+        """[…, T] sums over the copies."""
+        by_copy = figures.reshape(len(figures), self.copies, self.months)
+        return np.asarray(by_copy.sum(axis=1), np.float64)
 
     def entries(self, chosen: Ints) -> Entries:
         """The entries of the chosen starts, in that order."""
@@ -147,14 +157,15 @@ class StartColumns:
 
     def _entries_of(self, j: int) -> tuple[Ints, Floats]:
         starts, rows = self.starts, self.rows
-        kind, up = int(starts.kind[j]), slice(int(starts.first[j]), int(starts.last[j]))
+        kind, copy = int(starts.kind[j]), self.months * np.arange(self.copies)[:, None]
+        up = (np.arange(starts.first[j], starts.last[j]) + copy).ravel()
         value = self._value[:, kind, up]
         kept = self._has_row[:, up] & (value != 0)
         all_rows, all_values = [self._row[:, up][kept]], [value[kept]]
         if self.cash is not None:
             paid = np.flatnonzero(self.cash[j])
-            all_rows.append(rows.budget_row[paid])
-            all_values.append(self.cash[j, paid])
+            all_rows.append(rows.budget_row[(paid + copy).ravel()])
+            all_values.append(np.tile(self.cash[j, paid], self.copies))
         if rows.capex_row != ABSENT and self.capex[j]:
             all_rows.append(np.array([rows.capex_row]))
             all_values.append(self.capex[j : j + 1])
@@ -163,10 +174,16 @@ class StartColumns:
             all_values.append(np.ones(1))
         return np.concatenate(all_rows), np.concatenate(all_values)
 
+    def are_up(self, chosen: Ints, month: int) -> Bools:
+        """[chosen] whether a unit of each start is up in a month, of whichever copy."""
+        first, last = self.starts.first[chosen], self.starts.last[chosen]
+        return np.asarray((first <= month % self.months) & (month % self.months < last), bool)
+
     def units_up(self, begun: Floats) -> Floats:
-        """[K, T] units up of each kind, of `begun` [n] and those there already."""
+        """[K, T · copies] units up of each kind, of `begun` [n] and those there already."""
         starts, existing = self.starts, self.rows.market.kinds.existing
-        change = np.zeros((existing.shape[0], existing.shape[1] + 1))
+        change = np.zeros((existing.shape[0], self.months + 1))
         np.add.at(change, (starts.kind, starts.first), begun)
         np.subtract.at(change, (starts.kind, starts.last), begun)
-        return np.asarray(existing + change.cumsum(axis=1)[:, :-1], np.float64)
+        up = np.tile(change.cumsum(axis=1)[:, :-1], self.copies)
+        return np.asarray(existing + up, np.float64)

@@ -67,7 +67,7 @@ class Separator:
         is_rental = np.arange(self.continuous.count) < rentals
         is_spot = np.zeros(self.continuous.count, bool)
         is_spot[:rentals] = rows.market.rentals.is_spot[self.continuous.rental_kind]
-        everything = np.ones(self.continuous.count, bool)
+        everything = self.continuous.month != ABSENT
         spot = np.where(rows.spot_row == ABSENT, 0.0, rows.market.problem.max_spot_share)
         busy = rows.asked > 0
         bases = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from planner.costing.plan_columns import Entries, StartColumns, continuous_columns
+from planner.costing.plan_columns import Continuous, Entries, StartColumns, continuous_columns
 from planner.costing.plan_cuts import Cut, Separator
 from planner.costing.plan_highs import LinearProgram
 from planner.costing.plan_market import Ints
@@ -26,10 +26,15 @@ _LEAST_GAIN = 1e-6
 class Master:
     """The relaxed plan over the starts that matter so far."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(
+        self,
+        rows: Rows,
+        continuous: Continuous | None = None,
+        starts: StartColumns | None = None,
+    ) -> None:
         self.rows = rows
-        self.continuous = continuous_columns(rows)
-        self.starts = StartColumns(rows)
+        self.continuous = continuous_columns(rows) if continuous is None else continuous
+        self.starts = StartColumns(rows) if starts is None else starts
         self.separator = Separator(rows, self.continuous, self.starts)
         self.cuts: list[Cut] = []
         self.chosen: Ints = np.zeros(0, np.int64)
@@ -104,12 +109,11 @@ class Master:
 
     def _in_cuts(self, chosen: Ints, cuts: list[Cut] | None = None) -> Floats:
         """[cuts, chosen] entries of starts in cuts."""
-        starts = self.starts.starts
-        kind, first, last = starts.kind[chosen], starts.first[chosen], starts.last[chosen]
+        kind = self.starts.starts.kind[chosen]
         out = [
             cut.unit[chosen]
             if cut.month == ABSENT
-            else cut.unit[kind] * ((first <= cut.month) & (cut.month < last))
+            else cut.unit[kind] * self.starts.are_up(chosen, cut.month)
             for cut in (self.cuts if cuts is None else cuts)
         ]
         return np.array(out, np.float64).reshape(-1, chosen.size)

@@ -48,7 +48,7 @@ def recommend(
     ranked = feasible(scenarios)
     if not ranked:
         return Recommendation(None, Decimal("0.00"), None, ("No scenario is feasible.",))
-    edge = ranked[0].net_present_cost * (1 + NEGLIGIBLE)
+    edge = ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
     best = min(
         (s for s in ranked if s.net_present_cost <= edge),
         key=lambda s: list(ScenarioKey).index(s.key),

@@ -75,7 +75,8 @@ class Scenario:
     why_not: tuple[str, ...] = ()
     lines: tuple[Line, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
-    gap: float = 0.0
+    cost: float = 0.0
+    """Net present cost of the plan before its lines are rounded to cents."""
     bound: float = 0.0
     """No plan of this scenario has a lower net present cost."""
     warnings: tuple[str, ...] = ()
@@ -89,6 +90,11 @@ class Scenario:
     begun: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     used_hours: Mapping[str, Floats] = field(default_factory=dict)
     """source key → [T] useful node-hours."""
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost: no plan is cheaper by a larger share."""
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
 
     @cached_property
     def total_cost(self) -> Decimal:

@@ -124,13 +124,8 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
             best = other
     if best is own:
         return own
-    bound = min(own.bound, float(best.net_present_cost)) if own.feasible else best.bound
-    return replace(best, key=own.key, bound=bound, gap=_gap(best, bound), warnings=own.warnings)
-
-
-def _gap(scenario: Scenario, bound: float) -> float:
-    cost = float(scenario.net_present_cost)
-    return 0.0 if cost <= 0 else max(0.0, (cost - bound) / cost)
+    bound = min(own.bound, best.cost) if own.feasible else best.bound
+    return replace(best, key=own.key, bound=bound, warnings=own.warnings)
 
 
 class _Solver:
@@ -205,20 +200,19 @@ class _Solver:
         project = self.project
         used = hours_used(plan, project.by_key, project.hours)
         books = book(plan, project.by_key, used, project.calendar)
-        scenario = Scenario(
+        return Scenario(
             key,
             feasible=True,
             lines=books.lines,
             accrued=books.accrued,
-            write_off=books.write_off,
             capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
             calendar=project.calendar,
             served_hours=project.hours,
             begun={k: b for k, b in plan.begun.items() if b.any()},
             used_hours=used,
+            cost=plan.cost,
+            bound=min(plan.bound, plan.cost),
         )
-        bound = min(plan.bound, float(scenario.net_present_cost))
-        return replace(scenario, bound=bound, gap=_gap(scenario, bound))
 
 
 def feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:

@@ -140,7 +140,7 @@ def level_of(one: Accelerator, precision: str) -> Level:
     >>> 0.3 < level_of(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
     True
     """
-    return _level_of(one.slug, "bf16" if precision == "fp16" and one.bf16_tflops else precision)
+    return _level_of(one.slug, precision)
 
 
 @cache

@@ -74,6 +74,14 @@ def test_what_is_not_in_the_form_of_an_offer_is_withheld(changes, fault):
     assert fault in detail
 
 
+@pytest.mark.parametrize(
+    "changes", [{"purchase_option": "on_demand"}, {"accelerator_count": 8}, {"region": ["x"]}]
+)
+def test_a_value_of_the_wrong_kind_does_not_hide_behind_an_equal_one(changes):
+    verdict = judge(GOOD, replace(GOOD, instance_type="other", **changes))
+    assert (verdict.offers, len(verdict.withheld)) == ((GOOD,), 1)
+
+
 def test_trap_1_a_price_of_0_is_withheld_and_never_summed():
     capacity_block = offer("0", purchase_option=PurchaseOption.CAPACITY_BLOCK)
     assert withheld(GOOD, capacity_block) == [(rows.NO_PRICE, capacity_block.id)]

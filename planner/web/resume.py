@@ -1,0 +1,84 @@
+"""A form sent after the session ended is kept and offered again after signing in."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_safe
+
+_KEPT = "kept_form"
+_NOT_KEPT = frozenset({"csrfmiddlewaretoken"})
+MAX_KEPT_CHARACTERS = 100_000
+"""Longest form that is kept; a longer one stays in the browser alone."""
+
+Pairs = list[tuple[str, str]]
+
+
+def sign_in_first(request: HttpRequest) -> HttpResponse:
+    """To the sign-in page, and from there back to where the visitor was, nothing lost."""
+    if request.method in ("GET", "HEAD"):
+        return _to_login(request, request.get_full_path())
+    keep(request)
+    return _to_login(request, reverse("resume"))
+
+
+def _to_login(request: HttpRequest, back: str) -> HttpResponse:
+    if getattr(request, "htmx", False):
+        here = request.htmx.current_url_abs_path or back  # type: ignore[attr-defined]
+        answer = HttpResponse(status=HTTPStatus.NO_CONTENT)
+        answer["HX-Redirect"] = redirect_to_login(here).url  # type: ignore[attr-defined]
+        return answer
+    return redirect_to_login(back)
+
+
+def keep(request: HttpRequest) -> None:
+    """Puts what was typed into the visitor's session."""
+    pairs = _pairs(request)
+    if sum(len(name) + len(value) for name, value in pairs) <= MAX_KEPT_CHARACTERS:
+        form = {"path": request.get_full_path(), "pairs": pairs, "files": list(request.FILES)}
+        request.session[_KEPT] = form
+
+
+def _pairs(request: HttpRequest) -> Pairs:
+    return [
+        (name, value)
+        for name, values in request.POST.lists()
+        if name not in _NOT_KEPT
+        for value in values
+        if isinstance(value, str)
+    ]
+
+
+@require_safe
+def resume(request: HttpRequest) -> HttpResponse:
+    """What was typed before the session ended, to be sent now."""
+    if not request.user.is_authenticated:
+        return sign_in_first(request)
+    kept: dict[str, Any] | None = request.session.get(_KEPT)
+    if kept is None:
+        return redirect("team")
+    del request.session[_KEPT]
+    return render(request, "team/again.html", {**kept, "why": "You had been signed out."})
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """A form of our own that grew too old is offered again; any other is refused."""
+    own = f"{request.scheme}://{request.get_host()}"
+    context: dict[str, Any] = {"why": "This page had been open since before you signed in."}
+    if request.headers.get("Origin") == own:
+        context |= {"path": request.get_full_path(), "pairs": _pairs(request)}
+        context["files"] = list(request.FILES)
+    return render(request, "team/again.html", context, status=HTTPStatus.FORBIDDEN)
+
+
+def back_to(request: HttpRequest, fallback: str) -> HttpResponseRedirect:
+    """Where an action came from, if that is a page of ours; else `fallback`."""
+    back = request.POST.get("next", "")
+    safe = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
+    return HttpResponseRedirect(back if safe else fallback)

@@ -1,0 +1,276 @@
+"""Forms of the team's pages: they translate what is typed; the services judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+
+from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
+from planner.models.team import NAME_LENGTH
+from planner.services.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
+from planner.services.tokens import MAX_TOKEN_DAYS
+from planner.web.choices import choices_of
+from pricing.discovery import all_providers
+
+NOTE_LENGTH = 2000
+NEW_PROJECT = "new"
+ROLE_WORDS = {
+    Role.VIEWER: "Viewer: sees everything",
+    Role.EDITOR: "Editor: plans, saves, uploads, submits",
+    Role.APPROVER: "Approver: also approves plans",
+    Role.OWNER: "Owner: also members, prices, tokens",
+}
+PERIOD_WORDS = {
+    BudgetPeriod.TOTAL: "for the whole plan",
+    BudgetPeriod.YEARLY: "a year",
+    BudgetPeriod.MONTHLY: "a month",
+}
+EVENT_WORDS = {
+    WebhookEvent.APPROVED: "a plan was approved",
+    WebhookEvent.PRICE_MOVED: "prices of a watched project moved",
+    WebhookEvent.BUDGET_OVERRUN: "a watched project outgrew its budget",
+}
+SCOPE_WORDS = {
+    Scope.READ: "read",
+    Scope.WRITE: "write",
+    Scope.APPROVE: "approve plans",
+    Scope.REFRESH: "refresh prices (operators)",
+}
+
+
+class Form(forms.Form):
+    """Fields with a unit behind the box, ids that stay apart on a page with several forms."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("label_suffix", "")
+        kwargs.setdefault("auto_id", f"{type(self).__name__.removesuffix('Form').lower()}-%s")
+        super().__init__(*args, **kwargs)
+
+    def unit(self, **units: str) -> None:
+        for name, unit in units.items():
+            self.fields[name].unit = unit  # type: ignore[attr-defined]
+
+
+def _name(label: str, **options: Any) -> forms.CharField:
+    return forms.CharField(label=label, max_length=NAME_LENGTH, **options)
+
+
+def _note(label: str = "Note") -> forms.CharField:
+    box = forms.Textarea(attrs={"rows": 2})
+    return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=box)
+
+
+def _version() -> forms.IntegerField:
+    """The version that the person saw: an edit of a later one is refused."""
+    return forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
+class TeamForm(Form):
+    """A new team, or the name and currency of one."""
+
+    name = _name("Name of the team")
+    currency = forms.ChoiceField(label="Currency")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["currency"].choices = choices_of("currencies")  # type: ignore[attr-defined]
+        self.fields["currency"].initial = self.initial.get("currency", "USD")
+
+
+class ProjectForm(Form):
+    """Name, budget and watch of a project; its workload comes from a plan."""
+
+    name = _name("Name")
+    description = _note("What it is for")
+    budget = forms.CharField(label="Budget", required=False, max_length=40)
+    budget_period = forms.ChoiceField(label="The budget is", choices=list(PERIOD_WORDS.items()))
+    watched = forms.BooleanField(label="Watch its prices", required=False)
+    watch_threshold = forms.FloatField(
+        label="Tell us when the plan's cost moves by more than",
+        min_value=0,
+        max_value=1000,
+        help_text="Priced again after every refresh.",
+    )
+    version = _version()
+
+    def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.unit(budget=currency, watch_threshold="%")
+
+    def values(self) -> dict[str, Any]:
+        """What the service takes: the budget without separators, the threshold as a fraction."""
+        cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
+        cleaned["budget"] = cleaned["budget"].replace(",", "").replace("\u00a0", "")
+        cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
+        return cleaned
+
+    @staticmethod
+    def of(project: Project) -> dict[str, Any]:
+        """The values that the form starts with."""
+        names = ("name", "description", "budget", "budget_period", "watched", "version")
+        threshold = round(project.watch_threshold * 100, 6)
+        return {name: getattr(project, name) for name in names} | {"watch_threshold": threshold}
+
+
+class NewProjectForm(ProjectForm):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs.setdefault("initial", {"watch_threshold": 5, "watched": True})
+        super().__init__(*args, **kwargs)
+
+
+class SavePlanForm(Form):
+    """Where an answer is kept and what it is called."""
+
+    name = _name("Name of the saved comparison")
+    project = forms.ChoiceField(label="Project")
+    new_project = _name(
+        "Name of the new project", required=False, help_text="Only for a new project."
+    )
+    kind = forms.ChoiceField(
+        label="Keep it as",
+        choices=[
+            ("comparison", "an answer of the project"),
+            ("scenario", "a scenario of the project, beside its others"),
+        ],
+        help_text="A scenario stays a variant that can be compared with the others at any time.",
+    )
+    note = _note()
+
+    def __init__(self, *args: Any, projects: Iterable[Project], teams: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        many = len(teams) > 1
+        old = [(str(p.pk), f"{p.name} ({p.team.name})" if many else p.name) for p in projects]
+        new = [
+            (f"{NEW_PROJECT}:{team.slug}", f"New project in {team.name}" if many else "New project")
+            for team in teams
+        ]
+        self.fields["project"].choices = [*old, *new]  # type: ignore[attr-defined]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        is_new = str(cleaned.get("project", "")).startswith(f"{NEW_PROJECT}:")
+        if is_new and not cleaned.get("new_project"):
+            self.add_error("new_project", "Give the new project a name.")
+        return cleaned
+
+
+class SaveProjectForm(Form):
+    """Answers the project, or one of its scenarios, and keeps the answer."""
+
+    name = _name("Name of the comparison")
+    scenario = forms.ChoiceField(label="Of", required=False)
+    note = _note()
+
+    def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        scenarios = [(str(s.pk), s.name) for s in project.scenarios.all()]
+        self.fields["scenario"].choices = [  # type: ignore[attr-defined]
+            ("", "the project as it is"),
+            *scenarios,
+        ]
+
+
+class NoteForm(Form):
+    """Name and note of a draft."""
+
+    name = _name("Name")
+    note = _note()
+    version = _version()
+
+
+class UploadForm(Form):
+    """A file of what was really used and paid."""
+
+    file = forms.FileField(
+        label="Monthly actuals",
+        help_text="CSV with the columns month and cost, and if known hours, provider, region, "
+        "instance_type, purchase_option, category, currency; or FOCUS 1.2 billing rows.",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"}),
+        allow_empty_file=True,
+    )
+
+
+class InviteForm(Form):
+    role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
+    email = forms.EmailField(label="For whom (e-mail, a reminder to yourself)", required=False)
+    days = forms.IntegerField(
+        label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.unit(days="days")
+
+
+class TokenForm(Form):
+    name = _name("What it is for")
+    kind = forms.ChoiceField(
+        label="Acts",
+        choices=[("personal", "for me"), ("service", "for the team (owners only)")],
+    )
+    role = forms.ChoiceField(label="At most as", required=False)
+    scopes = forms.MultipleChoiceField(
+        label="May",
+        choices=list(SCOPE_WORDS.items()),
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        initial=["read"],
+    )
+    days = forms.IntegerField(label="Valid for", min_value=1, max_value=MAX_TOKEN_DAYS, initial=90)
+
+    def __init__(self, *args: Any, own: Role, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        allowed = [(r.value, r.label) for r in Role if r.rank <= own.rank]
+        self.fields["role"].choices = [  # type: ignore[attr-defined]
+            ("", "my own role"),
+            *allowed,
+        ]
+        self.unit(days="days")
+
+
+class WebhookForm(Form):
+    url = forms.URLField(
+        label="Address", max_length=500, assume_scheme="https", help_text="Public HTTPS address."
+    )
+    description = _name("What it is for", required=False)
+    events = forms.MultipleChoiceField(
+        label="Send when",
+        choices=list(EVENT_WORDS.items()),
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        initial=list(EVENT_WORDS),
+    )
+
+
+class WebhookChangeForm(WebhookForm):
+    active = forms.BooleanField(label="Active", required=False)
+    version = _version()
+
+
+class LogForm(Form):
+    """A log of nvidia-smi."""
+
+    log = forms.FileField(
+        label="Log",
+        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.log,text/csv,text/plain"}),
+        allow_empty_file=True,
+    )
+
+
+class RefreshForm(Form):
+    """Which providers are read again."""
+
+    providers = forms.MultipleChoiceField(
+        label="Providers",
+        required=False,
+        widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
+        help_text="None ticked means all.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["providers"].choices = _adapters()  # type: ignore[attr-defined]
+
+
+def _adapters() -> list[tuple[str, str]]:
+    return [(name, provider.title) for name, provider in all_providers().items()]

@@ -1,0 +1,104 @@
+"""Addresses of the team's pages. A team is named by its slug, everything else by its id."""
+
+from __future__ import annotations
+
+from django.urls import include, path, register_converter
+
+from planner.exports import FORMATS
+from planner.web import resume
+from planner.web.team.views import (
+    audit,
+    home,
+    integrations,
+    operator,
+    overlay,
+    people,
+    projects,
+    quotes,
+    saved,
+    saving,
+)
+
+
+class ExportConverter:
+    """One of the export formats."""
+
+    regex = "|".join(FORMATS)
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(ExportConverter, "page_export")
+
+_project = [
+    path("", projects.project, name="project"),
+    path("edit/", projects.edit, name="project-edit"),
+    path("archive/", projects.archive, name="project-archive"),
+    path("delete/", projects.delete, name="project-delete"),
+    path("side-by-side/", projects.side_by_side, name="project-side-by-side"),
+    path("keep/", projects.keep, name="project-keep"),
+    path("reprice/", projects.reprice, name="project-reprice"),
+    path("uploads/", projects.upload, name="project-upload"),
+    path("uploads/<uuid:upload>/delete/", projects.delete_upload, name="upload-delete"),
+    path("scenarios/<uuid:scenario>/delete/", projects.delete_scenario, name="scenario-delete"),
+]
+
+_settings = [
+    path("", overlay.settings, name="team-settings"),
+    path("prices/", overlay.prices, name="team-prices"),
+    path("members/", people.members, name="team-members"),
+    path("members/<uuid:pk>/role/", people.change_role, name="member-role"),
+    path("members/<uuid:pk>/remove/", people.remove, name="member-remove"),
+    path("invitations/<uuid:pk>/revoke/", people.revoke_invitation, name="invitation-revoke"),
+    path("servers/", quotes.quotes, name="team-servers"),
+    path("servers/<uuid:pk>/", quotes.quote, name="quote"),
+    path("servers/<uuid:pk>/remove/", quotes.remove, name="quote-remove"),
+    path("tokens/", integrations.tokens, name="team-tokens"),
+    path("tokens/<uuid:pk>/revoke/", integrations.revoke_token, name="token-revoke"),
+    path("webhooks/", integrations.webhooks, name="team-webhooks"),
+    path("webhooks/<uuid:pk>/", integrations.webhook, name="webhook"),
+    path("webhooks/<uuid:pk>/rotate/", integrations.rotate, name="webhook-rotate"),
+    path("webhooks/<uuid:pk>/test/", integrations.send_test, name="webhook-test"),
+    path("webhooks/<uuid:pk>/remove/", integrations.remove_webhook, name="webhook-remove"),
+    path("audit/", audit.log, name="team-audit"),
+]
+
+_team = [
+    path("", home.dashboard, name="dashboard"),
+    path("projects/new/", projects.new, name="project-new"),
+    path("projects/<uuid:pk>/", include(_project)),
+    path("alerts/<uuid:pk>/acknowledge/", home.acknowledge, name="alert-acknowledge"),
+    path("settings/", include(_settings)),
+]
+
+_comparison = [
+    path("", saved.comparison, name="comparison"),
+    path("since/", saved.since, name="comparison-since"),
+    path("replay/", saved.replay, name="comparison-replay"),
+    path("edit/", saved.edit, name="comparison-edit"),
+    path("submit/", saved.submit, name="comparison-submit"),
+    path("send-back/", saved.send_back, name="comparison-send-back"),
+    path("approve/", saved.approve, name="comparison-approve"),
+    path("delete/", saved.delete, name="comparison-delete"),
+    path("export/<page_export:form>/", saved.export, name="comparison-export"),
+]
+
+urlpatterns = [
+    path("team/", home.home, name="team"),
+    path("teams/new/", home.new, name="team-new"),
+    path("team/<slug:slug>/", include(_team)),
+    path("join/<str:secret>/", people.join, name="join"),
+    path("resume/", resume.resume, name="resume"),
+    path("save/", saving.save, name="save"),
+    path("c/<uuid:pk>/", include(_comparison)),
+    path("jobs/<uuid:pk>/", operator.job, name="job"),
+    path("jobs/<uuid:pk>/cancel/", operator.cancel, name="job-cancel"),
+    path("operator/", operator.refreshes, name="operator"),
+    path("operator/refresh/", operator.refresh, name="operator-refresh"),
+    path("operator/held/<int:pk>/release/", operator.release, name="held-release"),
+    path("operator/held/<int:pk>/reject/", operator.reject, name="held-reject"),
+]

@@ -1,0 +1,1 @@
+"""Views: find the team's thing, call a service, render."""

@@ -1,0 +1,70 @@
+"""Saving the answer of a plan page into a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+
+from planner.models import Project, Role, SavedComparison, Team
+from planner.services import keeping
+from planner.services.saved import save_comparison
+from planner.web.plan_request import request_of
+from planner.web.team.current import access_to, current_team, my_teams
+from planner.web.team.doors import sent, signed_in
+from planner.web.team.forms import NEW_PROJECT, SavePlanForm
+
+
+@signed_in
+def save(request: HttpRequest) -> HttpResponse:
+    """The address holds the plan's request, as on the plan page."""
+    teams = [t for t in my_teams(request) if access_to(request).has_role(t.pk, Role.EDITOR)]
+    if not teams:
+        return _without_a_team(request)
+    current = current_team(request)
+    teams.sort(key=lambda team: team != current)
+    projects = _projects(teams)
+    given = request_of(request.GET)
+    start = {"name": given.get("name", ""), "new_project": given.get("name", "")}
+    form = SavePlanForm(request.POST or None, initial=start, projects=projects, teams=teams)
+    made = sent(form, lambda values: _keep(request, values, given, projects, teams))
+    if made is not None:
+        return redirect("comparison", made.pk)
+    context = {"form": form, "given": given, "address": request.GET.urlencode()}
+    return render(request, "team/save.html", context, status=400 if form.errors else 200)
+
+
+def _without_a_team(request: HttpRequest) -> HttpResponse:
+    if my_teams(request):
+        raise PermissionDenied("Saving needs the role editor in one of your teams.")
+    return redirect("team-new")
+
+
+def _projects(teams: list[Team]) -> list[Project]:
+    """Projects that may take it, those of the current team first."""
+    rank = {team.pk: index for index, team in enumerate(teams)}
+    rows = Project.objects.filter(team__in=teams, archived=False).select_related("team")
+    return sorted(rows, key=lambda project: rank[project.team_id])
+
+
+def _keep(
+    request: HttpRequest,
+    values: dict[str, Any],
+    given: dict[str, Any],
+    projects: list[Project],
+    teams: list[Team],
+) -> SavedComparison:
+    access = access_to(request)
+    name, note = values["name"], values["note"]
+    chosen = str(values["project"])
+    if chosen.startswith(f"{NEW_PROJECT}:"):
+        team = next(t for t in teams if t.slug == chosen.partition(":")[2])
+        return keeping.keep_in_new_project(
+            access, team, given, project=values["new_project"], name=name, note=note
+        )
+    project = next(p for p in projects if str(p.pk) == chosen)
+    if values["kind"] == "scenario":
+        return keeping.keep_as_scenario(access, project, given, name=name, note=note)
+    return save_comparison(access, project, name=name, note=note, request=given)

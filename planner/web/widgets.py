@@ -1,0 +1,42 @@
+"""How the fields of forms are drawn with the classes of the CSS kit."""
+
+from __future__ import annotations
+
+from django import forms, template
+from django.forms.boundfield import BoundField
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+
+def _class(field: BoundField) -> str:
+    widget = field.field.widget
+    if isinstance(widget, forms.CheckboxInput):
+        css = "form-check-input"
+    elif isinstance(widget, forms.Select):
+        css = "form-select"
+    else:
+        css = "form-control"
+    return f"{css} is-invalid" if field.errors else css
+
+
+@register.filter
+def styled(field: BoundField) -> SafeString:
+    """The field's box."""
+    return field.as_widget(attrs={"class": _class(field)})
+
+
+@register.filter
+def is_check(field: BoundField) -> bool:
+    return isinstance(field.field.widget, forms.CheckboxInput)
+
+
+@register.filter
+def is_group(field: BoundField) -> bool:
+    return isinstance(field.field.widget, forms.CheckboxSelectMultiple | forms.RadioSelect)
+
+
+@register.filter
+def is_wide(field: BoundField) -> bool:
+    """Whether the field takes a whole line of a grid."""
+    return isinstance(field.field.widget, forms.Textarea) or is_group(field)
