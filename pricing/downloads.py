@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import httpx
 
 _GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = {"Accept-Encoding": "gzip"}
+"""httpx would accept more, and what is kept as it comes must be readable as a file."""
 CHUNK_BYTES = 1 << 18
 
 
@@ -52,7 +54,7 @@ class Download:
         checked_endpoint(self.pages.provider, "address", self.url)
         file: IO[bytes] = tempfile.TemporaryFile(prefix="prices-")  # noqa: SIM115 - outlives this
         try:
-            with self.pages.client(self.url).stream("GET", self.url) as response:
+            with self.pages.client(self.url).stream("GET", self.url, headers=_GZIP) as response:
                 self.pages.saw_date(response.headers.get("date"))
                 raise_for_status(self.pages.provider, self.url, response)
                 self._write(response, file)

@@ -254,6 +254,14 @@ def test_a_compressed_download_is_unpacked(server: Prices, pages: Pages) -> None
         assert file.read() == b"prices"
 
 
+def test_a_download_is_asked_for_in_a_form_that_can_be_unpacked(
+    server: Prices, pages: Pages
+) -> None:
+    with pages.download("big.json.gz", server.url) as file:
+        file.read()
+    assert server.requests[0].headers["accept-encoding"] == "gzip"
+
+
 def test_a_torn_download_is_fetched_again(server: Prices, pages: Pages) -> None:
     server.body = b"x" * 1_000_000
     server.faults.append(Fault.lost(2))
