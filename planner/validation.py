@@ -105,6 +105,8 @@ def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Ite
     if isinstance(cause, InvalidInput):
         yield from (r.under(path) if path else r for r in cause.all())
         return
+    if detail["type"].startswith("union_tag"):
+        path = f"{path}.{_tag_name(detail)}".lstrip(".")
     yield InvalidInput(path, _message(model, detail, cause))
 
 
@@ -183,13 +185,17 @@ def _wrong_value(kind: str, value: str, context: Mapping[str, Any], fallback: st
     return f"{value}: {fallback[:1].lower()}{fallback[1:]}"
 
 
+def _tag_name(detail: ErrorDetails) -> str:
+    """Field by which a union's members are told apart."""
+    return str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
+
+
 def _unknown_kind(detail: ErrorDetails) -> str:
-    context = detail.get("ctx", {})
-    name = str(context.get("discriminator", "'kind'")).strip("'")
     if detail["type"] == "union_tag_not_found":
-        return f"{name} is required"
+        return "is required"
+    context = detail.get("ctx", {})
     expected = str(context["expected_tags"]).replace("'", "")
-    return f"{name} {context['tag']!r} is not known; allowed are {expected}"
+    return f"{context['tag']!r} is not known; allowed are {expected}"
 
 
 def _unknown_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:

@@ -75,7 +75,7 @@ def test_a_section_that_is_null_counts_as_absent() -> None:
         ({"risk": {"samples": 3}}, "risk.samples"),
         ({"workload": HOURS | {"hours_per_month": -5}}, "workload.hours_per_month"),
         ({"workload": HOURS | {"hours_per_month": float("nan")}}, "workload.hours_per_month"),
-        ({"workload": HOURS | {"kind": "guess"}}, "workload"),
+        ({"workload": HOURS | {"kind": "guess"}}, "workload.kind"),
     ],
 )
 def test_a_refusal_names_its_field(fields: dict[str, Any], field: str) -> None:

@@ -184,7 +184,11 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
             "has no bf16",
         ),
         ({"workload": training(), "gpus": 8}, "gpus", "not a known field"),
-        ({"workload": {"kind": "guess"}}, "workload", "allowed are accelerator_hours, training"),
+        (
+            {"workload": {"kind": "guess"}},
+            "workload.kind",
+            "allowed are accelerator_hours, training",
+        ),
         (
             {"workload": training(sequence_length=100_000_000)},
             "accelerator",
