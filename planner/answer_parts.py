@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from planner.costing.carbon import Energy
-from planner.costing.results import Line, Scenario
+from planner.costing.results import Line, Scenario, cents
 from planner.costing.risk import Risk
 from planner.costing.sensitivity import Grid, Swing
 
@@ -56,7 +56,7 @@ def scenario_of(scenario: Scenario) -> dict[str, Any]:
             for row in scenario.capacity
         ],
         "gap": scenario.gap,
-        "bound": money(round(scenario.bound, 2)),
+        "bound": money(min(cents(scenario.bound), scenario.net_present_cost)),
         "warnings": list(scenario.warnings),
     }
 

@@ -229,6 +229,14 @@ def _accrued(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
     return tuple(_decimal(c) for c in accrued.tolist())
 
 
+def _write_off_by_source(
+    postings: Sequence[Posting], length: int
+) -> dict[str, tuple[Decimal, ...]]:
+    spread = [p for p in postings if p.stream.category in (*CAPITAL, Category.UPFRONT)]
+    keys = dict.fromkeys(posting.source.key for posting in spread)
+    return {key: _accrued([p for p in spread if p.source.key == key], length) for key in keys}
+
+
 def significant(values: Floats) -> Floats:
     """`values` to twelve significant digits.
 
