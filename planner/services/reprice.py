@@ -183,6 +183,7 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
 
 def _outcome(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
     named = {"saved_comparison": str(saved.pk), "name": saved.name}
+    named["currency"] = saved.summary["currency"]
     try:
         result = reprice(saved, catalog).as_dict()
     except InvalidInput as refusal:

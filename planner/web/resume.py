@@ -32,7 +32,7 @@ def _to_login(request: HttpRequest, back: str) -> HttpResponse:
     if getattr(request, "htmx", False):
         here = request.htmx.current_url_abs_path or back  # type: ignore[attr-defined]
         answer = HttpResponse(status=HTTPStatus.NO_CONTENT)
-        answer["HX-Redirect"] = redirect_to_login(here).url  # type: ignore[attr-defined]
+        answer["HX-Redirect"] = redirect_to_login(here).url
         return answer
     return redirect_to_login(back)
 

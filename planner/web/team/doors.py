@@ -51,7 +51,7 @@ def team_page(need: Need = VIEW) -> Callable[[TeamView[P]], Callable[..., HttpRe
         @signed_in
         @wraps(view)
         def guarded(
-            request: HttpRequest, slug: str, *args: P.args, **kwargs: P.kwargs
+            request: HttpRequest, /, slug: str, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponse:
             team = team_at(request, slug)
             require(access_to(request), team.pk, need)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from planner.exports import FORMATS
 from planner.web import resume
@@ -32,6 +32,7 @@ class ExportConverter:
         return value
 
 
+Routes = list[URLPattern | URLResolver]
 register_converter(ExportConverter, "page_export")
 
 _project = [
@@ -67,7 +68,7 @@ _settings = [
     path("audit/", audit.log, name="team-audit"),
 ]
 
-_team = [
+_team: Routes = [
     path("", home.dashboard, name="dashboard"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),

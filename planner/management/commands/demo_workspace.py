@@ -1,0 +1,63 @@
+"""`manage.py demo_workspace`: a team with projects, plans and actuals to look around in."""
+
+from __future__ import annotations
+
+import secrets
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from planner.services import demo
+from pricing.invalid_input import InvalidInput
+
+
+class Command(BaseCommand):
+    """Makes it once; later calls find it there. In production it wants to be forced."""
+
+    requires_system_checks = ()
+    help = "Make a demo workspace with people of every role (development only)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--force", action="store_true", help="make it even where DEBUG=0")
+        parser.add_argument(
+            "--new-password", action="store_true", help="give its people a new password (DEBUG=1)"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.DEBUG and not options["force"]:
+            self.stdout.write("Demo workspace: not made where DEBUG=0; --force makes it.")
+        elif demo.exists():
+            self._found(options["new_password"])
+        else:
+            self._make()
+
+    def _found(self, new_password: bool) -> None:
+        if new_password and settings.DEBUG:
+            password = secrets.token_urlsafe(9)
+            demo.set_password(password)
+            self._tell(password)
+        else:
+            people = " or ".join((*list(demo.PEOPLE)[:1], "another role"))
+            self.stdout.write(
+                f"Demo workspace: sign in as {people}; lost the password? "
+                "manage.py demo_workspace --new-password"
+            )
+
+    def _make(self) -> None:
+        password = secrets.token_urlsafe(9) if settings.DEBUG else None
+        try:
+            demo.make(password)
+        except InvalidInput as refusal:
+            raise CommandError(f"The demo workspace needs prices first: {refusal}") from None
+        if password:
+            self._tell(password)
+        else:
+            self.stdout.write("Demo workspace: made; set passwords with manage.py changepassword.")
+
+    def _tell(self, password: str) -> None:
+        self.stdout.write(
+            f"Demo workspace: sign in as {', '.join(demo.PEOPLE)}\n"
+            f"with the password {password} (shown this once)"
+        )

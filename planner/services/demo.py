@@ -1,0 +1,174 @@
+"""A workspace to look around in: people of every role, projects, an approved plan, actuals."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from decimal import Decimal
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.utils import timezone
+
+from planner.models import Access, Project, Role, SavedComparison, Team, access_of
+from planner.services import actuals, projects, saved, teams
+
+NAME, SLUG = "Demo workspace", "demo-workspace"
+PEOPLE = {
+    "demo-owner": Role.OWNER,
+    "demo-approver": Role.APPROVER,
+    "demo-editor": Role.EDITOR,
+    "demo-viewer": Role.VIEWER,
+}
+MONTHS_PAST = 3
+"""Months of the approved plan that lie behind us, for which there are actuals."""
+
+_TRAINING = {
+    "kind": "training",
+    "parameters": 7_000_000_000,
+    "tokens": 400_000_000_000,
+    "precision": "bf16",
+    "sequence_length": 4096,
+    "accelerator": "nvidia-h100-80gb-sxm",
+    "experiments_factor": 1.5,
+}
+_STEADY = {
+    "kind": "accelerator_hours",
+    "accelerator": "nvidia-h100-80gb-sxm",
+    "hours_per_month": 2400,
+}
+_QUOTE = {
+    "slug": "our-hgx-h100",
+    "label": "HGX H100, quoted",
+    "server": {
+        "server": "custom",
+        "unit_price": 265_000,
+        "accelerator": "nvidia-h100-80gb-sxm",
+        "accelerator_count": 8,
+        "power_kw": 10.2,
+        "idle_power_kw": 2.6,
+    },
+    "supplier": "A system house",
+}
+_OVERLAY: dict[str, Any] = {
+    "price_adjustments": [
+        {"provider": "aws", "family": "p5", "purchase_option": "on_demand", "multiplier": 0.92}
+    ],
+    "defaults": {
+        "on_prem": {"electricity_per_kwh": 0.14, "pue": 1.35},
+        "finance": {"discount_rate_per_year": 0.07},
+    },
+}
+
+
+def exists() -> bool:
+    return bool(Team.objects.filter(slug=SLUG).exists())
+
+
+@transaction.atomic
+def make(password: str | None) -> Team:
+    """The workspace, all of it or nothing; without a password nobody can sign in yet."""
+    people = {role: _person(name, password) for name, role in PEOPLE.items()}
+    owner = access_of(people[Role.OWNER])
+    team = teams.create_team(owner, NAME, SLUG)
+    for role in (Role.APPROVER, Role.EDITOR, Role.VIEWER):
+        _, secret = teams.invite(access_of(people[Role.OWNER]), team, role)
+        teams.accept(access_of(people[role]), secret)
+    access = {role: access_of(person) for role, person in people.items()}
+    team = teams.change_settings(access[Role.OWNER], team, _OVERLAY)
+    teams.add_quote(access[Role.EDITOR], team, _QUOTE)
+    _language_model(access, team)
+    _steady_work(access, team)
+    return team
+
+
+def set_password(password: str) -> None:
+    """The same new password for everybody of the workspace."""
+    for person in get_user_model().objects.filter(username__in=PEOPLE):
+        person.set_password(password)
+        person.save()
+
+
+def _person(name: str, password: str | None) -> Any:
+    users = get_user_model().objects
+    found = users.filter(username=name).first()
+    person = found or users.create_user(name, f"{name}@example.org")
+    if password:
+        person.set_password(password)
+    else:
+        person.set_unusable_password()
+    person.save()
+    return person
+
+
+def _language_model(access: dict[Role, Access], team: Team) -> None:
+    """An approved plan that began some months ago, and what was paid since."""
+    start = _month(timezone.now().date(), -MONTHS_PAST)
+    editor = access[Role.EDITOR]
+    values = {
+        "name": "Domain language model",
+        "description": "Continue a 7B model on our documents, and keep it fresh for two years.",
+        "workload": _TRAINING,
+        "assumptions": {"start": start, "horizon_months": 24},
+        "budget": "700000",
+        "watched": True,
+        "watch_threshold": 0.03,
+    }
+    project = projects.create_project(editor, team, values)
+    europe = {"name": "Only in Europe", "changes": {"constraints": {"geographies": ["europe"]}}}
+    projects.create_scenario(editor, project, europe)
+    spot = {"name": "Without spot", "changes": {"constraints": {"max_spot_share": 0}}}
+    projects.create_scenario(editor, project, spot)
+    plan = saved.save_comparison(editor, project, name="Plan of record", note="For the board.")
+    plan = saved.submit(editor, plan)
+    plan = saved.approve(access[Role.APPROVER], plan)
+    file = io.BytesIO(_billed(plan).encode())
+    actuals.load_actuals(editor, project, file, "billed.csv")
+
+
+def _steady_work(access: dict[Role, Access], team: Team) -> None:
+    """A plan that waits for approval."""
+    editor = access[Role.EDITOR]
+    values = {
+        "name": "Vision research",
+        "description": "Eight GPUs in use most of the day.",
+        "workload": _STEADY,
+        "assumptions": {"horizon_months": 36},
+        "budget": "20000",
+        "budget_period": "monthly",
+        "watched": True,
+    }
+    project: Project = projects.create_project(editor, team, values)
+    only = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
+    scenario = projects.create_scenario(editor, project, only)
+    plan = saved.save_comparison(editor, project, name="Own or rent")
+    saved.submit(editor, plan)
+    saved.save_comparison(editor, project, name="Rented only", scenario=scenario)
+
+
+def _billed(plan: SavedComparison) -> str:
+    """What the first months were billed at: a little more hours and dearer than planned."""
+    rows = ["month,category,provider,region,instance_type,purchase_option,hours,cost"]
+    for line in actuals.plan_lines(plan):
+        if int(line["month"]) < MONTHS_PAST:
+            rows.append(_billed_row(plan, line))
+    start = str(plan.answer["start"])
+    rows.append(f"{start},support,aws,,,,0,1250.00")
+    return "\n".join(rows) + "\n"
+
+
+def _billed_row(plan: SavedComparison, line: Any) -> str:
+    first = dt.date.fromisoformat(f"{plan.answer['start']}-01")
+    used = 1 + Decimal("0.04") * (int(line["month"]) + 1)
+    hours = float(line["quantity"]) * float(used) if "hour" in str(line["unit"]) else 0
+    cost = (Decimal(line["amount"]) * used * Decimal("1.02")).quantize(actuals.CENT)
+    place = (line["provider"] or "", line["region"] or "", line["instance_type"] or "")
+    cells = (line["category"], *place, line["purchase_option"] or "", f"{hours:.2f}", f"{cost:f}")
+    return ",".join((_month(first, int(line["month"])), *cells))
+
+
+def _month(day: dt.date, months: int) -> str:
+    """The month that lies `months` after that of a day."""
+    years, rest = divmod(day.month - 1 + months, 12)
+    return f"{day.year + years}-{rest + 1:02}"

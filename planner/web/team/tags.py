@@ -1,0 +1,61 @@
+"""The frame of the team's pages: which team, which other teams, which tabs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.urls import reverse
+
+from planner.models import Role, State, Team
+from planner.web.team.current import access_to, my_teams
+
+register = template.Library()
+
+_BADGES = {
+    State.DRAFT: "bg-secondary-lt",
+    State.SUBMITTED: "bg-azure-lt",
+    State.APPROVED: "bg-green-lt",
+    State.SUPERSEDED: "bg-secondary-lt",
+    "succeeded": "bg-green-lt",
+    "published": "bg-green-lt",
+    "delivered": "bg-green-lt",
+    "failed": "bg-red-lt",
+    "held": "bg-orange-lt",
+    "interrupted": "bg-orange-lt",
+    "running": "bg-azure-lt",
+}
+_TABS = (
+    ("projects", "Projects", "dashboard", Role.VIEWER),
+    ("members", "Members", "team-members", Role.VIEWER),
+    ("prices", "Prices and defaults", "team-prices", Role.VIEWER),
+    ("servers", "Server quotes", "team-servers", Role.VIEWER),
+    ("tokens", "Tokens", "team-tokens", Role.VIEWER),
+    ("webhooks", "Webhooks", "team-webhooks", Role.OWNER),
+    ("audit", "Audit log", "team-audit", Role.VIEWER),
+    ("settings", "Team", "team-settings", Role.VIEWER),
+)
+
+
+@register.inclusion_tag("team/parts/tabs.html", takes_context=True)
+def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any]:
+    """The team's name, a switch to other teams, and the tabs that the person may open."""
+    request = context["request"]
+    access = access_to(request)
+    tabs = [
+        {"title": title, "url": reverse(name, args=[team.slug]), "active": key == active}
+        for key, title, name, role in _TABS
+        if team is not None and access.has_role(team.pk, role)
+    ]
+    if access.is_operator:
+        url, here = reverse("operator"), active == "operator"
+        tabs.append({"title": "Refreshes", "url": url, "active": here})
+    role = access.roles.get(team.pk) if team else None
+    return {"team": team, "teams": my_teams(request), "tabs": tabs, "role": role}
+
+
+@register.filter
+def badge(state: str) -> str:
+    """The colours of a state."""
+    return _BADGES.get(state, "bg-secondary-lt")

@@ -1,0 +1,112 @@
+"""Members, their roles, and the links that make more of them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+
+from planner.models import Access, Invitation, Membership, Role, Team
+from planner.services import teams
+from planner.services.secrets import digest_of
+from planner.web.accounts import INVITED
+from planner.web.resume import sign_in_first
+from planner.web.team.current import access_to, choose, forget
+from planner.web.team.doors import REFUSALS, attempt, own, sent, sentence, team_page
+from planner.web.team.forms import ROLE_WORDS, InviteForm
+
+
+@never_cache
+@team_page()
+def members(request: HttpRequest, team: Team) -> HttpResponse:
+    """Who is in the team; owners invite with a link that is shown once."""
+    access = access_to(request)
+    form = InviteForm(request.POST or None)
+    made = sent(form, lambda values: _invite(access, team, values))
+    may_own = access.has_role(team.pk, Role.OWNER)
+    context = {
+        "team": team,
+        "members": Membership.objects.filter(team=team).select_related("user"),
+        "me": access.user_id,
+        "roles": list(ROLE_WORDS.items()),
+        "may_own": may_own,
+        "form": InviteForm() if made else form,
+        "invitations": Invitation.objects.filter(team=team) if may_own else [],
+    }
+    if made is not None:
+        _, secret = made
+        context["link"] = request.build_absolute_uri(reverse("join", args=[secret]))
+    return render(request, "team/members.html", context, status=400 if form.errors else 200)
+
+
+def _invite(access: Access, team: Team, values: dict[str, Any]) -> tuple[Invitation, str]:
+    return teams.invite(access, team, Role(values["role"]), values["email"], values["days"])
+
+
+@team_page()
+@require_POST
+def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    member = own(request, Membership, pk, "user", team=team)
+    wanted = request.POST.get("role", "")
+    if wanted not in Role.values:
+        messages.error(request, f"{wanted!r} is no role; roles are {', '.join(Role.values)}.")
+        return redirect("team-members", team.slug)
+    said = f"{member.user} is {wanted} now."
+    attempt(request, lambda: teams.change_role(access_to(request), member, Role(wanted)), said)
+    forget(request)
+    return redirect("team-members", team.slug)
+
+
+@team_page()
+@require_POST
+def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """An owner removes anyone; anyone leaves."""
+    member = own(request, Membership, pk, "user", team=team)
+    leaves = member.user_id == request.user.pk
+    said = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
+    done = attempt(request, lambda: teams.remove_member(access_to(request), member), said)
+    if done and leaves:
+        return redirect("team")
+    return redirect("team-members", team.slug)
+
+
+@team_page()
+@require_POST
+def revoke_invitation(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    invitation = own(request, Invitation, pk, team=team)
+    said = "The link no longer works."
+    attempt(request, lambda: teams.revoke_invitation(access_to(request), invitation), said)
+    return redirect("team-members", team.slug)
+
+
+@never_cache
+def join(request: HttpRequest, secret: str) -> HttpResponse:
+    """What an invitation link opens: sign in or up, then become a member."""
+    found = Invitation.objects.filter(digest=digest_of(secret)).select_related("team").first()
+    invitation = found if found and found.is_open else None
+    if not request.user.is_authenticated:
+        if invitation:
+            request.session[INVITED] = True
+        return sign_in_first(request)
+    if request.method == "POST":
+        return _accept(request, secret)
+    status = 200 if invitation else 404
+    return render(request, "team/join.html", {"invitation": invitation}, status=status)
+
+
+def _accept(request: HttpRequest, secret: str) -> HttpResponse:
+    try:
+        member = teams.accept(access_to(request), secret)
+    except REFUSALS as refusal:
+        messages.error(request, sentence(refusal))
+        return redirect("team")
+    forget(request)
+    choose(request, member.team)
+    messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
+    return redirect("dashboard", member.team.slug)
