@@ -15,7 +15,12 @@ from pricing.providers.aws import capacity_blocks, price_list, savings_plans, sp
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.ec2 import sold_in
 from pricing.providers.aws.machines import Machine, Machines
-from pricing.providers.aws.regions import is_ec2_region, region_code, unknown_among
+from pricing.providers.aws.regions import (
+    is_ec2_region,
+    other_partition,
+    region_code,
+    unknown_among,
+)
 from pricing.providers.aws.rows import read_product, read_terms
 
 _FROM_EC2 = (PurchaseOption.SPOT.value, PurchaseOption.CAPACITY_BLOCK.value)
@@ -55,6 +60,9 @@ def read(calls: Calls, context: FetchContext) -> Found:
     market = _Market(Machines(context.retrieved_at.date()))
     rows = list(price_list.products(calls, context.regions))
     regions = _regions_of(rows, context.regions)
+    unseen = None if context.regions else other_partition(regions)
+    if unseen is not None:
+        yield unseen
     for done, region in enumerate(regions):
         context.progress("machines by region", done, len(regions))
         yield from _learn(calls, market, region)

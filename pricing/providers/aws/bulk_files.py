@@ -18,7 +18,7 @@ from pricing.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.providers.aws import offer_file, plan_file, savings_plans
 from pricing.providers.aws.machines import Machines
 from pricing.providers.aws.offer_file import OfferFileError
-from pricing.providers.aws.regions import unknown_among
+from pricing.providers.aws.regions import other_partition, unknown_among
 from pricing.providers.aws.rows import Sku, read_product, read_terms
 
 DEFAULT_URL = "https://pricing.us-east-1.amazonaws.com"
@@ -62,6 +62,9 @@ def read(pages: Pages) -> Found:
             f"AWS has no price file for {', '.join(missing)}",
             f"Choose among {', '.join(sorted(files))}.",
         )
+    unseen = None if context.regions else other_partition(files)
+    if unseen is not None:
+        yield unseen
     dates = {one: index.published for one, index in lists}
     plans = {one: _plan_index(pages, one) for one, _ in lists}
     for done, region in enumerate(wanted):

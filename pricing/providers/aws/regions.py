@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
+
+from pricing.provider import NotRead
 
 _REGION = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d+")
 _SPELLINGS = {
@@ -44,6 +47,20 @@ def unknown_among(wanted: Iterable[str], known: Iterable[str]) -> tuple[str, ...
     return tuple(region for region in wanted if region not in there)
 
 
+def other_partition(found: Iterable[str]) -> NotRead | None:
+    """What a list of these regions says nothing about: China has a list and accounts of its own.
+
+    >>> other_partition(["us-east-1", "cn-north-1"]) is None
+    True
+    """
+    in_china = {code.startswith("cn-") for code in found}
+    if in_china == {False}:
+        return NotRead("China has a price list of its own", (), _regions_of("aws-cn"))
+    if in_china == {True}:
+        return NotRead("the list of China knows no other regions")
+    return None
+
+
 def _plain(name: str) -> str:
     name = name.strip().lower()
     for written, meant in _SPELLINGS.items():
@@ -52,13 +69,24 @@ def _plain(name: str) -> str:
     return name
 
 
+def _regions_of(partition: str) -> tuple[str, ...]:
+    return tuple(
+        code for one in _partitions() if one["partition"] == partition for code in one["regions"]
+    )
+
+
 @cache
 def _codes_by_name() -> dict[str, str]:
-    from botocore.loaders import create_loader
-
-    partitions = create_loader().load_data("endpoints")["partitions"]
     return {
         _plain(region["description"]): code
-        for partition in partitions
+        for partition in _partitions()
         for code, region in partition["regions"].items()
     }
+
+
+@cache
+def _partitions() -> list[dict[str, Any]]:
+    from botocore.loaders import create_loader
+
+    partitions: list[dict[str, Any]] = create_loader().load_data("endpoints")["partitions"]
+    return partitions

@@ -26,11 +26,12 @@ def hide_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @dataclass
 class Found:
-    """What a fetch gave, by kind."""
+    """What a fetch gave, by kind; `not_read` without the other partition."""
 
     offers: list[Offer]
     skipped: list[SkippedRow]
     not_read: list[NotRead]
+    partition: NotRead | None = None
 
     def prices(self) -> dict[str, Offer]:
         """By id, without the source, which the truth does not state."""
@@ -63,6 +64,8 @@ def fetch(settings: Mapping[str, str], **changes: Any) -> Found:
             found.offers.append(item)
         elif isinstance(item, SkippedRow):
             found.skipped.append(item)
+        elif "China" in item.reason:
+            found.partition = item
         else:
             found.not_read.append(item)
     return found

@@ -155,12 +155,28 @@ def test_the_chinese_partition_is_priced_in_its_own_currency() -> None:
     assert {offer.currency for offer in found.offers} == {"CNY"}
 
 
+@pytest.mark.parametrize("view", ["account", "files"])
+def test_china_is_not_taken_for_gone_where_it_was_not_read(
+    seen: dict[str, Found], view: str
+) -> None:
+    assert seen[view].partition == NotRead(
+        "China has a price list of its own", (), ("cn-north-1", "cn-northwest-1")
+    )
+
+
+def test_china_alone_takes_nothing_else_away() -> None:
+    with FakeAws(china()) as server:
+        found = fetch({"AWS_PRICE_LIST_URL": f"{server.url}/offers/v1.0/cn"})
+    assert found.partition == NotRead("the list of China knows no other regions")
+
+
 def test_two_price_lists_make_one_market(server: FakeAws) -> None:
     with FakeAws(china()) as chinese:
         both = f"{server.url}, {chinese.url}/offers/v1.0/cn"
         found = fetch({"AWS_PRICE_LIST_URL": both})
     expected = truth(server.market, with_account=False) | truth(china(), with_account=False)
     assert found.prices() == expected
+    assert found.partition is None
 
 
 def test_a_family_under_a_new_name_is_found_through_ec2() -> None:
