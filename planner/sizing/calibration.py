@@ -21,9 +21,11 @@ IDLE_PERCENT = 5.0
 BUSY_PERCENT = 90.0
 """Utilisation from which the GPU counts as busy, %; planning value, 2026."""
 HELD_CLOCK = 0.9
-"""Clock over its maximum below which a busy GPU is held back, where no reasons are logged."""
+"""Clock over its maximum below which a busy GPU is held back, where no reasons are
+logged; planning value, 2026."""
 GAP_FACTOR = 5.0
-"""Intervals longer than this many usual ones are gaps, not time of the job."""
+"""Intervals longer than this many usual ones are gaps, not time of the job; planning
+value, 2026."""
 POWER_CAP, THERMAL, BRAKE = 0x04, 0x08 | 0x20 | 0x40, 0x80
 """Bits of clocks_event_reasons.active (NVIDIA NVML API reference, nvmlClocksEventReasons, 2024):
 software power cap; hardware, software thermal and hardware thermal slowdown; power brake."""

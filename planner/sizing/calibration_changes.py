@@ -15,7 +15,8 @@ STARVED_SHARE = 0.7
 SWING_SHARE = 0.4
 """p90 less p10 of utilisation from which it swings, as a starving GPU's does, 2026."""
 FREE_SHARE, HALF = 0.3, 0.5
-"""Shares of memory left free from which a bigger batch, or a smaller card, is worth a try."""
+"""Shares of memory left free from which a bigger batch, or a smaller card, is worth a
+try; planning values, 2026."""
 THROTTLED_SHARE = 0.05
 """Share of busy samples held back from which throttling is reported; planning value, 2026."""
 UNEVEN_SHARE = 0.15

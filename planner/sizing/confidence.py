@@ -20,7 +20,8 @@ GIVEN_RATE_RANGE = (0.95, 1.35)
 """p10 and p90 of hours used over hours from the published MFU and default goodput, on the
 runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
 GIVEN_ALL_RANGE = (0.95, 1.15)
-"""The same where the goodput is given too: what is left is how the team counts."""
+"""The same where the goodput is given too: what is left is how the team counts; planning
+values, 2026."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
 
 OPEN_HORIZON_MONTHS = 240
-"""Months over which runs are laid out where only an estimate is asked for."""
+"""Months over which runs are laid out where only an estimate is asked for; planning value, 2026."""
 
 
 class EstimateRequest(RequestModel):

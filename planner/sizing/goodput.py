@@ -26,7 +26,7 @@ many nodes: with the failures below it fits the hours of the runs that publish a
 median (published_runs.csv, 2018-2024). Those whose hours are counted from the calendar used
 7-35 % more than their MFU says, those counted from step times nothing."""
 SINGLE_NODE = 8
-"""Accelerators of one usual node."""
+"""Accelerators of one usual node (HGX and DGX, NVIDIA, 2017-2025)."""
 SPOT_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
 """Shares of machines taken back within a month, as spot advisors band them (AWS Spot Instance
 Advisor, 2024)."""

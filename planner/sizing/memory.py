@@ -14,8 +14,9 @@ from planner.sizing.work import TYPICAL_SEQUENCE_LENGTH, Shape, is_adapter, shap
 from planner.sizing.workload import Training
 
 GIB = 2.0**30
+"""Bytes; definition (IEC 80000-13, 2008)."""
 BYTES = {"fp32": 4.0, "tf32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
-"""Bytes of one stored value, by precision."""
+"""Bytes of one stored value, by precision; definition (IEEE 754, 2019, and its short forms)."""
 QLORA_BYTES = 0.55
 """Bytes per frozen weight: 4 bits NF4, double-quantised constants and layers kept in 16 bits
 (Dettmers et al., arXiv 2305.14314, 2023: 65B fits one 48 GB GPU)."""
@@ -25,7 +26,8 @@ ADAM_MIXED = (2.0, 2.0, 12.0)
 ADAM_FULL = (4.0, 4.0, 8.0)
 """The same in 32 bits: 16 (stanford_alpaca README, 2023: a naive 7B fine-tune is 112 GB)."""
 MOMENTUM_SAVED = 4.0
-"""Bytes that SGD with momentum needs less than Adam: one 32-bit moment instead of two."""
+"""Bytes that SGD with momentum needs less than Adam: one 32-bit moment instead of two
+(definition of both; Kingma and Ba, Adam, arXiv 1412.6980, 2014)."""
 FP8_WEIGHTS = 1.0
 """An 8-bit copy of the weights replaces the 16-bit one; gradients stay in 16 bits
 (NVIDIA TransformerEngine documentation, FP8 primer, 2024)."""
@@ -34,12 +36,13 @@ ADAPTER_RANK = 16
 documentation, 2024)."""
 ADAPTER_PARAMETERS = 18.0
 """Adapter parameters per rank, layer and hidden unit: 4 attention matrices of 2 d and two
-feed-forward matrices of 5 d."""
+feed-forward matrices of 5 d (from Hu et al., LoRA, arXiv 2106.09685 section 4, 2021)."""
 ACTIVATION_BYTES = 34.0
 """Bytes per layer, token and hidden unit kept for the backward pass in 16 bits, attention
 scores recomputed as in FlashAttention (Korthikanti et al., arXiv 2205.05198 equation 1, 2022)."""
 CHECKPOINT_BYTES = 2.0
-"""The same under full activation checkpointing: the layer's input alone."""
+"""The same under full activation checkpointing: the layer's input alone
+(Korthikanti et al., section 5, 2022)."""
 LOGIT_BYTES = 6.0
 """Bytes per token and vocabulary entry: 16-bit logits and their 32-bit softmax gradient
 (stas00/ml-engineering training performance chapter, 2024)."""
@@ -50,9 +53,9 @@ CONTEXT_GIB, FRAGMENTATION = 0.75, 0.04
 planning values of this project, 2026."""
 TENSOR_SIZES = (1, 2, 4, 8, 16, 32, 64)
 """Accelerators over which one sequence's activations may be split (tensor, sequence or context
-parallelism)."""
+parallelism); a planning choice, 2026."""
 PIPELINE_SIZES = (1, 2, 4, 8, 16, 32, 64)
-"""Pipeline stages over which the layers may be split."""
+"""Pipeline stages over which the layers may be split; a planning choice, 2026."""
 
 
 @dataclass(frozen=True)

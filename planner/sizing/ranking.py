@@ -17,6 +17,7 @@ from planner.sizing.schedule import Schedule, Sized
 from pricing.accelerators import Accelerator, get
 
 CLASS_ORDER = {"data_center": 0, "tpu": 0, "workstation": 1, "consumer": 2}
+"""Order of classes where all else is equal; a planning choice, 2026."""
 CPU_TFLOPS = 0.32
 """Sustained fp32 rate of a 16-vCPU cloud machine, TFLOP/s: 8 cores at 2.5 GHz · 32 FLOP a cycle
 (two AVX2 FMA units, Intel 64 and IA-32 Optimization Manual, 2023) · half of it sustained."""

@@ -31,7 +31,7 @@ values, 2026: a loader as fast as FFCV's needs 0.8, a usual one three times (pub
 trainings of FFCV and ultralytics/yolov5, 2022)."""
 MOVED_RANGE = (0.7, 1.9)
 """The same where the rate is moved from another accelerator: the index is within 20 % for two
-pairs of three."""
+pairs of three; planning values, 2026."""
 GIVEN_RANGE = (0.95, 1.25)
 """The same where the team measured its own rate; planning values, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}

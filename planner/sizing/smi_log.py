@@ -17,8 +17,10 @@ from pricing.invalid_input import InvalidInput
 
 FIELD = "log"
 MIB_PER_GIB = 1024.0
+"""MiB in a GiB; definition (IEC 80000-13, 2008)."""
 MAX_BROKEN_SHARE = 0.2
-"""Share of lines that may not fit the header (a killed process cuts its last line)."""
+"""Share of lines that may not fit the header (a killed process cuts its last line); planning
+value, 2026."""
 
 _NUMBERS = {
     "utilization.gpu": "utilisation_percent",

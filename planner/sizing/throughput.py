@@ -42,22 +42,31 @@ MFU_CEILING = 0.65
 """Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
 B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
 UNMEASURED_CEILING = 0.56
-"""Most that is believed of an accelerator nobody measured: what the A100 reaches."""
+"""Most that is believed of an accelerator nobody measured: what the A100 reaches
+(mfu_levels.csv, 2023)."""
 USUAL_WALL_CLOCK_HOURS = 500.0
 """h: median wall clock of the published pre-training runs that state it, 2021-2025."""
 LARGEST_USUAL = 16_384
 """Accelerators of the largest published run (Llama 3.1 405B, arXiv 2407.21783, 2024)."""
 USUAL_MFU = 0.35
-"""Used only to guess a cluster's size where none is given."""
+"""Used only to guess a cluster's size where none is given: the middle of the
+published runs (published_runs.csv, 2021-2025)."""
 OLDER_ANCHOR, NEWER_ANCHOR = "nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"
 """Accelerators against which one without a language-model benchmark of its own is placed: one of
 before 2022 against the A100, a newer one and any 8-bit rate against the H100."""
 NEWER_YEAR = 2022
+"""Year of the H100, from which on it is the nearer of the two (NVIDIA H100 datasheet, 2022)."""
 QUANTILES = (0.1, 0.9)
+"""p10 and p90; definition of the range, 2026."""
 _HUBER = 0.3
+"""Residual of ln MFU beyond which a run loses weight: one run in three (Huber, Annals of
+Mathematical Statistics 35, 1964); chosen on held-out families, 2026."""
 _RIDGE = 0.5
+"""Weight, in runs, that holds the cluster slope at 0; chosen on held-out families, 2026."""
 _ROUNDS = 30
+"""Most rounds of reweighting; it ends when the fit stands still, 2026."""
 _QUALITY_WEIGHT = {"A": 1.0, "B": 0.6}
+"""Weight of a run by how fully it is stated; planning values, 2026."""
 _LEVELS = Path(__file__).with_name("mfu_levels.csv")
 
 

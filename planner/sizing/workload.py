@@ -15,7 +15,8 @@ from planner.validation import Month, Number, RequestModel, Whole
 from pricing.invalid_input import InvalidInput
 
 MAX_HOURS = 1e10
-"""Accelerator-hours of one month at most, h: a million accelerators are 7.3e8."""
+"""Accelerator-hours of one month at most, h: a million accelerators are 7.3e8; a limit of this
+project, 2026."""
 
 
 def _hours(value: object) -> object:
