@@ -42,6 +42,8 @@ class _Market:
     """Instance types by region; None where EC2 could not be asked."""
     priced: dict[tuple[str, str], Machine] = field(default_factory=dict)
     """By region and instance type."""
+    by_block: set[tuple[str, str]] = field(default_factory=set)
+    """Regions and machines with a row for Capacity Blocks, whose price is not in it."""
     seen: set[str] = field(default_factory=set)
     reported: set[SkippedRow] = field(default_factory=set)
 
@@ -49,6 +51,18 @@ class _Market:
         """Where nobody could be asked, the price list is believed."""
         types = self.sold.get(region)
         return types is None or instance_type in types
+
+    def note_block(self, attributes: Mapping[str, str]) -> None:
+        if attributes.get("marketoption") == "CapacityBlock":
+            self.by_block.add((region_code(attributes), attributes.get("instanceType", "")))
+
+    def sold_by_block(self, region: str) -> list[Machine]:
+        """By what EC2 says of the machine, or by a row of the price list."""
+        return [
+            one
+            for one in self.machines_in(region)
+            if one.capacity_blocks or (region, one.instance_type) in self.by_block
+        ]
 
     def machines_in(self, region: str) -> list[Machine]:
         types = self.sold.get(region) or frozenset()
@@ -74,7 +88,8 @@ def read(calls: Calls, context: FetchContext) -> Found:
         context.progress("spot and capacity blocks by region", done, len(ec2_regions))
         machines = market.machines_in(region)
         yield from _spot(calls, region, machines, context)
-        yield from _blocks(calls, region, machines, context)
+        blocks = market.sold_by_block(region)
+        yield from capacity_blocks.read(calls, region, blocks, context.retrieved_at.date())
     yield from _plans(calls, market, regions, context)
 
 
@@ -116,6 +131,7 @@ def _prices(rows: Iterable[str], market: _Market, context: FetchContext) -> Foun
             continue
         market.seen.add(text)
         row = _read(text)
+        market.note_block(row["product"].get("attributes", {}))
         sku = read_product(row["product"], market.machines)
         if isinstance(sku, SkippedRow):
             market.reported.add(sku)
@@ -179,11 +195,6 @@ def _spot(calls: Calls, region: str, machines: list[Machine], context: FetchCont
         yield from spot.read(calls, region, machines, context.retrieved_at)
     except Refused as error:
         yield NotRead(f"spot: {error.what}", (PurchaseOption.SPOT.value,), (region,))
-
-
-def _blocks(calls: Calls, region: str, machines: list[Machine], context: FetchContext) -> Found:
-    sold_so = [machine for machine in machines if machine.capacity_blocks]
-    return capacity_blocks.read(calls, region, sold_so, context.retrieved_at.date())
 
 
 def _plans(calls: Calls, market: _Market, regions: Iterable[str], context: FetchContext) -> Found:

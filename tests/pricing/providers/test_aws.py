@@ -20,6 +20,7 @@ from tests.pricing.providers.aws_tools import (
     hide_own_settings,
     public_files,
 )
+from tests.pricing.servers import aws as fake_aws
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import NOW, Market, china, small
 from tests.pricing.servers.base import Fault
@@ -333,3 +334,16 @@ def test_missing_savings_plan_files_leave_their_part_unread(server: FakeAws) -> 
         k: o for k, o in expected.items() if o.purchase_option is not PurchaseOption.SAVINGS_PLAN
     }
     assert ("savings_plan",) in {part.purchase_options for part in found.not_read}
+
+
+def test_a_row_of_0_usd_tells_who_is_sold_by_the_block(
+    server: FakeAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """EC2 did not name the usage class of all machines from the start."""
+    told = fake_aws.described
+    monkeypatch.setattr(
+        fake_aws,
+        "described",
+        lambda box: told(box) | {"SupportedUsageClasses": ["on-demand", "spot"]},
+    )
+    assert fetch(account(server)).prices() == truth(server.market, with_account=True)

@@ -176,6 +176,8 @@ VARIANTS: tuple[tuple[str, dict[str, str], str], ...] = (
 
 def variant_rows(market: Market, box: Box, region: str) -> Iterator[Row]:
     for name, changes, level in VARIANTS:
+        if name == "block" and not box.blocks:
+            continue
         sku = sku_of(region, box.name, name)
         amount = market.on_demand(box, region) * Decimal(level)
         attributes = attributes_of(market, box, region, **changes)
