@@ -35,6 +35,11 @@ PEERLESS_SHARE = 0.86
 """Rate of each of several consumer cards without a bridge over one card's: median of four
 workloads on 2 RTX 4090 (lambdal/deeplearning-benchmark @aa5addb6a536, 2023)."""
 
+QLORA_SHARE = 0.64
+"""Rate of QLoRA over LoRA at one batch: the weights are dequantised in every pass. Median of
+phi-1.5 (0.87), StableLM 3B (0.66), Llama 2 7B (0.62) and 13B (0.49), NF4 double-quantised on
+one A100 (Lightning-AI/litgpt tutorials/resource-tables.md @4839345a97a0, 2023)."""
+
 
 @dataclass(frozen=True)
 class TrainingSize:
@@ -186,6 +191,8 @@ class TrainingTask:
         mfu = mfu_of(one, self.precision, count, active_parameters(self.training))
         if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
             mfu *= PEERLESS_SHARE
+        if self.training.optimizer == "qlora":
+            mfu *= QLORA_SHARE
         source = level_of(one, self.precision).source
         share = work.model_flops / work.executed_flops
         return mfu * share, f"{source}; calibrated on published training runs"

@@ -203,6 +203,17 @@ def test_off_the_map_the_range_is_wider_and_says_why(changes, words):
     assert size.range_p10_p90[1] > usual[1]
 
 
+def test_dequantising_makes_qlora_slower_than_lora():
+    few = {"tokens": 1e9, "parameters": 7e9}
+    ratio = hours(count=8, optimizer="qlora", **few) / hours(count=8, optimizer="lora", **few)
+    assert ratio == pytest.approx(1 / 0.64)
+
+
+def test_frozen_weights_take_two_thirds_of_the_hours():
+    ratio = hours(count=8, optimizer="lora") / hours(count=8)
+    assert 2 / 3 < ratio < 0.75
+
+
 def test_a_card_without_language_benchmarks_says_so():
     assert any(
         "no language-model benchmark" in w
