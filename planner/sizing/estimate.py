@@ -19,12 +19,12 @@ from planner.sizing.candidates import (
     size_of,
 )
 from planner.sizing.confidence import has_given_throughput
+from planner.sizing.cpu import cpu_note
 from planner.sizing.demand import method_of, nothing_fits
 from planner.sizing.figures import figures
 from planner.sizing.fitness import PREFERRED, notes_on
-from planner.sizing.hours import TrainingSize
 from planner.sizing.inference import serving
-from planner.sizing.ranking import Ranked, cpu_note, rank
+from planner.sizing.ranking import Ranked, rank
 from planner.sizing.schedule import Sized, Window, windows_of
 from planner.sizing.workload import (
     AcceleratorHours,
@@ -90,7 +90,7 @@ class Estimate:
             "accelerator_hours": self._range(),
             **figures(self.size),
             "inference": self._inference(),
-            "cpu": cpu_note(self._flops()),
+            "cpu": cpu_note(self.workload, self.runs),
             "candidates": [ranked.as_dict() for ranked in self.candidates],
             "notes": list(notes_on(self.accelerator)),
             "method": self.method,
@@ -105,11 +105,6 @@ class Estimate:
         if not isinstance(self.workload, Training):
             return None
         return serving(self.workload, self.accelerator)
-
-    def _flops(self) -> float | None:
-        if not isinstance(self.size, TrainingSize):
-            return None
-        return self.size.work.executed_flops * self.runs
 
 
 def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:

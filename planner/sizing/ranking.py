@@ -18,11 +18,6 @@ from pricing.accelerators import Accelerator, get
 
 CLASS_ORDER = {"data_center": 0, "tpu": 0, "workstation": 1, "consumer": 2}
 """Order of classes where all else is equal; a planning choice, 2026."""
-CPU_TFLOPS = 0.32
-"""Sustained fp32 rate of a 16-vCPU cloud machine, TFLOP/s: 8 cores at 2.5 GHz · 32 FLOP a cycle
-(two AVX2 FMA units, Intel 64 and IA-32 Optimization Manual, 2023) · half of it sustained."""
-CPU_ENOUGH_HOURS = 12.0
-"""h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
 
 
 @dataclass(frozen=True)
@@ -82,34 +77,6 @@ def headroom(size: Sized) -> float | None:
     if not isinstance(size, TrainingSize):
         return None
     return 1 - size.layout.memory.total_gib / size.accelerator.memory_gib
-
-
-def cpu_hours(flops: float) -> float:
-    """Hours of one 16-vCPU machine: FLOPs / 0.32 TFLOP/s.
-
-    >>> round(cpu_hours(6 * 1e6 * 1e9), 1)
-    5.2
-    """
-    return flops / (CPU_TFLOPS * 1e12 * 3600)
-
-
-def cpu_note(flops: float | None) -> dict[str, object]:
-    """Whether a CPU is enough: small models, short jobs, preprocessing, proof of concept."""
-    if flops is None:
-        return {
-            "is_enough": None,
-            "hours": None,
-            "note": "the work's FLOPs are not known; data preprocessing belongs on CPUs",
-        }
-    hours = cpu_hours(flops)
-    enough = hours <= CPU_ENOUGH_HOURS
-    note = (
-        "a CPU machine is enough: rent no accelerator for it"
-        if enough
-        else "training needs an accelerator; preprocessing and a proof of concept on a small "
-        "sample still belong on CPUs"
-    )
-    return {"is_enough": enough, "hours": hours, "note": note}
 
 
 def _order(size: Sized) -> tuple[float, ...]:

@@ -131,7 +131,9 @@ def test_licence_and_software_are_notes_on_the_choice(slug, words):
     [
         (training(parameters=1e6, tokens=1e8), True),
         (training(), False),
-        (SAMPLES, None),
+        (SAMPLES, False),
+        (SAMPLES | {"samples": 2e4, "epochs": 10}, True),
+        (HOURS, None),
     ],
 )
 def test_a_cpu_that_is_enough_is_said(workload, is_enough):
