@@ -205,6 +205,7 @@ class _Solver:
             feasible=True,
             lines=books.lines,
             accrued=books.accrued,
+            write_off=books.write_off,
             capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
             calendar=project.calendar,
             served_hours=project.hours,
