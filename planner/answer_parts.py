@@ -45,10 +45,6 @@ def scenario_of(scenario: Scenario) -> dict[str, Any]:
             source: [money(amount) for amount in months]
             for source, months in scenario.write_off.items()
         },
-        "write_off": {
-            source: [money(amount) for amount in months]
-            for source, months in scenario.write_off.items()
-        },
         "cumulative_cost": [money(amount) for amount in accumulate(cash)],
         "lines": [_line(line) for line in scenario.lines],
         "capacity": [
