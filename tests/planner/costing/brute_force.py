@@ -13,25 +13,26 @@ EPSILON = 1e-7
 
 def cheapest_cost(problem):
     """The least net present cost, or infinity where no plan meets every limit."""
-    best = inf
-    months = range(problem.hours.size)
-    dispatched = {}
-    for begun in _all_begun(problem):
-        if not _within_totals(problem, begun):
-            continue
-        cost = problem.base_cost + _start_cost(problem, begun)
-        for t in months:
-            up = tuple(_up(unit, begun[i], t) for i, unit in enumerate(problem.units))
-            spent = _start_cash(problem, begun, t)
-            key = (t, up, spent)
-            if key not in dispatched:
-                dispatched[key] = _month_cost(problem, t, up, spent)
-            cost += dispatched[key]
-        best = min(best, cost)
-    return best
+    known = {}
+    admitted = (begun for begun in all_begun(problem) if within_totals(problem, begun))
+    return min((cost_of(problem, begun, known) for begun in admitted), default=inf)
 
 
-def _all_begun(problem):
+def cost_of(problem, begun, known=None):
+    """Net present cost of beginning exactly `begun` [units, T]; `known` remembers months."""
+    known = {} if known is None else known
+    cost = problem.base_cost + _start_cost(problem, begun)
+    for t in range(problem.hours.size):
+        up = tuple(_up(unit, begun[i], t) for i, unit in enumerate(problem.units))
+        spent = _start_cash(problem, begun, t)
+        if (t, up, spent) not in known:
+            known[t, up, spent] = _month_cost(problem, t, up, spent)
+        cost += known[t, up, spent]
+    return cost
+
+
+def all_begun(problem):
+    """Every way to begin units, up to what the demand can use."""
     months = problem.hours.size
     choices = []
     for unit in problem.units:
@@ -46,7 +47,8 @@ def _all_begun(problem):
         yield np.array(flat, dtype=int).reshape(len(problem.units), months)
 
 
-def _within_totals(problem, begun):
+def within_totals(problem, begun):
+    """Whether the limits over the whole horizon admit it."""
     for unit, row in zip(problem.units, begun, strict=True):
         if unit.max_units is not None and row.sum() > unit.max_units:
             return False
