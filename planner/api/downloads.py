@@ -12,11 +12,10 @@ from drf_spectacular.types import OpenApiTypes
 
 from planner.exports import FORMATS, Context, export
 
+_SCHEMAS = {"csv": OpenApiTypes.STR, "focus": OpenApiTypes.STR, "json": OpenApiTypes.OBJECT}
 EXPORT_SCHEMA = {
-    (200, entry.content_type.split(";")[0]): OpenApiTypes.STR
-    if entry.is_text
-    else OpenApiTypes.BINARY
-    for entry in FORMATS.values()
+    (200, entry.content_type.split(";")[0]): _SCHEMAS.get(form, OpenApiTypes.BINARY)
+    for form, entry in FORMATS.items()
 }
 
 

@@ -29,7 +29,7 @@ class CsvParser(BaseParser):
         if content_type.split(";")[0].strip().lower() != CsvParser.media_type:
             raise UnsupportedMediaType(content_type)
         body: Any = request.data
-        stream: BinaryIO = body["stream"]
+        stream: BinaryIO = body.get("stream") or io.BytesIO()
         return stream
 
 

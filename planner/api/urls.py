@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.urls import URLPattern, URLResolver, include, path, register_converter
+from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
 from planner.api.views import comparisons, documents, operations, projects, saved, servers, teams
@@ -59,5 +59,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),
-    path("<path:rest>", documents.missing, name="missing"),
+    re_path(r"", documents.missing, name="missing"),
 ]

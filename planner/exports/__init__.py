@@ -21,7 +21,6 @@ class Format:
     suffix: str
     content_type: str
     make: Callable[[Answer, Context], bytes]
-    is_text: bool = True
 
 
 def _as_json(answer: Answer, context: Context) -> bytes:
@@ -34,7 +33,6 @@ FORMATS = {
         "xlsx",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         as_workbook,
-        is_text=False,
     ),
     "json": Format("json", "application/json", _as_json),
     "focus": Format("focus.csv", "text/csv; charset=utf-8; header=present", as_focus),

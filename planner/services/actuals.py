@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
 from typing import Any, BinaryIO
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from planner.answer import month_of
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
-from planner.services.actual_rows import Sums, read_actuals
+from planner.services.actual_rows import Group, Sums, read_actuals
 from planner.services.audit import record
 from planner.services.errors import WrongStateError
 from planner.services.permissions import EDIT, require
 from planner.services.reprice import plan_of
+from pricing import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
 CENT = Decimal("0.01")
-_BATCH = 2000
+_COLUMNS = ("upload", "hours", "cost", *Group._fields)
+_BATCH = 5000
 _LONGEST_AMOUNT = 40
 
 
@@ -42,7 +45,8 @@ def load_actuals(
 @transaction.atomic
 def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
     upload = _create_upload(access, project, sums, file_name)
-    ActualLine.objects.bulk_create(_lines(upload, sums), batch_size=_BATCH)
+    for batch in _batches(_lines(upload, sums), _BATCH):
+        bulk.insert(ActualLine, _COLUMNS, batch)
     total = sum(sums.cost.values(), Decimal(0))
     after = {"rows": sums.rows, "cost": f"{total:f}", "currency": sums.currency}
     record(access, "actuals.uploaded", upload, after=after)
@@ -66,12 +70,18 @@ def _create_upload(access: Access, project: Project, sums: Sums, file_name: str)
         raise WrongStateError("This very file was uploaded to the project before.") from None
 
 
-def _lines(upload: ActualsUpload, sums: Sums) -> Iterable[ActualLine]:
+def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
+    at_rest = upload._meta.pk.get_db_prep_value(upload.pk, connection)
     for group, cost in sums.cost.items():
         text = f"{cost:f}"
         if len(text) > _LONGEST_AMOUNT:
             text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
-        yield ActualLine(upload=upload, hours=sums.hours[group], cost=text, **group._asdict())
+        yield (at_rest, sums.hours[group], text, *group)
+
+
+def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    while batch := list(islice(rows, size)):
+        yield batch
 
 
 @transaction.atomic

@@ -63,7 +63,7 @@ class DocsView(SpectacularSwaggerSplitView):
 
 
 @csrf_exempt
-def missing(request: HttpRequest, rest: str) -> JsonResponse:
+def missing(request: HttpRequest) -> JsonResponse:
     """What every other address under /api/v1/ answers."""
     return JsonResponse(
         problem_body(

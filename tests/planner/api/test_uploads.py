@@ -95,3 +95,9 @@ def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
     body = b"month,cost\n2027-01,5\n"
     assert send(client, address, body).status_code == 201
     assert send(client, address, body).status_code == 409
+
+
+def test_an_empty_body_is_refused(client: APIClient, address: str) -> None:
+    done = send(client, address, b"")
+    assert done.status_code == 400
+    assert done.json()["errors"][0]["field"] == "column month"
