@@ -75,7 +75,11 @@ def _no_plan(market: Market) -> Plan:
 
 
 def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
-    """The problem with its allowed sources only, in the order of their keys."""
+    """The problem with its allowed sources only, in the order of their keys.
+
+    Raises ValueError where two sources share a key or a coefficient is not a number.
+    """
+    _refuse_what_cannot_be_priced(problem)
 
     def kept(key: str) -> bool:
         return allowed is None or key in allowed
@@ -124,3 +128,15 @@ def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
     if plan.cost - whole <= ROUNDING * abs(plan.cost):
         return plan.cost
     return whole
+
+
+def _refuse_what_cannot_be_priced(problem: PlanProblem) -> None:
+    keys = [s.key for s in problem.hourly] + [u.key for u in problem.units]
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"{twice}: two sources have this key; give each one of its own")
+    figures = [s.hour_cost for s in problem.hourly] + [u.start_cost for u in problem.units]
+    wrong = np.flatnonzero(np.isnan(np.array(figures)).any(axis=-1))
+    if wrong.size:
+        key = keys[int(wrong[0])]
+        raise ValueError(f"{key}: a price is not a number; leave a source without a price out")

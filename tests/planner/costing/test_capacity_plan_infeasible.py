@@ -11,7 +11,7 @@ from planner.costing.plan_problem import PlanProblem, Quota
 from tests.planner.costing.brute_force import cheapest_cost
 from tests.planner.costing.plan_instances import commitment, market, rental, server, small
 
-SEEDS = 2000 if os.environ.get("FUZZ") else 80
+SEEDS = 2000 if os.environ.get("FUZZ") == "1" else 80
 
 
 def steady(months, accelerators, sources=(), units=(), **limits):
@@ -103,6 +103,7 @@ def test_relaxing_what_was_never_the_limit_is_not_proposed():
     assert [c.limit for c in solve(problem).clashes] == ["quota west"]
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
     problem = small(seed)
@@ -117,6 +118,7 @@ def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
             assert not np.isfinite(cheapest_cost(with_limit(problem, found.limit, less)))
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_limits_named_together_are_enough_together(seed):
     problem = small(seed)
