@@ -13,7 +13,16 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from planner.answer_parts import energy_of, grid_of, money, risk_of, scenario_of, swing_of
+from planner.answer_parts import (
+    energy_of,
+    explanation_of,
+    grid_of,
+    money,
+    risk_of,
+    robust_of,
+    scenario_of,
+    swing_of,
+)
 from planner.costing.assumptions import Assumption
 from planner.costing.break_even import BreakEven, CostLine, crossings
 from planner.costing.sensitivity import price_grid
@@ -48,7 +57,9 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "recommendation": _recommendation(comparison),
         "offers": {s.offer_id: _offer(s) for s in comparison.used_sources if s.offer_id},
         "servers": [_server(s) for s in comparison.used_sources if s.is_owned],
+        "explanation": explanation_of(comparison.explanation, comparison.project, request.currency),
         "risk": risk_of(comparison.risk),
+        "robust": robust_of(comparison.robust),
         "sensitivity": [swing_of(row) for row in comparison.swings],
         "price_grid": grid_of(price_grid(comparison.cost_lines)),
         "warnings": list(dict.fromkeys(comparison.warnings)),

@@ -6,9 +6,11 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
+from planner.costing.advice import Explanation, Robust, in_words
 from planner.costing.carbon import Energy
 from planner.costing.results import Line, Scenario, cents
 from planner.costing.risk import Risk
+from planner.costing.scenarios import Project
 from planner.costing.sensitivity import Grid, Swing
 
 
@@ -156,5 +158,55 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
     }
 
 
+def explanation_of(
+    explanation: Explanation | None, project: Project, currency: str
+) -> dict[str, Any] | None:
+    """What the cheapest plan begins and when; what limits cost and where the advice turns, if
+    the request asks for it."""
+    if explanation is None:
+        return None
+    return {
+        "purchases": [
+            {
+                "month": p.month,
+                "source": p.key,
+                "units": p.units,
+                "first": p.first,
+                "last": p.last,
+            }
+            for p in explanation.purchases
+        ],
+        "marginal_values": [
+            {"limit": v.limit, "given": v.given, "step": v.step, "saving": _cents(v.saving)}
+            for v in explanation.marginal_values
+        ],
+        "switch_points": [
+            {"multiplier": p.multiplier, "below": sorted(p.below), "above": sorted(p.above)}
+            for p in explanation.switch_points
+        ],
+        "words": in_words(explanation, project, currency),
+    }
+
+
+def robust_of(found: Robust | None) -> dict[str, Any] | None:
+    """The plan begun with all futures in mind: expected cost over them, the mean of their
+    dearest tenth, and what it costs if all goes as expected."""
+    if found is None:
+        return None
+    return {
+        "tail_weight": found.tail_weight,
+        "expected": _cents(found.plan.expected),
+        "worst_tenth": _cents(found.plan.worst_tenth),
+        "gap": found.plan.gap,
+        "futures": len(found.plan.plans),
+        "net_present_cost": money(found.scenario.net_present_cost),
+        "total_cost": money(found.scenario.total_cost),
+        "begun": {
+            key: {str(m): int(units[m]) for m in units.nonzero()[0]}
+            for key, units in found.scenario.begun.items()
+        },
+    }
+
+
 def _cents(amount: float) -> str | None:
-    return money(round(amount, 2))
+    return money(cents(amount))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from planner.costing.advice import Explanation, Robust, bought, explain, robust
 from planner.costing.assumptions import Assumptions
 from planner.costing.break_even import (
     BreakEven,
@@ -22,12 +23,7 @@ from planner.costing.break_even import (
     break_even_of,
     cost_lines,
 )
-from planner.costing.carbon import (
-    ON_PREM_G_CO2E_PER_KWH,
-    ON_PREM_SOURCE,
-    Energy,
-    energy_of,
-)
+from planner.costing.carbon import Energy, Grids, energy_of
 from planner.costing.cautions import cautions
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
@@ -35,7 +31,7 @@ from planner.costing.market import Market, custom_table, refuse_unknown_names
 from planner.costing.recipe import Recipe
 from planner.costing.recommendation import Recommendation, recommend
 from planner.costing.results import Scenario, ScenarioKey
-from planner.costing.risk import Risk, risk_of, spread_of
+from planner.costing.risk import Risk, Spread, risk_of, spread_of
 from planner.costing.scenarios import (
     ON_DEMAND,
     SPOT,
@@ -78,11 +74,35 @@ class Comparison:
         return self.project.calendar
 
     @cached_property
-    def risk(self) -> Risk | None:
-        """The scenarios over many futures, where the request asks for it."""
+    def spread(self) -> Spread | None:
+        """How far things may go from plan, where the request asks for the risk."""
         if self.request.risk is None:
             return None
-        return risk_of(self.scenarios, self.project, spread_of(self.request.risk, self.terms))
+        return spread_of(self.request.risk, self.terms, self.demand.range_p10_p90)
+
+    @cached_property
+    def risk(self) -> Risk | None:
+        """The scenarios over many futures, where the request asks for it."""
+        return None if self.spread is None else risk_of(self.scenarios, self.project, self.spread)
+
+    @cached_property
+    def robust(self) -> Robust | None:
+        """The plan that is best over the futures, where the request asks for it."""
+        weight = self.request.risk.tail_weight if self.request.risk else None
+        if weight is None or self.spread is None or self.recommendation.scenario is None:
+            return None
+        return robust(self.project, self.spread, weight)
+
+    @cached_property
+    def explanation(self) -> Explanation | None:
+        """What the cheapest plan begins; with `explain` also what limits cost and where the
+        advice turns. None where nothing is feasible."""
+        best = self.scenarios[ScenarioKey.HYBRID]
+        if not best.feasible:
+            return None
+        if self.request.explain:
+            return explain(best, self.project)
+        return Explanation(bought(best, self.project))
 
     @cached_property
     def swings(self) -> list[Swing]:
@@ -96,23 +116,12 @@ class Comparison:
     @cached_property
     def energy(self) -> dict[ScenarioKey, Energy]:
         """Energy and carbon of the feasible scenarios."""
+        grids = Grids(self.catalog, self.request.on_prem.g_co2e_per_kwh)
         return {
-            key: energy_of(scenario, self.project, self._intensity)
+            key: energy_of(scenario, self.project, grids.intensity)
             for key, scenario in self.scenarios.items()
             if scenario.feasible
         }
-
-    def _intensity(self, provider: str, region: str) -> tuple[float, str] | None:
-        """g CO2e/kWh of a place and its source; owned servers have no provider."""
-        if not provider:
-            given = self.request.on_prem.g_co2e_per_kwh
-            if given is not None:
-                return given, "request"
-            return ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE
-        place = self.catalog.region(provider, region)
-        if place is None or place.g_co2e_per_kwh is None:
-            return None
-        return place.g_co2e_per_kwh, place.carbon_source
 
     @cached_property
     def used_sources(self) -> tuple[Source, ...]:
@@ -263,7 +272,7 @@ class _Comparing:
 
     @cached_property
     def fleet(self) -> Fleet:
-        return self.all_servers.fitting(frozenset(self.market.throughput), self.request.constraints)
+        return self.all_servers.fitting(self.market.least_node, self.request.constraints)
 
     @cached_property
     def recipe(self) -> Recipe:

@@ -235,6 +235,9 @@ class Risk(RequestModel):
     spot_interruptions_per_month: Annotated[Number, Field(ge=0, le=10_000)] | None = None
     slip_months_sd: Annotated[Number, Field(ge=0, le=60)] | None = None
     residual_sd: Annotated[Number, Field(ge=0, le=3)] | None = None
+    tail_weight: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Asks for the plan that is best over the futures: expected cost, plus this many times the
+    mean cost of the dearest tenth of them."""
 
 
 class ExchangeRate(RequestModel):
@@ -278,6 +281,8 @@ class ComparisonRequest(RequestModel):
     risk: Risk | None = None
     sensitivity: bool = True
     """Whether the answer says what moves it."""
+    explain: bool = False
+    """Whether the answer says what limits cost and where the advice turns: takes some seconds."""
 
     @model_validator(mode="before")
     @classmethod

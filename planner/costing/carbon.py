@@ -19,6 +19,7 @@ from planner.costing.source import Source
 from planner.sizing.energy import energy_kwh
 from pricing import accelerators
 from pricing.offers import HOURS_PER_MONTH
+from pricing.snapshot import Catalog
 
 CLOUD_PUE = 1.1
 """Power usage effectiveness of large clouds: Google fleet 1.1 (2024); default for hyperscalers
@@ -70,6 +71,25 @@ class Energy:
     def kwh_of_unknown_grid(self) -> float:
         """Energy in places whose grid is not known: its carbon is not in `kg_co2e`."""
         return sum(draw.kwh for draw in self.draws if draw.kg_co2e is None)
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Carbon of the electricity of each place."""
+
+    catalog: Catalog
+    on_prem: float | None = None
+    """g CO2e/kWh of the owned servers, if the request gives it."""
+
+    def intensity(self, provider: str, region: str) -> tuple[float, str] | None:
+        """g CO2e/kWh of a place and its source; owned servers have no provider."""
+        if not provider:
+            given = self.on_prem
+            return (ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE) if given is None else (given, "request")
+        place = self.catalog.region(provider, region)
+        if place is None or place.g_co2e_per_kwh is None:
+            return None
+        return place.g_co2e_per_kwh, place.carbon_source
 
 
 def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from planner.costing import servers as reference
@@ -53,8 +53,11 @@ class Fleet:
             if server.accelerator in throughput
         ]
 
-    def fitting(self, allowed: Collection[str], limits: Constraints) -> Fleet:
-        """The fleet without the servers that a limit excludes, each with the reason."""
+    def fitting(self, allowed: Mapping[str, float], limits: Constraints) -> Fleet:
+        """The fleet without the servers that a limit excludes, each with the reason.
+
+        `allowed` are the accelerators that serve the work, with the least that a node holds.
+        """
         kept, excluded = [], list(self.excluded)
         for server in self.to_buy:
             reason = _misfit(server, allowed, limits)
@@ -195,10 +198,12 @@ def _of_name(
     return _listed(reference.get(name, field), units_per_usd)
 
 
-def _misfit(server: ServerToBuy, allowed: Collection[str], limits: Constraints) -> str:
+def _misfit(server: ServerToBuy, allowed: Mapping[str, float], limits: Constraints) -> str:
     """Why a server cannot serve, "" if it can."""
     if server.accelerator not in allowed:
         return f"{server.accelerator} {_OTHER_WORK}"
+    if server.accelerator_count < allowed[server.accelerator]:
+        return f"one job takes {allowed[server.accelerator]:g} accelerators in a node"
     sheet = accelerator(server.accelerator)
     memory, count = limits.min_accelerator_memory_gib, limits.min_accelerators_per_node
     link = limits.interconnect

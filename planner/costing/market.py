@@ -36,6 +36,8 @@ from planner.costing.shortlist import (
 from planner.costing.source import NativePrice
 from planner.request import ComparisonRequest, CustomOffer
 from planner.sizing.demand import Demand
+from planner.sizing.parallelism import fast_domain
+from pricing.accelerators import get as sheet_of
 from pricing.accelerators import resolve
 from pricing.invalid_input import InvalidInput
 from pricing.offer_table import OfferTable
@@ -68,18 +70,26 @@ class Market:
         return {c.accelerator: c.relative_throughput for c in self.demand.candidates}
 
     @cached_property
+    def least_node(self) -> dict[str, float]:
+        """Least accelerators of a node that serves one job: what the job takes, up to as many as
+        a fast interconnect joins; 0 where one is enough."""
+        least = {
+            c.accelerator: float(min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))))
+            for c in self.demand.candidates
+        }
+        return {slug: count if count > 1 else 0.0 for slug, count in least.items()}
+
+    @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
-        """Quotas of the request as rules on offers."""
-        return tuple(
-            QuotaRule(
-                " ".join(filter(None, ("quota", q.provider, q.region, slug, f"#{i}"))),
-                q.provider,
-                q.region,
-                slug,
-            )
-            for i, q in enumerate(self.request.constraints.quotas)
-            for slug in (_slug(q.accelerator, f"constraints.quotas.{i}.accelerator"),)
-        )
+        """Quotas of the request as rules on offers, each under a name of its own."""
+        rules: list[QuotaRule] = []
+        for i, quota in enumerate(self.request.constraints.quotas):
+            slug = _slug(quota.accelerator, f"constraints.quotas.{i}.accelerator")
+            place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
+            again = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
+            group = f"{place} {slug}" + (f" ({again + 1})" if again else "")
+            rules.append(QuotaRule(group, quota.provider, quota.region, slug))
+        return tuple(rules)
 
     @property
     def quotas(self) -> tuple[Quota, ...]:
@@ -147,7 +157,21 @@ class Market:
             for name, count in excluded
             if count
         )
-        return (*reasons, f"{left:,} of {total:,} meet every limit")
+        small = left - len(self._large_enough(self.listed, filters.rows(self.listed)))
+        if small:
+            need = max(self.least_node.values())
+            reasons += (
+                f"{small:,} hold fewer accelerators in a node than one job takes ({need:g})",
+            )
+        return (*reasons, f"{left - small:,} of {total:,} meet every limit")
+
+    def _large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of `rows` whose nodes hold one job."""
+        need = np.array([self.least_node.get(name, 0.0) for name in table.accelerator.names])
+        if not len(rows) or not need.any():
+            return rows
+        kept = table.accelerator_count[rows] >= need[table.accelerator.codes[rows]]
+        return np.asarray(rows[kept])
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
         rows = self.filters.rows(table)
@@ -161,6 +185,7 @@ class Market:
                 Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
                 for a in self.request.price_adjustments
             ]
+        rows = self._large_enough(table, rows)
         return eligible(table, rows, self.throughput, self.quota_rules, adjustments)
 
     def _admits(self, table: OfferTable, row: int) -> bool:

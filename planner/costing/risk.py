@@ -15,10 +15,12 @@ Each future draws one value of each of these, the same for every scenario:
 - spot interruptions: λ gamma-distributed around its mean with coefficient of variation 0.5;
   a useful hour costs 1 / goodput by Young's overhead
 - resale: the residual value times exp(σ z − ½ σ²)
+- the hours themselves, where they were estimated: exp(σ z), σ from the estimate's p10 and p90
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,6 +36,8 @@ from pricing.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 
+P10_TO_P90 = 2.5631
+"""Standard deviations between the 10th and 90th percentile of a normal distribution."""
 CHUNK = 2048
 """Futures costed at once: 36 months of them fit a core's cache."""
 INTERRUPTION_SHAPE = 4.0
@@ -55,6 +59,8 @@ class Spread:
     checkpoint_save_hours: float = 0.0
     restart_hours: float = 0.0
     interruptions_vary: bool = True
+    hours_sd: float = 0.0
+    """Of the logarithm of the hours themselves: how well the sizing knows them."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +77,8 @@ class Futures:
     """[N] factor on the cost of a useful spot hour."""
     resale: Floats
     """[N] factor on the residual value."""
+    level: Floats
+    """[N] factor on all hours."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +98,13 @@ class Risk:
     seed: int
 
 
-def spread_of(asked: AskedRisk, terms: Assumptions) -> Spread:
-    """The spread that a request asks for, defaults where it says nothing."""
+def spread_of(
+    asked: AskedRisk, terms: Assumptions, hours_p10_p90: tuple[float, float] = (1.0, 1.0)
+) -> Spread:
+    """The spread that a request asks for, defaults where it says nothing.
+
+    `hours_p10_p90` are the factors between which four fifths of estimates like this one lie.
+    """
     return Spread(
         samples=int(terms["samples"]),
         seed=int(terms["seed"]) if asked.seed is None else asked.seed,
@@ -99,6 +112,7 @@ def spread_of(asked: AskedRisk, terms: Assumptions) -> Spread:
         price_sd=terms["price_sd"],
         slip_months_sd=terms["slip_months_sd"],
         residual_sd=terms["residual_sd"],
+        hours_sd=math.log(hours_p10_p90[1] / hours_p10_p90[0]) / P10_TO_P90,
         spot_interruptions_per_month=terms["spot_interruptions_per_month"],
         checkpoint_save_hours=terms["checkpoint_save_hours"],
         restart_hours=terms["restart_hours"],
@@ -109,7 +123,7 @@ def draw(spread: Spread) -> Futures:
     """The futures of a seed; the same on every machine."""
     random = np.random.Generator(np.random.PCG64(spread.seed))
     n = spread.samples
-    growth, price, slip, resale = random.standard_normal((4, n))
+    growth, price, slip, resale, level = random.standard_normal((5, n))
     gamma = random.standard_gamma(INTERRUPTION_SHAPE, n) / INTERRUPTION_SHAPE
     months = np.maximum(np.rint(spread.slip_months_sd * slip), 0.0).astype(np.int64)
     order = np.argsort(months, kind="stable")
@@ -120,6 +134,7 @@ def draw(spread: Spread) -> Futures:
         slip=months[order],
         spot=_spot_factor(spread, gamma if spread.interruptions_vary else np.ones(n))[order],
         resale=np.exp(sd * resale - 0.5 * sd * sd)[order],
+        level=np.exp(spread.hours_sd * level)[order],
     )
 
 
@@ -145,7 +160,10 @@ def simulate(
     for rows, slip in _chunks(futures.slip):
         work = _shifted(hours, slip)
         at_peak = np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
-        demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years) * work
+        demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years)
+        demand *= work
+        if spread.hours_sd:
+            demand *= futures.level[rows, None]
         prices = _lognormal(futures.price[rows], spread.price_sd, years)
         for i, one in enumerate(exposures):
             served = np.minimum(one.hours, one.width * at_peak)

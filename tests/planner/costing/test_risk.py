@@ -13,7 +13,17 @@ from planner.costing.risk import Spread, draw, risk_of, simulate
 from tests.planner.costing.market_of import compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
-SPREAD = Spread(2000, 3, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
+SPREAD = Spread(
+    samples=2000,
+    seed=3,
+    demand_growth_sd=0.2,
+    price_sd=0.05,
+    slip_months_sd=1.0,
+    residual_sd=0.25,
+    spot_interruptions_per_month=0.16,
+    checkpoint_save_hours=0.011,
+    restart_hours=0.25,
+)
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +128,28 @@ def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison
             expected += rented * one.data[t]
             expected += rented * price[t] * (one.rent[t] + futures.spot[n] * one.spot[t])
         assert cost[n] == pytest.approx(expected, rel=1e-9)
+
+
+def test_an_estimate_that_is_less_sure_is_wider() -> None:
+    """The hours of a training are an estimate: its p10 and p90 widen every scenario."""
+    training = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100 SXM"}
+    none = dict.fromkeys(("demand_growth_sd", "price_sd", "slip_months_sd", "residual_sd"), 0)
+    one = compared(workload=training, risk=none | {"samples": 500})
+    assert one.spread is not None
+    assert one.spread.hours_sd > 0
+    risk = one.as_dict()["risk"]["on_demand"]
+    assert float(risk["p10"]) < 0.9 * float(risk["p50"])
+
+
+def test_the_plan_for_all_futures_costs_no_less_than_the_plan_for_one() -> None:
+    one = compared(
+        hours=GROWING, risk={"samples": 500, "tail_weight": 1}, constraints={"max_spot_share": 0.3}
+    )
+    found = one.as_dict()["robust"]
+    assert one.robust is not None
+    assert float(found["net_present_cost"]) >= one.scenarios["hybrid"].bound - 0.01
+    assert float(found["worst_tenth"]) >= float(found["expected"])
+    assert compared(risk={"samples": 500}).as_dict()["robust"] is None
 
 
 def test_the_answer_has_risk_only_where_asked() -> None:

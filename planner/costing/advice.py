@@ -1,0 +1,179 @@
+"""The advised plan explained: what to begin when, what limits cost, where the advice turns, and
+the plan that would be begun if all the futures counted. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.costing.capacity_plan import narrowed
+from planner.costing.charges import Calendar
+from planner.costing.ledger import book, capacity_rows, hours_used
+from planner.costing.plan_dispatch import dispatch
+from planner.costing.plan_explain import (
+    MarginalValue,
+    Purchase,
+    SwitchPoint,
+    demand_switch_points,
+    marginal_values,
+    purchases,
+)
+from planner.costing.plan_problem import Plan
+from planner.costing.plan_rentals import worthwhile_rentals
+from planner.costing.plan_stochastic import Future, RobustPlan, solve_over_futures
+from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.risk import Spread, draw
+from planner.costing.scenarios import OPTIONS, Project
+
+MARGINAL_GAP, NODES = 0.001, 200
+"""Proof asked of a changed problem, and the nodes of its search."""
+SAMPLES, TOLERANCE = 7, 0.02
+"""Demands tried between half and twice the one given, and how closely a turn is placed."""
+FUTURES = 15
+"""Futures that a robust plan is made for; the risk of it is then reckoned over all of them."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why the plan is as it is."""
+
+    purchases: tuple[Purchase, ...]
+    marginal_values: tuple[MarginalValue, ...] = ()
+    switch_points: tuple[SwitchPoint, ...] = ()
+
+
+def plan_of(scenario: Scenario, project: Project) -> Plan:
+    """The scenario as the optimiser's plan."""
+    units = {key for key, source in project.by_key.items() if source.term is not None}
+    used = scenario.used_hours
+    return Plan(
+        feasible=scenario.feasible,
+        cost=scenario.cost,
+        bound=scenario.bound,
+        begun=dict(scenario.begun),
+        used_hours={key: hours for key, hours in used.items() if key in units},
+        rented_hours={key: hours for key, hours in used.items() if key not in units},
+    )
+
+
+def bought(scenario: Scenario, project: Project) -> tuple[Purchase, ...]:
+    """What a scenario begins, in the order of months."""
+    return purchases(project.problem, plan_of(scenario, project))
+
+
+def explain(scenario: Scenario, project: Project) -> Explanation:
+    """The best plan of all sources, its limits and the demand at which it would be another.
+
+    The changed problems are solved anew: seconds, not milliseconds.
+    """
+    keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
+    plan = plan_of(scenario, project)
+    values = marginal_values(project.problem, plan, keys, gap=MARGINAL_GAP, node_limit=NODES)
+    points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
+    return Explanation(
+        purchases(project.problem, plan),
+        tuple(value for value in values if value.saving > 0.005),
+        tuple(p for p in points if _kinds(p.below, project) != _kinds(p.above, project)),
+    )
+
+
+def _kinds(keys: frozenset[str], project: Project) -> frozenset[str]:
+    """What is begun, in the words of the advice: servers by name, commitments by their term."""
+    kinds = set()
+    for key in keys:
+        source = project.by_key[key]
+        months = source.term.duration_months if source.term else 0
+        kinds.add(source.label if source.is_owned else f"commitments of {months} months")
+    return frozenset(kinds)
+
+
+def in_words(explanation: Explanation, project: Project, currency: str) -> list[str]:
+    """The explanation as sentences."""
+    calendar = project.calendar
+    words = [_begin(purchase, project, calendar) for purchase in explanation.purchases]
+    words += [_worth(value, project, currency) for value in explanation.marginal_values]
+    words += [_turns(point, project) for point in explanation.switch_points]
+    return words
+
+
+def _begin(purchase: Purchase, project: Project, calendar: Calendar) -> str:
+    source = project.by_key[purchase.key]
+    verb = "buy" if source.is_owned else "commit to"
+    usable = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
+    when = f"{calendar.month(purchase.month):%Y-%m}"
+    return f"{when}: {verb} {purchase.units} × {source.label}, in use from {usable}."
+
+
+def _worth(value: MarginalValue, project: Project, currency: str) -> str:
+    limit = value.limit
+    for key, source in project.by_key.items():
+        limit = limit.replace(key, source.label)
+    saved = f"would save {value.saving:,.0f} {currency} of present value"
+    if limit.startswith("one more"):
+        return f"{limit[0].upper()}{limit[1:]} {saved}."
+    return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."
+
+
+def _turns(point: SwitchPoint, project: Project) -> str:
+    def named(keys: frozenset[str]) -> str:
+        return " and ".join(sorted(_kinds(keys, project))) or "renting alone"
+
+    return (
+        f"At {point.multiplier:.2f} times the demand the advice turns from {named(point.below)} "
+        f"to {named(point.above)}."
+    )
+
+
+@dataclass(frozen=True)
+class Robust:
+    """The plan begun with all futures in mind."""
+
+    plan: RobustPlan
+    scenario: Scenario
+    """What it costs if all goes as expected."""
+    tail_weight: float
+
+
+def robust(project: Project, spread: Spread, tail_weight: float) -> Robust | None:
+    """The cheapest plan over the futures, a weight on their worst tenth; None if there is none."""
+    keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
+    futures = futures_of(project, spread)
+    found = solve_over_futures(project.problem, futures, keys, tail_weight=tail_weight)
+    if not found.feasible:
+        return None
+    problem = narrowed(project.problem, keys)
+    rentals = worthwhile_rentals(problem, problem.quotas)
+    plan = dispatch(problem, problem.quotas, rentals, found.begun or {})
+    if plan is None:
+        return None
+    used = hours_used(plan, project.by_key, project.hours)
+    books = book(plan, project.by_key, used, project.calendar)
+    scenario = Scenario(
+        ScenarioKey.HYBRID,
+        feasible=True,
+        lines=books.lines,
+        accrued=books.accrued,
+        capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
+        calendar=project.calendar,
+        served_hours=project.hours,
+        begun={key: units for key, units in plan.begun.items() if units.any()},
+        used_hours=used,
+        cost=plan.cost,
+        bound=found.bound,
+    )
+    return Robust(found, scenario, tail_weight)
+
+
+def futures_of(project: Project, spread: Spread) -> Sequence[Future]:
+    """A few futures of the same spread: what will be asked, and what renting will cost."""
+    drawn = draw(replace(spread, samples=FUTURES))
+    years = np.arange(project.calendar.months) / 12.0
+    sd, price_sd = spread.demand_growth_sd * years, spread.price_sd * years
+    found = []
+    for n in range(FUTURES):
+        growth = np.exp(sd * drawn.growth[n] - 0.5 * sd**2)
+        price = np.exp(price_sd * drawn.price[n] - 0.5 * price_sd**2)
+        found.append(Future(project.hours * growth, project.peak * growth, float(price.mean())))
+    return found

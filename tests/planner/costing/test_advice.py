@@ -1,0 +1,77 @@
+"""The advice in words, and what it says of limits and of other demands."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.planner.costing.market_of import catalog, compared, offer
+
+PRICES = catalog(offer("55.04"), offer("30.00", "reserved", term_months=12), offer("20", "spot"))
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return compared(
+        PRICES,
+        hours=8 * 600,
+        horizon_months=12,
+        on_prem={"servers": []},
+        constraints={"max_spot_share": 0.2},
+        explain=True,
+    ).as_dict()
+
+
+def test_purchases_are_said_with_their_months(answer) -> None:
+    (bought,) = answer["explanation"]["purchases"]
+    assert (bought["month"], bought["units"], bought["last"]) == (0, 1, 11)
+    assert "2027-01: commit to 1 ×" in answer["explanation"]["words"][0]
+
+
+def test_a_limit_is_worth_what_loosening_it_saves() -> None:
+    """Half of the work must go to the dearer cloud: 8 more of quota bring it back."""
+    prices = catalog(
+        offer("50"), offer("80", provider="azure", region="westus3", instance_type="ND96")
+    )
+    quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 8}
+    found = compared(
+        prices, hours=16 * 500, horizon_months=12, on_prem={"servers": []}, explain=True,
+        constraints={"quotas": [quota]}, finance={"discount_rate_per_year": 0},
+    ).as_dict()  # fmt: skip
+    (value,) = found["explanation"]["marginal_values"]
+    assert (value["limit"], value["step"]) == ("quota aws nvidia-h100-80gb-sxm", 8)
+    assert float(value["saving"]) == pytest.approx(500 * 12 * 30)
+
+
+def test_at_less_demand_the_advice_is_to_rent(answer) -> None:
+    points = answer["explanation"]["switch_points"]
+    assert points
+    assert points[0]["below"] == []
+    assert 0.5 < points[0]["multiplier"] < 1
+    assert any("renting alone" in words for words in answer["explanation"]["words"])
+
+
+def test_without_being_asked_only_the_purchases_are_said() -> None:
+    found = compared(PRICES, on_prem={"servers": []}).as_dict()["explanation"]
+    assert found["switch_points"] == found["marginal_values"] == []
+
+
+def test_the_reasons_name_what_to_do_and_what_it_saves() -> None:
+    because = compared().as_dict()["recommendation"]["because"]
+    assert any("Present value" in reason for reason in because)
+    assert any("% cheaper" in reason for reason in because)
+
+
+def test_limits_that_clash_are_named_with_the_least_that_would_do() -> None:
+    quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 4}
+    found = compared(
+        catalog(offer("55.04")), hours=8 * 730, on_prem={"servers": []},
+        constraints={"quotas": [quota]},
+    )  # fmt: skip
+    (words,) = found.scenarios["on_demand"].why_not
+    assert "quota aws nvidia-h100-80gb-sxm: 4 → at least 8" in words
+
+
+def test_a_negative_cost_is_still_advised() -> None:
+    owned = [{"server": "dgx-h100", "units": 50, "bought": "2026-12"}]
+    found = compared(hours=100, horizon_months=1, on_prem={"already_owned": owned})
+    assert found.recommendation.scenario is not None
