@@ -34,12 +34,12 @@ def test_a_limit_is_worth_what_loosening_it_saves() -> None:
     )
     quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 8}
     found = compared(
-        prices, hours=16 * 500, horizon_months=12, on_prem={"servers": []}, explain=True,
+        prices, hours=16 * 730, horizon_months=12, on_prem={"servers": []}, explain=True,
         constraints={"quotas": [quota]}, finance={"discount_rate_per_year": 0},
     ).as_dict()  # fmt: skip
     (value,) = found["explanation"]["marginal_values"]
     assert (value["limit"], value["step"]) == ("quota aws nvidia-h100-80gb-sxm", 8)
-    assert float(value["saving"]) == pytest.approx(500 * 12 * 30)
+    assert float(value["saving"]) == pytest.approx(730 * 12 * 30)
 
 
 def test_at_less_demand_the_advice_is_to_rent(answer) -> None:
