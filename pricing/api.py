@@ -6,6 +6,7 @@ again at no cost. Views parse, ask and render; they decide nothing about money.
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
@@ -27,6 +28,7 @@ from pricing.offer_json import catalog_json, dated_price_json, offer_json, text
 from pricing.offer_search import (
     ORDERINGS,
     OfferSearch,
+    Place,
     catalog_for,
     from_cursor,
     slugs,
@@ -61,19 +63,31 @@ class OffersView(APIView):
         etag = etag_of("offers", now, search.key, size, given, today)
         if is_not_modified(request, etag):
             return not_modified(etag)
-        known = catalog_for(search, place, now)
-        search.refuse_unknown(known)
-        start = place.start if place else 0
-        rows, count = search.page(known.offers, start, size)
-        revision_of = {info.provider: info.revision for info in known.revisions}
-        more = to_cursor(search, start + size, known) if start + size < count else None
-        body = {
-            "next": _link(request, more) if more else None,
-            "count": count,
-            "catalog": [catalog_json(info, today) for info in known.revisions],
-            "results": [offer_json(known, int(row), revision_of) for row in rows],
-        }
+        page = _kept_page if size <= CursorPages.page_size else _page
+        more, content = page(search, place, size, today, now)
+        body = {"next": _link(request, more) if more else None, **content}
         return Response(body, headers={"ETag": etag, "Cache-Control": "no-cache"})
+
+
+def _page(
+    search: OfferSearch, place: Place | None, size: int, today: dt.date, now: catalog.State
+) -> tuple[str | None, dict[str, Any]]:
+    """(cursor of the next page, content of this one); both change with `now` and `today` alone."""
+    known = catalog_for(search, place, now)
+    search.refuse_unknown(known)
+    start = place.start if place else 0
+    rows, count = search.page(known.offers, start, size)
+    revision_of = {info.provider: info.revision for info in known.revisions}
+    more = to_cursor(search, start + size, known) if start + size < count else None
+    return more, {
+        "count": count,
+        "catalog": [catalog_json(info, today) for info in known.revisions],
+        "results": [offer_json(known, int(row), revision_of) for row in rows],
+    }
+
+
+_kept_page = lru_cache(maxsize=256)(_page)
+"""What many clients ask for again and again is put together once."""
 
 
 def offer_search(query: Query) -> OfferSearch:
