@@ -37,38 +37,43 @@ def dispatch(
     width = _cheapest_hours(rows, columns)
     if width is None:
         return None
-    used = _used_hours(rows, columns, width)
+    used = {
+        unit.key: hours
+        for unit, hours in zip(settled.units, _used_hours(rows, columns, width), strict=True)
+    }
+    rented = _rented_hours(rows, columns, width)
     months = problem.hours.size
     none, nothing = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
-    plan = Plan(
+    return Plan(
         feasible=True,
-        cost=0.0,
+        cost=_cost(problem, begun, used, rented),
         bound=-np.inf,
         begun={u.key: none for u in problem.units} | dict(begun),
-        used_hours={u.key: nothing for u in problem.units}
-        | {u.key: row for u, row in zip(settled.units, used, strict=True)},
-        rented_hours={s.key: nothing for s in problem.hourly} | _rented_hours(rows, columns, width),
+        used_hours={u.key: nothing for u in problem.units} | used,
+        rented_hours={s.key: nothing for s in problem.hourly} | rented,
     )
-    return replace(plan, cost=plan_cost(problem, plan))
+
+
+def _cost(
+    problem: PlanProblem, begun: Begun, used: Mapping[str, Floats], rented: Mapping[str, Floats]
+) -> float:
+    """Σ coefficient × what is begun, used and rented, + base cost."""
+    cost = problem.base_cost
+    for unit in problem.units:
+        if unit.key in begun:
+            at = np.flatnonzero(begun[unit.key])
+            cost += float(unit.start_cost[at] @ begun[unit.key][at])
+        if unit.key in used:
+            cost += float(unit.hour_cost @ used[unit.key])
+    for source in problem.hourly:
+        if source.key in rented:
+            cost += float(source.hour_cost @ rented[source.key])
+    return cost
 
 
 def _read_only(values: _Array) -> _Array:
     values.setflags(write=False)
     return values
-
-
-def plan_cost(problem: PlanProblem, plan: Plan) -> float:
-    """Net present cost of a plan: Σ coefficient × what it begins, uses and rents, + base cost."""
-    cost = problem.base_cost
-    for unit in problem.units:
-        if (at := np.flatnonzero(plan.begun[unit.key])).size:
-            cost += float(unit.start_cost[at] @ plan.begun[unit.key][at])
-        if (at := np.flatnonzero(plan.used_hours[unit.key])).size:
-            cost += float(unit.hour_cost[at] @ plan.used_hours[unit.key][at])
-    for source in problem.hourly:
-        if (at := np.flatnonzero(plan.rented_hours[source.key])).size:
-            cost += float(source.hour_cost[at] @ plan.rented_hours[source.key][at])
-    return cost
 
 
 def units_up(unit: UnitSource, begun: NDArray[np.int64]) -> NDArray[np.int64]:

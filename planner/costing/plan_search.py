@@ -22,7 +22,7 @@ _SMALL = 25_000
 _SMALL_NODES = 200
 """… within so many nodes of the search tree."""
 _SOME = 300
-_NEAREST = 40
+_NEAREST = 20
 """Starts of least reduced cost among which a plan that is not close yet is polished."""
 _CLOSE = 1e-3
 """Share of the cost within which a plan is good enough unless a smaller gap is asked for."""
@@ -47,13 +47,14 @@ class Style:
     """Fractions beside whole units before those that would begin a first unit."""
 
 
-_STYLES = (Style(4, True), Style(2, False))
+_STYLES = (Style(3, True), Style(2, False))
 
 
-def dive(master: Master, style: Style = _STYLES[0]) -> Found | None:
+def dive(master: Master, style: Style = _STYLES[0], cutoff: float = np.inf) -> Found | None:
     """Whole units begun: one fraction after another settled, the rest solved anew each time.
 
-    The master's bounds are put back afterwards. None where it ends in a dead end.
+    The master's bounds are put back afterwards. None where it ends in a dead end, or where the
+    plan will cost at least `cutoff`.
     """
     first, count = master.continuous.count, master.chosen.size
     lower, upper = np.zeros(count), master.starts.starts.most[master.chosen].copy()
@@ -69,6 +70,8 @@ def dive(master: Master, style: Style = _STYLES[0]) -> Found | None:
         touched.add(column)
         up_from = _ROUND_UP_FROM if step < patience else 0.0
         if not _settle(master, column, float(units[column]), up_from, lower, upper):
+            break
+        if master.program.objective >= cutoff:
             break
     for column in sorted(touched):
         master.program.set_bounds(
@@ -137,35 +140,41 @@ class Search:
             return None
         self.bound, reduced = master.bound()
         self._widen(reduced, _BESIDE_THE_RELAXED)
-        found = self._dives()
+        found = self._dives(reduced)
         if found is None:
             return self._everything()
         open_ = found.cost - self.bound
         if open_ <= ROUNDING * abs(found.cost):
             return found.begun
-        needed = np.flatnonzero(reduced <= open_ * (1 + ROUNDING) + ROUNDING)
+        needed = self._needed(found, reduced)
         is_wide = open_ > self.gap * abs(found.cost)
         if needed.size * master.rows.count <= _SMALL:
             limit = self.node_limit if is_wide else _SMALL_NODES
             return self._among(needed, found, 0.0, limit).begun
         if is_wide:
             return self._among(needed, found, self.gap, self.node_limit).begun
-        close = _CLOSE if needed.size <= _SOME else 2 * _CLOSE
-        if open_ > close * abs(found.cost):
+        if not self._is_close(found, needed):
             nearest = cheapest_first(reduced, _NEAREST)
             return self._among(nearest, found, _CLOSE, _SMALL_NODES, is_exact=False).begun
         return found.begun
 
-    def _dives(self) -> Found | None:
+    def _dives(self, reduced: Floats) -> Found | None:
         best: Found | None = None
         for style in _STYLES:
-            found = dive(self.master, style)
-            if found is not None and (best is None or found.cost < best.cost):
-                best = found
-            if best is not None and best.cost - self.bound <= _CLOSE * abs(best.cost):
+            found = dive(self.master, style, np.inf if best is None else best.cost)
+            best = best if found is None else found
+            if best is not None and self._is_close(best, self._needed(best, reduced)):
                 break
             self.master.program.run()
         return best
+
+    def _needed(self, found: Found, reduced: Floats) -> Ints:
+        """Starts that a plan better than `found` may begin; no other one pays."""
+        return np.flatnonzero(reduced <= (found.cost - self.bound) * (1 + ROUNDING) + ROUNDING)
+
+    def _is_close(self, found: Found, needed: Ints) -> bool:
+        close = _CLOSE if needed.size <= _SOME else 2 * _CLOSE
+        return found.cost - self.bound <= close * abs(found.cost)
 
     def _widen(self, reduced: Floats, most: int) -> None:
         self.master.add_starts(cheapest_first(reduced, most))
