@@ -26,8 +26,8 @@ MONTHS_PAST = 3
 
 _TRAINING = {
     "kind": "training",
-    "parameters": 7_000_000_000,
-    "tokens": 400_000_000_000,
+    "parameters": 13_000_000_000,
+    "tokens": 600_000_000_000,
     "precision": "bf16",
     "sequence_length": 4096,
     "accelerator": "nvidia-h100-80gb-sxm",
@@ -104,14 +104,18 @@ def _person(name: str, password: str | None) -> Any:
 
 def _language_model(access: dict[Role, Access], team: Team) -> None:
     """An approved plan that began some months ago, and what was paid since."""
-    start = _month(timezone.now().date(), -MONTHS_PAST)
+    today = timezone.now().date()
     editor = access[Role.EDITOR]
     values = {
         "name": "Domain language model",
-        "description": "Continue a 7B model on our documents, and keep it fresh for two years.",
-        "workload": _TRAINING,
-        "assumptions": {"start": start, "horizon_months": 24},
-        "budget": "700000",
+        "description": "Train a 13B model on our documents, and again every half year.",
+        "workload": _TRAINING | {"runs": _runs(today)},
+        "assumptions": {
+            "start": _month(today, -MONTHS_PAST),
+            "horizon_months": 24,
+            "constraints": {"max_spot_share": 0.25},
+        },
+        "budget": "1000000",
         "watched": True,
         "watch_threshold": 0.03,
     }
@@ -142,9 +146,15 @@ def _steady_work(access: dict[Role, Access], team: Team) -> None:
     project: Project = projects.create_project(editor, team, values)
     only = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
     scenario = projects.create_scenario(editor, project, only)
+    saved.save_comparison(editor, project, name="Rented only", scenario=scenario)
     plan = saved.save_comparison(editor, project, name="Own or rent")
     saved.submit(editor, plan)
-    saved.save_comparison(editor, project, name="Rented only", scenario=scenario)
+
+
+def _runs(today: dt.date) -> list[dict[str, str]]:
+    """A run every half year, five months for each."""
+    starts = range(-MONTHS_PAST, 24 - MONTHS_PAST, 6)
+    return [{"start": _month(today, n), "deadline": _month(today, n + 4)} for n in starts]
 
 
 def _billed(plan: SavedComparison) -> str:

@@ -117,5 +117,4 @@ def refuse(form: forms.Form, refusal: InvalidInput) -> None:
     """Puts a refusal beside the field that it names, or above the form."""
     names = (refusal.field, refusal.field.rpartition(".")[2])
     field = next((name for name in names if name in form.fields), None)
-    message = refusal.message if field else str(refusal)
-    form.add_error(field, message[:1].upper() + message[1:])
+    form.add_error(field, refusal.message if field else str(refusal))

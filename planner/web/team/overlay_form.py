@@ -11,6 +11,7 @@ from planner.models import Team
 from planner.web import address
 from planner.web.fields import KINDS
 from planner.web.forms import PlanForm, as_query
+from planner.web.team.addresses import typed
 from pricing.invalid_input import InvalidInput
 
 SECTIONS = ("on_prem", "finance", "data")
@@ -25,7 +26,7 @@ def query_of(team: Team) -> QueryDict:
         "price_adjustments": team.price_adjustments,
         "custom_offers": team.custom_offers,
     }
-    return as_query(address.flatten(values))
+    return as_query(typed(values))
 
 
 def changes_of(query: QueryDict) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from planner.services.actuals import CAUSES, Variance
 from planner.services.comparing import answer
 from planner.services.projects import compose
 from planner.services.reprice import Repriced
-from planner.web.address import flatten
 from planner.web.charts import TITLES, Chart, Series
 from planner.web.forms import as_query
+from planner.web.team.addresses import typed
 from planner.web.team.doors import sentence
 from pricing.invalid_input import InvalidInput
 
@@ -61,7 +61,7 @@ def scenario_of(answer: Mapping[str, Any], key: str) -> Mapping[str, Any] | None
 
 def address_of(request: Mapping[str, Any]) -> str:
     """The plan page's address of a request."""
-    return as_query(flatten(request)).urlencode()
+    return as_query(typed(request)).urlencode()
 
 
 def column(project: Project, scenario: Scenario | None, team: Team) -> Column:
@@ -103,6 +103,7 @@ def spend_chart(found: Variance) -> Chart | None:
     total = found.as_dict()["total"]
     difference = Decimal(total["difference"])
     words = "more" if difference >= 0 else "less"
+    months = f"{len(rows)} month{'s' if len(rows) > 1 else ''}"
     return Chart(
         key="spend",
         title="Do we spend what we planned?",
@@ -114,7 +115,7 @@ def spend_chart(found: Variance) -> Chart | None:
             Series("Actual", [float(row["actual"]) for row in rows], "committed"),
             Series("Plan", [float(row["planned"]) for row in rows], "demand", dashed=True),
         ],
-        summary=f"In {len(rows)} months {abs(difference):,.0f} {found.currency} {words} than "
+        summary=f"In {months} {abs(difference):,.0f} {found.currency} {words} than "
         "planned was paid.",
     )
 

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from planner.models import Role
+from tests.planner.workspace import Workspace, market
+
+
+@pytest.fixture(autouse=True)
+def _quick_settings(settings, tmp_path):
+    """Cheap password hashes, jobs done at once, uploads put aside in a folder of the test."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.JOBS_BACKEND = "inline"
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    """A team with a member of each role, on a small market."""
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def signed_in(work):
+    """A browser of a member with this role."""
+
+    def enter(role: Role = Role.OWNER, **user: Any) -> Client:
+        browser = Client()
+        person = work.users[role]
+        for name, value in user.items():
+            setattr(person, name, value)
+            person.save()
+        browser.force_login(person)
+        return browser
+
+    return enter

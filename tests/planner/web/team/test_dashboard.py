@@ -1,0 +1,122 @@
+"""The dashboard: budget, forecast, actual, state, what moved; and which team one is in."""
+
+from __future__ import annotations
+
+import io
+
+from django.test import Client
+
+from planner.models import Alert, Role
+from planner.services import actuals, saved, teams
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import Workspace, market, person
+
+PAID = b"month,cost,hours\n2027-01,12000.50,300\n2027-02,8000,200\n"
+
+
+def dashboard(browser: Client, work: Workspace, query: str = "") -> str:
+    return text(browser.get(f"/team/{work.slug}/{query}"))
+
+
+def test_an_empty_team_is_told_what_to_do(work, signed_in):
+    assert "Start from a plan" in dashboard(signed_in(), work)
+
+
+def test_a_project_shows_budget_forecast_and_what_was_paid(work, signed_in):
+    project = work.project(budget="250000")
+    kept = work.saved(project)
+    actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
+    page = dashboard(signed_in(Role.VIEWER), work)
+    assert "250,000 USD" in page
+    assert f"{float(kept.summary['total_cost']):,.0f} USD" in page
+    assert "20,000 USD" in page
+    assert "2 months" in page
+
+
+def test_a_yearly_budget_is_shown_for_all_months_of_the_plan(work, signed_in):
+    work.saved(work.project(budget="240000", budget_period="yearly"))
+    assert "120,000 USD" in dashboard(signed_in(), work)  # 6 months
+
+
+def test_a_forecast_above_the_budget_says_so(work, signed_in):
+    work.saved(work.project(budget="1000"))
+    assert "over the budget" in dashboard(signed_in(), work)
+
+
+def test_the_approved_comparison_is_the_plan(work, signed_in):
+    project = work.project()
+    plan = saved.submit(work.access(), work.saved(project))
+    saved.approve(work.access(), plan)
+    work.saved(project)
+    page = dashboard(signed_in(), work)
+    assert "approved" in page
+    assert f"/c/{plan.pk}/" in page
+
+
+def test_prices_that_moved_since_are_named(work, signed_in):
+    work.saved()
+    assert "as when planned" in dashboard(signed_in(), work)
+    market("60.00")
+    assert "aws revision 1 → 2" in dashboard(signed_in(), work)
+
+
+def test_an_open_alert_is_shown_until_it_was_seen(work, signed_in):
+    project = work.project()
+    alert = Alert.objects.create(
+        team=work.team, project=project, kind="price_move", message="It moved.", currency="USD"
+    )
+    browser = signed_in(Role.EDITOR)
+    assert "It moved." in dashboard(browser, work)
+    browser.post(f"/team/alpha/alerts/{alert.pk}/acknowledge/")
+    assert "It moved." not in dashboard(browser, work)
+
+
+def test_archived_projects_are_apart(work, signed_in):
+    work.project(name="Gone by", archived=True)
+    assert "Gone by" not in dashboard(signed_in(), work)
+    assert "Gone by" in dashboard(signed_in(), work, "?archived=1")
+
+
+def test_a_viewer_is_offered_nothing_to_change(work, signed_in):
+    work.saved()
+    assert "New project" not in dashboard(signed_in(Role.VIEWER), work)
+
+
+def test_the_number_of_queries_does_not_grow_with_projects(
+    work, signed_in, django_assert_max_num_queries
+):
+    browser = signed_in()
+    for name in ("A", "B", "C"):
+        work.saved(work.project(name=name))
+    dashboard(browser, work)
+    with django_assert_max_num_queries(40):
+        dashboard(browser, work)
+
+
+def test_someone_without_a_team_is_led_to_found_one(client, db):
+    client.force_login(person("newcomer"))
+    assert client.get("/team/", follow=True).redirect_chain == [("/teams/new/", 302)]
+    answer = client.post("/teams/new/", {"name": "Vision", "currency": "USD"}, follow=True)
+    assert "you are owner" in text(answer)
+
+
+def test_a_taken_name_is_refused_beside_the_form_and_kept(work, client):
+    client.force_login(person("newcomer"))
+    answer = client.post("/teams/new/", {"name": "Alpha", "currency": "USD"})
+    assert answer.status_code == 400
+    assert "is taken" in text(answer)
+    assert 'value="Alpha"' in text(answer)
+
+
+def test_the_team_opened_last_is_the_current_one(work, signed_in):
+    browser = signed_in()
+    teams.create_team(work.access(), "Beta", "beta")
+    assert browser.get("/team/")["Location"] == "/team/alpha/"
+    assert browser.get("/team/?team=beta")["Location"] == "/team/beta/"
+    browser.get("/team/beta/")
+    assert browser.get("/team/")["Location"] == "/team/beta/"
+
+
+def test_a_foreign_team_cannot_be_switched_to(work, signed_in):
+    Workspace("beta")
+    assert signed_in().get("/team/?team=beta")["Location"] == "/team/alpha/"

@@ -1,0 +1,204 @@
+"""A project's page: variants side by side, what is kept, plan against actual."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Scenario
+from planner.services import actuals, projects, saved
+from planner.services import uploading as aside
+from tests.planner.web.team.texts import text
+
+PAID = b"month,cost,hours\n2027-01,12000.50,300\n"
+CHANGES = {"name": "Model A", "budget": "", "budget_period": "total", "watch_threshold": "5"}
+
+
+@pytest.fixture
+def project(work) -> Project:
+    return work.project()
+
+
+@pytest.fixture
+def here(project) -> str:
+    return f"/team/alpha/projects/{project.pk}/"
+
+
+def send(browser, here, content: bytes, name: str = "paid.csv", **more):
+    file = SimpleUploadedFile(name, content, "text/csv")
+    return browser.post(f"{here}uploads/", {"file": file}, **more)
+
+
+def test_a_new_project_is_made_with_budget_and_watch(work, signed_in):
+    values = {**CHANGES, "name": "New", "budget": "1,200,000", "watched": "on"}
+    signed_in(Role.EDITOR).post("/team/alpha/projects/new/", values)
+    made = Project.objects.get(name="New")
+    assert (made.budget, made.watched, made.watch_threshold) == ("1200000", True, 0.05)
+
+
+def test_a_budget_that_is_none_is_refused_beside_its_box(work, signed_in):
+    answer = signed_in().post("/team/alpha/projects/new/", {**CHANGES, "budget": "much"})
+    assert answer.status_code == 400
+    assert "is not an amount above 0" in text(answer)
+    assert 'value="much"' in text(answer)
+
+
+def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, here, signed_in):
+    projects.change_project(work.access(), project, {"name": "Theirs"})
+    values = {**CHANGES, "name": "Mine", "version": project.version}
+    answer = signed_in().post(f"{here}edit/", values)
+    assert answer.status_code == 400
+    assert "It was changed since you read it" in text(answer)
+    assert 'value="Mine"' in text(answer)
+
+
+def test_variants_stand_side_by_side(work, project, here, signed_in):
+    no_spot = {"name": "No spot", "changes": {"constraints": {"max_spot_share": 0}}}
+    projects.create_scenario(work.access(), project, no_spot)
+    page = text(signed_in(Role.VIEWER).get(f"{here}side-by-side/"))
+    assert "Open Model A" in page
+    assert "Open No spot" in page
+    assert "165,120 USD" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
+
+
+def test_only_ticked_variants_are_compared_and_never_more_than_four(work, project, here, signed_in):
+    made = [
+        projects.create_scenario(work.access(), project, {"name": f"S{i}", "changes": {}})
+        for i in range(5)
+    ]
+    one = text(signed_in().get(f"{here}side-by-side/?variant={made[2].pk}"))
+    assert "Open S2" in one
+    assert "Open Model A" not in one
+    every = "&".join(f"variant={scenario.pk}" for scenario in made)
+    assert text(signed_in().get(f"{here}side-by-side/?{every}")).count("Open S") == 4
+
+
+def test_htmx_gets_the_table_alone(here, signed_in):
+    answer = signed_in().get(f"{here}side-by-side/", headers={"HX-Request": "true"})
+    assert "<html" not in text(answer)
+
+
+def test_a_variant_without_an_answer_says_why(work, project, here, signed_in):
+    nothing = {"constraints": {"regions": ["nowhere-1"]}}
+    projects.create_scenario(work.access(), project, {"name": "Nowhere", "changes": nothing})
+    assert "nowhere-1" in text(signed_in().get(f"{here}side-by-side/"))
+
+
+def test_an_answer_of_a_scenario_is_saved(work, project, here, signed_in):
+    scenario = projects.create_scenario(work.access(), project, {"name": "S", "changes": {}})
+    values = {"name": "Kept", "scenario": str(scenario.pk), "note": "why"}
+    answer = signed_in(Role.EDITOR).post(f"{here}keep/", values)
+    kept = SavedComparison.objects.get(name="Kept")
+    assert answer["Location"] == f"/c/{kept.pk}/"
+    assert (kept.scenario, kept.note) == (scenario, "why")
+
+
+def test_an_answer_without_a_name_is_refused_on_the_page(here, signed_in):
+    answer = signed_in().post(f"{here}keep/", {"name": "", "note": "typed"})
+    assert answer.status_code == 400
+    assert "typed" in text(answer)
+
+
+def test_saved_comparisons_are_listed_with_their_state(work, project, here, signed_in):
+    saved.submit(work.access(), work.saved(project))
+    page = text(signed_in(Role.APPROVER).get(here))
+    assert "submitted" in page
+    assert "Approve" in page
+
+
+def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, signed_in):
+    work.saved(project)
+    actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
+    page = text(signed_in(Role.VIEWER).get(here))
+    spent = actuals.variance(project).as_dict()["total"]
+    assert "Do we spend what we planned?" in page
+    assert f"{float(spent['causes']['usage']):,.0f} USD" in page
+
+
+def test_a_small_file_is_read_at_once(project, here, signed_in):
+    answer = send(signed_in(Role.EDITOR), here, PAID)
+    assert answer["Location"].startswith(here)
+    assert project.uploads.get().rows == 1
+
+
+def test_a_wrong_row_is_named_on_the_page(project, here, signed_in):
+    answer = send(signed_in(), here, b"month,cost\n2027-01,much\n")
+    assert answer.status_code == 400
+    assert "row 2.cost" in text(answer)
+    assert not project.uploads.exists()
+
+
+def test_the_same_file_is_not_taken_twice(here, signed_in):
+    send(signed_in(), here, PAID)
+    answer = send(signed_in(), here, PAID)
+    assert "was uploaded to the project before" in text(answer)
+
+
+def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, monkeypatch):
+    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+    answer = send(signed_in(Role.EDITOR), here, PAID, follow=True)
+    assert "1 rows were read" in text(answer)
+    assert project.uploads.get().file_name == "paid.csv"
+
+
+def test_a_large_file_that_is_refused_says_where(project, here, signed_in, monkeypatch):
+    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+    answer = send(signed_in(), here, b"month,cost\n2027-01,much\n", follow=True)
+    assert "row 2.cost" in text(answer)
+    assert not ActualsUpload.objects.exists()
+
+
+def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
+    settings.JOBS_BACKEND = "thread"
+    file = SimpleUploadedFile("paid.csv", PAID)
+    job = aside.start_upload(work.access(), project, file)
+    Job.objects.filter(pk=job.pk).update(cancel_requested=True)
+    from planner.services import jobs
+
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    assert not project.uploads.exists()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_an_upload_is_taken_out_again(work, project, here, signed_in):
+    upload = actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
+    signed_in(Role.EDITOR).post(f"{here}uploads/{upload.pk}/delete/")
+    assert not project.uploads.exists()
+
+
+def test_a_scenario_is_removed(work, project, here, signed_in):
+    scenario = projects.create_scenario(work.access(), project, {"name": "S", "changes": {}})
+    signed_in(Role.EDITOR).post(f"{here}scenarios/{scenario.pk}/delete/")
+    assert not Scenario.objects.exists()
+
+
+def test_a_project_with_a_submitted_plan_is_not_deleted(work, project, here, signed_in):
+    saved.submit(work.access(), work.saved(project))
+    answer = signed_in().post(f"{here}delete/", follow=True)
+    assert "archive it instead" in text(answer)
+    assert Project.objects.filter(pk=project.pk).exists()
+
+
+def test_a_project_is_archived_and_taken_out_again(project, here, signed_in):
+    signed_in().post(f"{here}archive/")
+    project.refresh_from_db()
+    assert project.archived
+    signed_in().post(f"{here}archive/")
+    project.refresh_from_db()
+    assert not project.archived
+
+
+def test_everything_kept_is_priced_again_as_a_job(work, project, here, signed_in):
+    work.saved(project)
+    page = text(signed_in().post(f"{here}reprice/", follow=True))
+    assert "Pricing everything again" in page
+    assert "First plan" in page
+
+
+def test_the_project_opens_in_the_plan_form(project, here, signed_in):
+    page = text(signed_in().get(here))
+    assert "workload.hours_per_month=4000" in page

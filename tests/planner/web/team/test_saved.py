@@ -1,0 +1,142 @@
+"""A saved comparison: frozen, moved from state to state, repriced, replayed, exported."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models import Role, SavedComparison, State
+from planner.services import saved
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import market
+
+
+@pytest.fixture
+def kept(work) -> SavedComparison:
+    return work.saved()
+
+
+@pytest.fixture
+def here(kept) -> str:
+    return f"/c/{kept.pk}/"
+
+
+def state_of(kept: SavedComparison) -> str:
+    kept.refresh_from_db()
+    return kept.state
+
+
+def test_the_frozen_answer_is_shown_after_prices_moved(here, signed_in):
+    market("99.00")
+    page = text(signed_in(Role.VIEWER).get(here))
+    assert "165,120" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
+    assert "aws revision 1 → 2" in page
+
+
+def test_another_way_of_buying_can_be_laid_out(here, signed_in):
+    page = text(signed_in(Role.VIEWER).get(f"{here}?scenario=on_demand"))
+    assert "Capacity by source of on demand" in page
+
+
+def test_what_changed_since_is_told_by_cause(here, signed_in):
+    market("66.048")
+    page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
+    assert "198,144 USD" in page  # 165,120 × 1.2
+    assert "33,024 USD" in page
+    assert "p5.48xlarge" in page
+
+
+def test_nothing_changed_says_so(here, signed_in):
+    page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
+    assert "No offer that these plans use has another price today" in page
+
+
+def test_an_answer_replays_to_the_cent(here, signed_in):
+    market("99.00")
+    page = text(signed_in(Role.VIEWER).get(f"{here}replay/"))
+    assert "identical to the cent" in page
+
+
+def test_a_replay_that_differs_shows_where(kept, here, signed_in):
+    answer = {**kept.answer, "horizon_months": 7}
+    SavedComparison.objects.filter(pk=kept.pk).update(answer=answer)
+    assert "horizon_months" in text(signed_in().get(f"{here}replay/"))
+
+
+def test_htmx_gets_what_changed_alone(here, signed_in):
+    answer = signed_in().get(f"{here}since/", headers={"HX-Request": "true"})
+    assert "<html" not in text(answer)
+
+
+def test_a_draft_is_submitted_and_approved(kept, here, signed_in):
+    signed_in(Role.EDITOR).post(f"{here}submit/", {"version": kept.version})
+    assert state_of(kept) == State.SUBMITTED
+    signed_in(Role.APPROVER).post(f"{here}approve/", {"version": kept.version})
+    assert state_of(kept) == State.APPROVED
+
+
+def test_a_submitted_one_is_sent_back(work, kept, here, signed_in):
+    saved.submit(work.access(), kept)
+    signed_in(Role.APPROVER).post(f"{here}send-back/")
+    assert state_of(kept) == State.DRAFT
+
+
+def test_an_editor_is_not_offered_to_approve(work, kept, here, signed_in):
+    saved.submit(work.access(), kept)
+    assert f"{here}approve/" not in text(signed_in(Role.EDITOR).get(here))
+    assert f"{here}approve/" in text(signed_in(Role.APPROVER).get(here))
+
+
+def test_a_second_submission_is_refused_in_words(work, kept, here, signed_in):
+    saved.submit(work.access(), kept)
+    page = text(signed_in(Role.EDITOR).post(f"{here}submit/", follow=True))
+    assert "this needs one that is draft" in page
+
+
+def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
+    version = kept.version
+    saved.submit(work.access(), kept)
+    page = text(signed_in().post(f"{here}approve/", {"version": version}, follow=True))
+    assert "It was changed since you read it" in page
+    assert state_of(kept) == State.SUBMITTED
+
+
+def test_name_and_note_of_a_draft_are_changed(kept, here, signed_in):
+    values = {"name": "Better", "note": "because", "version": kept.version}
+    signed_in(Role.EDITOR).post(f"{here}edit/", values)
+    kept.refresh_from_db()
+    assert (kept.name, kept.note) == ("Better", "because")
+
+
+def test_an_edit_of_an_approved_one_is_refused_beside_the_form(work, kept, here, signed_in):
+    saved.submit(work.access(), kept)
+    answer = signed_in().post(f"{here}edit/", {"name": "Better"})
+    assert answer.status_code == 400
+
+
+def test_a_draft_is_deleted(kept, here, signed_in):
+    answer = signed_in(Role.EDITOR).post(f"{here}delete/")
+    assert answer["Location"] == f"/team/alpha/projects/{kept.project_id}/"
+    assert not SavedComparison.objects.exists()
+
+
+def test_a_submitted_one_is_not_deleted(work, kept, here, signed_in):
+    saved.submit(work.access(), kept)
+    signed_in().post(f"{here}delete/")
+    assert SavedComparison.objects.filter(pk=kept.pk).exists()
+
+
+@pytest.mark.parametrize(
+    ("form", "begins"), [("csv", b""), ("xlsx", b"PK"), ("json", b"{"), ("focus", b"")]
+)
+def test_it_is_exported_under_its_name(here, signed_in, form, begins):
+    answer = signed_in(Role.VIEWER).get(f"{here}export/{form}/")
+    assert answer.content.startswith(begins)
+    assert 'filename="first-plan.' in answer["Content-Disposition"]
+
+
+def test_an_unknown_format_is_not_found(here, signed_in):
+    assert signed_in().get(f"{here}export/pdf/").status_code == 404
+
+
+def test_a_copy_opens_in_the_plan_form(here, signed_in):
+    assert "workload.hours_per_month=4000" in text(signed_in().get(here))

@@ -1,0 +1,131 @@
+"""From the plan page into a project."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from planner.models import Project, Role, SavedComparison, Scenario
+from planner.services.projects import compose
+from planner.web.plan_request import request_of
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import Workspace, person
+
+PLAN = {
+    "name": "Two runs",
+    "start": "2027-01",
+    "horizon_months": "6",
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": "H100",
+    "workload.hours_per_month": "2000",
+    "finance.discount_rate_per_year~pct": "8",
+}
+HERE = f"/save/?{urlencode(PLAN)}"
+NEW = {"name": "Kept", "project": "new:alpha", "new_project": "Two runs", "kind": "comparison"}
+
+
+def test_the_plan_page_offers_to_save(work, signed_in):
+    page = text(signed_in().get(f"/plan/?{urlencode(PLAN)}"))
+    assert "/save/?" in page
+    assert "Save to a project" in page
+
+
+def test_a_visitor_is_led_to_sign_in_and_back(work, client):
+    page = text(client.get(f"/plan/?{urlencode(PLAN)}"))
+    assert "Sign in to save this" in page
+    assert f"/accounts/login/?next={'%2Fplan%2F%3Fname%3DTwo%2Bruns'}" in page
+
+
+def test_a_new_project_is_made_of_the_plan(work, signed_in):
+    answer = signed_in(Role.EDITOR).post(HERE, NEW)
+    project = Project.objects.get(name="Two runs")
+    kept = project.saved_comparisons.get()
+    assert answer["Location"] == f"/c/{kept.pk}/"
+    assert project.workload["hours_per_month"] == 2000
+    assert project.assumptions["finance"] == {"discount_rate_per_year": 0.08}
+
+
+def test_what_is_saved_is_what_the_page_showed(work, signed_in, client):
+    signed_in(Role.EDITOR).post(HERE, NEW)
+    shown = text(client.get(f"/plan/?{urlencode(PLAN)}"))
+    total = SavedComparison.objects.get().summary["total_cost"]
+    assert f"{float(total):,.0f}" in shown
+
+
+def test_an_answer_is_added_to_a_project(work, signed_in):
+    project = work.project()
+    values = {**NEW, "project": str(project.pk)}
+    signed_in(Role.EDITOR).post(HERE, values)
+    kept = project.saved_comparisons.get()
+    assert kept.given["workload"]["hours_per_month"] == 2000
+    assert kept.scenario is None
+
+
+def test_a_scenario_asks_what_the_plan_asked(work, signed_in):
+    project = work.project()
+    signed_in(Role.EDITOR).post(HERE, {**NEW, "project": str(project.pk), "kind": "scenario"})
+    scenario = Scenario.objects.get()
+    assert compose(project, scenario)["workload"]["hours_per_month"] == 2000
+    assert SavedComparison.objects.get().scenario == scenario
+
+
+def test_a_taken_scenario_name_keeps_nothing_and_what_was_typed(work, signed_in):
+    project = work.project()
+    values = {**NEW, "project": str(project.pk), "kind": "scenario", "note": "my words"}
+    signed_in().post(HERE, values)
+    answer = signed_in().post(HERE, values)
+    assert answer.status_code == 400
+    assert "is taken in this project" in text(answer)
+    assert "my words" in text(answer)
+    assert SavedComparison.objects.count() == 1
+
+
+def test_a_new_project_wants_a_name(work, signed_in):
+    answer = signed_in().post(HERE, {**NEW, "new_project": ""})
+    assert "Give the new project a name" in text(answer)
+    assert not Project.objects.exists()
+
+
+def test_a_refusal_of_the_plan_is_shown(work, signed_in):
+    wrong = urlencode({**PLAN, "horizon_months": "999"})
+    answer = signed_in().post(f"/save/?{wrong}", NEW)
+    assert answer.status_code == 400
+    assert "horizon_months" in text(answer)
+
+
+def test_a_plan_without_work_is_refused(work, signed_in):
+    answer = signed_in().post("/save/?name=Nothing", NEW)
+    assert answer.status_code == 400
+    assert "describe the work first" in text(answer)
+
+
+def test_a_viewer_cannot_save(work, signed_in):
+    assert signed_in(Role.VIEWER).post(HERE, NEW).status_code == 403
+
+
+def test_a_foreign_project_cannot_be_chosen(work, signed_in):
+    theirs = Workspace("beta").project()
+    answer = signed_in().post(HERE, {**NEW, "project": str(theirs.pk)})
+    assert answer.status_code == 400
+    assert not theirs.saved_comparisons.exists()
+
+
+def test_a_foreign_team_cannot_be_chosen(work, signed_in):
+    Workspace("beta")
+    assert signed_in().post(HERE, {**NEW, "project": "new:beta"}).status_code == 400
+
+
+def test_someone_without_a_team_founds_one_first(work, client):
+    client.force_login(person("newcomer"))
+    assert client.get(HERE)["Location"] == "/teams/new/"
+
+
+def test_the_team_s_overlay_is_in_the_saved_answer(work, signed_in):
+    work.team.defaults = {"finance": {"tax_rate": 0.2}}
+    work.team.save()
+    signed_in(Role.EDITOR).post(HERE, NEW)
+    assert "finance.tax_rate" in SavedComparison.objects.get().inherited
+
+
+def test_the_address_gives_the_same_request_as_the_plan_page(rf):
+    request = request_of(rf.get(HERE).GET)
+    assert request["finance"] == {"discount_rate_per_year": 0.08}
