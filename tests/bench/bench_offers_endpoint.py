@@ -6,6 +6,7 @@ the same token, in turns.
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import os
 import socket
@@ -107,20 +108,24 @@ def _server(environment: dict[str, str]) -> Iterator[int]:
     ]
     server = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:
-        _wait_for(port)
+        _wait_for(server, port)
         yield port
     finally:
         server.terminate()
         server.wait(30)
 
 
-def _wait_for(port: int) -> None:
+def _wait_for(server: subprocess.Popen[bytes], port: int) -> None:
     for _ in range(300):
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/api/v1/servers/")
+            connection.getresponse().read()
+            return
+        if server.poll() is not None:
+            break
         time.sleep(0.1)
-    raise RuntimeError("The server did not start within 30 s.")
+    raise RuntimeError("The server did not start.")
 
 
 def _measured(port: int, token: str) -> tuple[Measured, Measured]:
