@@ -173,7 +173,7 @@ def commitment_shortlist(
     peak: float,
     keep_payments: bool = False,
 ) -> list[int]:
-    """Commitments that no other of the same term, size and quotas beats.
+    """Commitments that no other of the same term and quotas, as large or a whole part of it, beats.
 
     What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
     and ρ the average discount factor of its months, from `worth_of_waiting` (a whole term) to
@@ -193,7 +193,23 @@ def commitment_shortlist(
     kept = []
     for group in _groups(entries, keys):
         kept += _frontier(market, group, peak, now, later, data_cost)
-    return kept
+    alike = [market.term_months, *keys[2:]]
+    return [
+        entry
+        for group in _groups(np.array(kept, dtype=np.intp), alike)
+        for entry in _no_dearer_parts(market, group, (now, later, data_cost))
+    ]
+
+
+def _no_dearer_parts(market: Eligible, group: Rows, costs: Sequence[Floats]) -> list[int]:
+    """`group` without the nodes that several smaller ones replace at no higher cost."""
+    capacity = market.capacity[group]
+    parts = capacity[:, None] / capacity[None, :]
+    is_replaced = (parts > 1.5) & (np.abs(parts - np.round(parts)) < 1e-9)
+    for cost in costs:
+        mine = cost[group]
+        is_replaced &= mine[None, :] <= mine[:, None] * (1 + TIE)
+    return [int(i) for i in group[~is_replaced.any(axis=1)]]
 
 
 _COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_commitment]

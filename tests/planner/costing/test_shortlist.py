@@ -81,6 +81,18 @@ def test_commitments_of_each_term_and_size_stay() -> None:
     ]
 
 
+def test_a_node_that_smaller_ones_replace_for_less_goes() -> None:
+    found = market(
+        offer("30", "reserved", term_months=12),
+        offer("3.7", "reserved", count=1, term_months=12),
+        offer("15.2", "reserved", count=4, term_months=36),
+    )
+    assert commitments(found) == [
+        "aws:us-east-1:p5.24xlarge:reserved:36m",
+        "aws:us-east-1:p5.6xlarge:reserved:12m",
+    ]
+
+
 def test_paying_later_may_be_worth_more() -> None:
     ahead = offer(
         "0", "reserved", term_months=12, payment_option="all_upfront",
