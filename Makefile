@@ -5,7 +5,7 @@ BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help run test check format fuzz faults bench lock clean
+.PHONY: help run test check format fuzz faults focus bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,6 +49,9 @@ fuzz: .make/venv-dev .make/npm ## Random instances in their long form
 
 faults: .make/venv-dev .make/npm ## The fault matrix in its long form
 	@FAULTS=1 $(BIN)/python -m pytest -n $(WORKERS) -m faults $(ARGS)
+
+focus: .make/venv-dev ## The FOCUS export against the public validator (Python 3.12 or 3.13)
+	@.ci/focus $(ARGS)
 
 bench: .make/venv-dev .make/npm ## Speed and memory as ratios against floors of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
