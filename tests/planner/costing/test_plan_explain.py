@@ -81,7 +81,7 @@ def test_a_wider_monthly_budget_saves_what_it_allows():
     assert values(problem)["monthly_budget"].saving == pytest.approx(14_600 + 10_000 - 20_000)
 
 
-@pytest.mark.parametrize("seed", range(1, 6))
+@pytest.mark.parametrize("seed", range(1, 3))
 def test_no_wider_limit_costs_more(seed):
     problem = medium(seed)
     plan = solve(problem, gap=0.0)

@@ -14,7 +14,7 @@ from tests.planner.costing import brute_force
 from tests.planner.costing.plan_checks import assert_keeps_every_limit
 from tests.planner.costing.plan_instances import commitment, market, rental, small
 
-SEEDS = 100 if os.environ.get("FUZZ") == "1" else 25
+SEEDS = 100 if os.environ.get("FUZZ") == "1" else 8
 
 
 def flat(months, accelerators):
@@ -73,7 +73,7 @@ def least_objective(problem, futures, tail_weight):
 
 
 def test_one_future_is_the_plan_itself():
-    problem = market(2, 12, 40, mixed=True)
+    problem = market(2, 8, 30, mixed=True)
     alone = solve_over_futures(problem, [Future(problem.hours, problem.peak)], gap=0.0)
 
     assert alone.objective == pytest.approx(solve(problem, gap=0.0).cost)
