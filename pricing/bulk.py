@@ -6,15 +6,11 @@ import gc
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
 from typing import Any
 
 from django.db import connection, models
 
-from pricing.models import Price
-
-_VALUES_A_STATEMENT = 900
-"""Less than the 999 that every SQLite takes."""
+from pricing.models import OPEN, Price
 
 PUBLISH_LOCK = 0x6770_7075
 """Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
@@ -37,31 +33,20 @@ def insert(
                 for row in rows:
                     copy.write_row(row)
         else:
-            _insert_many(cursor, into, columns, rows)
+            marks = ", ".join(["%s"] * len(columns))
+            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # noqa: S608
 
 
-def _insert_many(
-    cursor: Any, into: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
-) -> None:
-    """`executemany`; of statements of many rows each where the database gives the keys, because
-    SQLite notes the last one given after each statement."""
-    width = len(columns)
-    size = 1 if "id" in columns else _VALUES_A_STATEMENT // width
-    whole = len(rows) - len(rows) % size
-    one = f"({', '.join(['%s'] * width)})"
-    together = [list(chain.from_iterable(rows[n : n + size])) for n in range(0, whole, size)]
-    insertion = f"INSERT INTO {into} VALUES "  # noqa: S608
-    cursor.executemany(insertion + ", ".join([one] * size), together)
-    cursor.executemany(insertion + one, rows[whole:])
-
-
-def close_prices(ids: Iterable[int], last_revision: int) -> None:
-    """Set the last revision of the prices of these primary keys."""
-    keys = list(ids)
+def close_prices(listings: Iterable[int], last_revision: int) -> None:
+    """Set the last revision of the prices of these listings that are in force."""
+    keys = list(listings)
     if not keys:
         return
     table = connection.ops.quote_name(Price._meta.db_table)
-    update = f"UPDATE {table} SET last_revision = %s WHERE id "  # noqa: S608
+    update = (
+        f"UPDATE {table} SET last_revision = %s "  # noqa: S608
+        f"WHERE last_revision = {OPEN} AND listing_id "
+    )
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(update + "= ANY(%s)", [last_revision, keys])

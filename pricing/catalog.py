@@ -113,7 +113,7 @@ def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     """Every change of an offer's price, the oldest first; empty for an offer never seen."""
     past = [
         DatedPrice(row.date, None, _past_offer(row))
-        for row in PastPrice.objects.filter(listing__offer_id=offer_id)
+        for row in PastPrice.objects.filter(**_listed_as(offer_id))
         .select_related("listing")
         .order_by("date")
     ]
@@ -122,9 +122,14 @@ def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     return tuple(_without_repeats([*(p for p in past if p.date < first), *published]))
 
 
+def _listed_as(offer_id: str) -> dict[str, str]:
+    """The listings of an offer; its id begins with its provider."""
+    return {"listing__provider": offer_id.partition(":")[0], "listing__offer_id": offer_id}
+
+
 def _published_history(offer_id: str) -> Iterable[DatedPrice]:
     prices = list(
-        Price.objects.filter(listing__offer_id=offer_id)
+        Price.objects.filter(**_listed_as(offer_id))
         .select_related("listing")
         .order_by("first_revision")
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
+from operator import attrgetter, itemgetter
 
 from pricing.amounts import quantized
 from pricing.offers import Offer
@@ -55,15 +57,16 @@ def compare(before: Mapping[str, Offer], after: Sequence[Offer]) -> Changes:
     (1, '98.32', '55.04')
     """
     counts = {"added": 0, "dearer": 0, "cheaper": 0, "changed": 0, "unchanged": 0}
-    moved: list[tuple[Offer, Offer]] = []
+    moved: list[tuple[float, Offer, Offer]] = []
     for offer in after:
         old = before.get(offer.id)
         kind = "added" if old is None else _kind(old, offer)
         counts[kind] += 1
         if old is not None and kind in ("dearer", "cheaper"):
-            moved.append((old, offer))
+            moved.append((_size(old, offer), old, offer))
     gone = len(before) - (len(after) - counts["added"])
-    return Changes(gone=gone, moves=_largest(moved), **counts)
+    largest = heapq.nlargest(LARGEST_MOVES, moved, key=itemgetter(0))
+    return Changes(gone=gone, moves=tuple(_move(old, new) for _, old, new in largest), **counts)
 
 
 def _kind(old: Offer, new: Offer) -> str:
@@ -83,22 +86,17 @@ def _direction(old: Decimal, new: Decimal) -> str:
     return "dearer" if new > old else "cheaper"
 
 
-def _terms(offer: Offer) -> tuple[object, ...]:
-    return (
-        offer.sold_now,
-        offer.accelerator,
-        offer.accelerator_count,
-        offer.vcpus,
-        offer.memory_gib,
-        offer.network_gbps,
-        offer.sku,
-        offer.source,
-    )
+def _size(old: Offer, new: Offer) -> float:
+    """How far a price moved, up or down: |log(after / before)|."""
+    before, after = float(old.effective_price_per_hour), float(new.effective_price_per_hour)
+    return abs(math.log(after / before)) if before and after else math.inf
 
 
-def _largest(moved: Sequence[tuple[Offer, Offer]]) -> tuple[Move, ...]:
-    ranked = sorted((_move(old, new) for old, new in moved), key=_size, reverse=True)
-    return tuple(ranked[:LARGEST_MOVES])
+_terms = attrgetter(
+    *("sold_now", "accelerator", "accelerator_count", "vcpus", "memory_gib", "network_gbps"),
+    *("sku", "source"),
+)
+"""What may change of an offer while its id and price do not."""
 
 
 def _move(old: Offer, new: Offer) -> Move:
@@ -109,7 +107,3 @@ def _move(old: Offer, new: Offer) -> Move:
 
 def _text(price: Decimal) -> str:
     return f"{quantized(price):f}"
-
-
-def _size(move: Move) -> float:
-    return abs(math.log(move.ratio)) if move.ratio else math.inf

@@ -18,6 +18,7 @@ yet possible; nothing overrules the others.
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -30,6 +31,8 @@ from pricing.snapshot import ExchangeRates
 
 MAX_MOVE = 5.0
 """A price may rise or fall by this factor from one revision to the next."""
+_LARGEST_LOG = math.log(MAX_MOVE) + 1e-9
+"""The same for a rise and a fall, rounding of floats aside."""
 MAX_SHRINK = 0.20
 """Share of the offers sold now that may go from one revision to the next."""
 MAX_WITHHELD = 0.20
@@ -144,14 +147,22 @@ def _moves(
     relabelled: list[str] = []
     for offer in offers:
         before = published.get(offer.id)
-        if before is None or before is offer or not offer.sold_now:
+        if before is None or not offer.sold_now or _same_price(offer, before):
             continue
         if offer.currency != before.currency and _same_number(offer, before):
             relabelled.append(f"{offer.id} {before.currency} → {offer.currency}")
-        elif not 1 / MAX_MOVE <= (ratio := _ratio(offer, before, rates)) <= MAX_MOVE:
+        elif abs(math.log(ratio := _ratio(offer, before, rates))) > _LARGEST_LOG:
             moved.append(f"{offer.id} {_price(before)} → {_price(offer)} (× {ratio:.3g})")
     yield from _listed(moved, f"moved more than {MAX_MOVE:g} times")
     yield from _listed(relabelled, "changed currency but not the number")
+
+
+def _same_price(offer: Offer, before: Offer) -> bool:
+    return offer is before or (
+        offer.price_per_hour == before.price_per_hour
+        and offer.upfront == before.upfront
+        and offer.currency == before.currency
+    )
 
 
 def _same_number(offer: Offer, before: Offer) -> bool:
@@ -159,15 +170,11 @@ def _same_number(offer: Offer, before: Offer) -> bool:
 
 
 def _ratio(offer: Offer, before: Offer, rates: ExchangeRates) -> float:
-    if offer.price_per_hour == before.price_per_hour and _same_terms(offer, before):
-        return 1.0
-    now = rates.to_usd(offer.effective_price_per_hour, offer.currency)
-    then = rates.to_usd(before.effective_price_per_hour, before.currency)
-    return float(now / then)
-
-
-def _same_terms(offer: Offer, before: Offer) -> bool:
-    return offer.upfront == before.upfront and offer.currency == before.currency
+    """Price now / price before, in one currency."""
+    now, then = offer.effective_price_per_hour, before.effective_price_per_hour
+    if offer.currency == before.currency:
+        return float(now) / float(then)
+    return float(rates.to_usd(now, offer.currency) / rates.to_usd(then, before.currency))
 
 
 def _price(offer: Offer) -> str:

@@ -86,10 +86,7 @@ class Listing(models.Model):
     source = models.CharField(max_length=500, blank=True)
 
     class Meta:
-        indexes = (
-            models.Index(fields=["offer_id"], name="listing_offer"),
-            models.Index(fields=["provider"], name="listing_provider"),
-        )
+        indexes = (models.Index(fields=["provider", "offer_id"], name="listing_offer"),)
 
     def __str__(self) -> str:
         return self.offer_id
@@ -98,7 +95,15 @@ class Listing(models.Model):
 class Price(models.Model):
     """What a listing cost from `first_revision` to `last_revision` of its provider."""
 
-    listing = models.ForeignKey(Listing, on_delete=models.PROTECT, related_name="prices")
+    pk = models.CompositePrimaryKey("listing_id", "first_revision")
+    listing = models.ForeignKey(
+        Listing,
+        on_delete=models.PROTECT,
+        related_name="prices",
+        db_index=False,
+        db_constraint=False,
+    )
+    """Listings are never deleted; checking 100,000 of them would double the time to publish."""
     first_revision = models.PositiveIntegerField()
     last_revision = models.PositiveIntegerField(default=OPEN)
     price_per_hour = ExactMoneyField()

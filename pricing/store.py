@@ -50,11 +50,16 @@ _scaled = lru_cache(maxsize=65_536)(to_scaled)
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An offer in force, with the rows that hold it."""
+    """An offer in force, with the listing that it is."""
 
     offer: Offer
     listing_id: int
-    price_id: int
+    units: tuple[int, int]
+    """Price and upfront as they are at rest."""
+
+
+_InForce = tuple[int, tuple[int, int], Offer]
+"""(listing, price and upfront at rest, offer)."""
 
 
 @dataclass
@@ -62,10 +67,10 @@ class _Plan:
     """The rows by which a revision differs from the one before."""
 
     closed: list[int] = field(default_factory=list)
-    """Primary keys of the prices that end."""
+    """Listings whose price ends."""
     prices: list[tuple[Any, ...]] = field(default_factory=list)
-    in_force: list[tuple[int, Offer]] = field(default_factory=list)
-    """(listing, offer) of every offer of the revision."""
+    in_force: list[_InForce] = field(default_factory=list)
+    """Every offer of the revision."""
 
 
 # Reading ----------------------------------------------------------------------------------
@@ -87,13 +92,17 @@ def read(revision: Revision) -> list[Stored]:
         .annotate(price_units=_units("price_per_hour"), upfront_units=_units("upfront"))
         .order_by("listing_id")
         .values_list(
-            *("listing_id", "id", "price_units", "upfront_units", "sold_now"),
+            *("listing_id", "price_units", "upfront_units", "sold_now"),
             *(f"listing__{name}" for name in LISTING_FIELDS),
         )
     )
     days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
-        Stored(offer_from(row[5:], _amount(row[2]), _amount(row[3]), row[4], day), row[0], row[1])
+        Stored(
+            offer_from(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
+            listing_id=row[0],
+            units=row[1:3],
+        )
         for row, day in zip(rows, days, strict=True)
     ]
 
@@ -148,8 +157,7 @@ def offer_from(
 
 def verify(revision: Revision) -> bool:
     """Whether the revision reads back as it was published, by its digest."""
-    stored = read(revision)
-    return revision.digest == _digest([(s.listing_id, s.offer) for s in stored])
+    return revision.digest == _digest([(s.listing_id, s.units, s.offer) for s in read(revision)])
 
 
 # Writing ----------------------------------------------------------------------------------
@@ -174,7 +182,7 @@ def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
     """
     plan = _plan(revision, offers, previous)
     plan.in_force.sort(key=lambda pair: pair[0])
-    revision.dates = price_dates.encode([o.as_of for _, o in plan.in_force], revision.as_of)
+    revision.dates = price_dates.encode([o.as_of for _, _, o in plan.in_force], revision.as_of)
     revision.digest = _digest(plan.in_force)
     bulk.close_prices(plan.closed, revision.number - 1)
     bulk.insert(Price, _PRICE_COLUMNS, plan.prices)
@@ -190,13 +198,13 @@ def _plan(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
         if stored is None or listing_of(stored.offer) != listing_of(offer):
             unlisted.append(offer)
         elif _price_of(stored.offer) == _price_of(offer):
-            plan.in_force.append((stored.listing_id, offer))
+            plan.in_force.append((stored.listing_id, stored.units, offer))
             continue
         else:
             _price_row(plan, revision.number, stored.listing_id, offer)
         if stored is not None:
-            plan.closed.append(stored.price_id)
-    plan.closed.extend(stored.price_id for stored in before.values())
+            plan.closed.append(stored.listing_id)
+    plan.closed.extend(stored.listing_id for stored in before.values())
     is_first = revision.number == 1
     for listing_id, offer in zip(_listings(unlisted, is_first), unlisted, strict=True):
         _price_row(plan, revision.number, listing_id, offer)
@@ -206,7 +214,7 @@ def _plan(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
 def _price_row(plan: _Plan, number: int, listing_id: int, offer: Offer) -> None:
     price, upfront = _scaled(offer.price_per_hour), _scaled(offer.upfront)
     plan.prices.append((listing_id, number, OPEN, price, upfront, offer.sold_now))
-    plan.in_force.append((listing_id, offer))
+    plan.in_force.append((listing_id, (price, upfront), offer))
 
 
 def _listings(offers: Sequence[Offer], is_first: bool = False) -> list[int]:
@@ -238,9 +246,12 @@ def _listing_row(listing_id: int, offer: Offer) -> tuple[Any, ...]:
 def _known_listings(offers: Iterable[Offer], chunk: int = 500) -> dict[tuple[Any, ...], int]:
     """What a listing says → its id, of every listing that these offers ever had."""
     known: dict[tuple[Any, ...], int] = {}
-    ids = iter([offer.id for offer in offers])
-    while some := list(islice(ids, chunk)):
-        rows = Listing.objects.filter(offer_id__in=some).values_list("id", *LISTING_FIELDS)
+    remaining = iter(sorted((offer.provider, offer.id) for offer in offers))
+    while some := list(islice(remaining, chunk)):
+        providers, ids = {provider for provider, _ in some}, [offer_id for _, offer_id in some]
+        rows = Listing.objects.filter(provider__in=providers, offer_id__in=ids).values_list(
+            "id", *LISTING_FIELDS
+        )
         for listing_id, *columns in rows:
             offer = offer_from(columns, Decimal(0), Decimal(0), False, None)
             known[listing_of(offer)] = listing_id
@@ -252,18 +263,17 @@ def listings_for(offers: Sequence[Offer]) -> list[int]:
     return _listings(offers)
 
 
-def _digest(in_force: Sequence[tuple[int, Offer]]) -> str:
+def _digest(in_force: Sequence[_InForce]) -> str:
     """SHA-256 of listing, price, upfront, availability and day of each offer, by listing.
 
     A listing never changes, so its number stands for all it says.
     """
-    offers = [offer for _, offer in in_force]
     columns = (
-        [listing_id for listing_id, _ in in_force],
-        [_scaled(offer.price_per_hour) for offer in offers],
-        [_scaled(offer.upfront) for offer in offers],
-        [offer.sold_now for offer in offers],
-        [offer.as_of.toordinal() if offer.as_of else 0 for offer in offers],
+        [listing_id for listing_id, _, _ in in_force],
+        [units[0] for _, units, _ in in_force],
+        [units[1] for _, units, _ in in_force],
+        [offer.sold_now for _, _, offer in in_force],
+        [offer.as_of.toordinal() if offer.as_of else 0 for _, _, offer in in_force],
     )
     content = b"".join(np.array(column, dtype="<i8").tobytes() for column in columns)
     return hashlib.sha256(content).hexdigest()
