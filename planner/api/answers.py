@@ -93,26 +93,54 @@ class ComparisonSerializer(serializers.Serializer[Any]):
     risk = ObjectField(allow_null=True)
     sensitivity = ObjectsField()
     warnings = serializers.ListField(child=serializers.CharField())
+    exchange_rate = ObjectField(allow_null=True, required=False)
+    offers = ObjectField(required=False)
+    """Offer id → the offer, with the provider's own price."""
+    servers = ObjectsField(required=False)
+    cost_curve = ObjectField(required=False)
+    price_grid = ObjectField(allow_null=True, required=False)
+    explanation = ObjectField(allow_null=True, required=False)
+    robust = ObjectField(allow_null=True, required=False)
     inherited = ObjectsField(required=False)
+    """What came from the team's settings."""
+
+
+class RangeSerializer(serializers.Serializer[Any]):
+    p10 = serializers.FloatField()
+    p50 = serializers.FloatField()
+    p90 = serializers.FloatField()
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
-    """Hours, memory, duration and layout of a workload on one accelerator, with ranges."""
+    """Hours, memory, duration and layout of a workload on one accelerator, with ranges; null
+    where a figure has no meaning for the kind of work."""
 
     accelerator = serializers.CharField()
-    accelerator_hours = ObjectField()
-    wall_clock_hours = serializers.JSONField()
+    accelerators = serializers.IntegerField()
+    runs = serializers.IntegerField()
+    accelerator_hours = RangeSerializer()
+    precision = serializers.CharField(allow_null=True)
+    wall_clock_hours = serializers.FloatField(allow_null=True)
     training_flops = serializers.FloatField(allow_null=True)
+    hardware_flops = serializers.FloatField(allow_null=True)
+    samples_per_second_per_accelerator = serializers.FloatField(allow_null=True)
     mfu = serializers.FloatField(allow_null=True)
-    mfu_source = serializers.CharField(allow_blank=True)
+    mfu_source = serializers.CharField(allow_null=True)
+    hfu = serializers.FloatField(allow_null=True)
     goodput = serializers.FloatField(allow_null=True)
-    goodput_source = serializers.CharField(allow_blank=True)
+    goodput_source = serializers.CharField(allow_null=True)
+    goodput_on_spot = ObjectField(allow_null=True)
+    hours_between_failures = serializers.FloatField(allow_null=True)
+    checkpoint_interval_hours = serializers.FloatField(allow_null=True)
     memory_per_accelerator_gib = serializers.FloatField(allow_null=True)
-    memory_breakdown = ObjectField()
+    memory_breakdown = ObjectField(allow_null=True)
     min_accelerators = serializers.IntegerField(allow_null=True)
-    parallelism = serializers.JSONField()
-    scaling_efficiency = serializers.JSONField()
-    energy_kwh = serializers.JSONField()
+    parallelism = ObjectField(allow_null=True)
+    scaling_efficiency = serializers.FloatField(allow_null=True)
+    energy_kwh = serializers.FloatField(allow_null=True)
+    inference = ObjectField(allow_null=True)
+    cpu = ObjectField()
     candidates = ObjectsField()
+    notes = serializers.ListField(child=serializers.CharField())
     method = serializers.CharField()
     warnings = serializers.ListField(child=serializers.CharField())
