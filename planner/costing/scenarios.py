@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -213,7 +213,28 @@ class _Solver:
             used_hours=used,
             cost=plan.cost,
             bound=min(plan.bound, plan.cost),
+            warnings=tuple(self._warnings(key, plan)),
         )
+
+    def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
+        """What a scenario's name leads one to expect and its plan does not do."""
+        project = self.project
+        owned = {s.key for s in project.sources if s.is_owned}
+        begun = {k for k, units in plan.begun.items() if units.any()}
+        if key is ScenarioKey.ON_PREM and not begun & owned and not _in_place(project):
+            yield "No server is bought: the work is over before the first could arrive."
+        if key is ScenarioKey.COMMITTED and not _rents_ahead(project, plan, begun):
+            yield "No commitment pays: this is renting on demand alone."
+
+
+def _in_place(project: Project) -> bool:
+    return any(s.existing is not None and s.existing.any() for s in project.sources)
+
+
+def _rents_ahead(project: Project, plan: Plan, begun: Collection[str]) -> bool:
+    """Whether a plan pays for anything before it is used."""
+    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(begun)
+    return any(project.by_key[key].purchase_option in COMMITTED for key in used)
 
 
 def feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:

@@ -1,0 +1,181 @@
+"""What each scenario may use, what it says when it cannot, and workloads of every kind."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.costing.results import Scenario, ScenarioKey
+from tests.planner.costing.market_of import CATALOG, H100, catalog, compared, offer
+
+NODE = 8 * 730.0
+
+
+def scenario(key: str, **fields: Any) -> Scenario:
+    return compared(**fields).scenarios[ScenarioKey(key)]
+
+
+def options(one: Scenario) -> set[str]:
+    return {line.purchase_option for line in one.lines if line.category != "tax"}
+
+
+@pytest.mark.parametrize(
+    ("key", "allowed"),
+    [
+        ("on_demand", {"on_demand"}),
+        ("spot", {"spot", "on_demand"}),
+        ("committed", {"reserved", "on_demand"}),
+        ("cloud_mix", {"reserved", "on_demand", "spot"}),
+        ("on_prem", {"owned", "on_demand"}),
+    ],
+)
+def test_a_scenario_uses_what_its_name_says(key: str, allowed: set[str]) -> None:
+    assert options(scenario(key, hours=NODE)) <= allowed
+
+
+def test_spot_is_topped_up_where_a_limit_requires_it() -> None:
+    whole = scenario("spot")
+    capped = scenario("spot", constraints={"max_spot_share": 0.4})
+    assert options(whole) == {"spot"}
+    assert options(capped) == {"spot", "on_demand"}
+    spot = sum(r.hours_used for r in capped.capacity if r.source.endswith(":spot"))
+    assert spot == pytest.approx(0.4 * 4000 * 24, rel=1e-6)
+
+
+def test_without_spot_offers_there_is_no_spot_scenario() -> None:
+    one = scenario("spot", prices=catalog(offer("50")))
+    assert not one.feasible
+    assert "no spot offer fits" in one.why_not[0]
+
+
+def test_a_spot_share_of_nothing_leaves_no_spot_scenario() -> None:
+    one = scenario("spot", constraints={"max_spot_share": 0})
+    assert one.why_not[0] == "constraints.max_spot_share is 0"
+
+
+def test_without_commitments_committed_is_on_demand_and_says_so() -> None:
+    found = compared(catalog(offer("50")))
+    committed = found.scenarios[ScenarioKey.COMMITTED]
+    assert committed.total_cost == found.scenarios[ScenarioKey.ON_DEMAND].total_cost
+    assert any("No commitment fits" in warning for warning in found.warnings)
+    assert any("No commitment pays" in warning for warning in committed.warnings)
+
+
+def test_owning_nothing_is_said() -> None:
+    one = scenario("on_prem", hours=[NODE] + [0] * 23)
+    assert any("No server is bought" in warning for warning in one.warnings)
+
+
+def test_a_quota_is_kept() -> None:
+    quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 2}
+    one = scenario("on_demand", constraints={"quotas": [quota]})
+    used = {line.provider for line in one.lines}
+    assert used == {"aws", "azure"}
+    aws = [r.accelerators for r in one.capacity if r.source.startswith("aws")]
+    assert max(aws) <= 2 + 1e-6
+
+
+def test_a_quota_of_one_region_leaves_the_others() -> None:
+    quota = {
+        "provider": "aws", "region": "us-east-1", "accelerator": "H100-80GB-SXM",
+        "max_accelerators": 0,
+    }  # fmt: skip
+    one = scenario("on_demand", constraints={"quotas": [quota], "providers": ["aws"]})
+    assert {line.region for line in one.lines} == {"eu-west-1"}
+
+
+def test_a_monthly_budget_is_kept() -> None:
+    limit = 25_000
+    found = compared(hours=4000, constraints={"monthly_budget": limit})
+    for one in found.scenarios.values():
+        if one.feasible:
+            assert max(one.cash_per_month[:24]) <= limit + Decimal("0.05")
+
+
+def test_a_monthly_budget_of_nothing_is_answered_with_the_least() -> None:
+    one = scenario("on_demand", constraints={"monthly_budget": 0})
+    assert not one.feasible
+    assert "monthly_budget: 0 → at least" in one.why_not[0]
+
+
+def test_a_capex_budget_is_kept() -> None:
+    one = scenario("hybrid", hours=NODE * 3, constraints={"capex_budget": 450_000})
+    capital = {"capex", "install", "network_storage", "spares"}
+    assert sum(x.amount for x in one.lines if x.category in capital) <= 450_000
+
+
+def test_purchase_options_limit_what_is_rented() -> None:
+    found = compared(constraints={"purchase_options": ["reserved"]})
+    assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
+    assert (
+        "constraints.purchase_options leaves out on_demand"
+        in found.scenarios[ScenarioKey.ON_DEMAND].why_not
+    )
+    assert options(found.scenarios[ScenarioKey.COMMITTED]) == {"reserved"}
+
+
+def test_a_larger_peak_takes_more_nodes_for_fewer_hours() -> None:
+    wide = {
+        "kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 4000,
+        "peak_accelerators": 40,
+    }  # fmt: skip
+    one = scenario("on_demand", workload=wide)
+    assert {row.accelerators for row in one.capacity} == {40.0}
+    assert one.total_cost == scenario("on_demand").total_cost
+
+
+TRAINING = {
+    "kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100 SXM",
+    "runs": [{"start": "2027-03", "deadline": "2027-05"}],
+}  # fmt: skip
+SAMPLES = {
+    "kind": "samples", "samples": 1.28e6, "epochs": 90, "accelerator": "H100 SXM",
+    "samples_per_second": 3000, "runs": [{"start": "2027-02"}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("workload", [TRAINING, SAMPLES])
+def test_a_training_is_compared_from_its_runs(workload: dict[str, Any]) -> None:
+    answer = compared(workload=workload).as_dict()
+    assert sum(answer["demand"]["hours_per_month"]) > 0
+    assert answer["demand"]["hours_per_month"][0] == 0
+    one = answer["scenarios"][0]
+    assert one["feasible"]
+    assert {line["month"] for line in one["lines"]} <= set(range(1, 24))
+
+
+def test_other_accelerators_serve_by_their_throughput() -> None:
+    slug = "nvidia-a100-80gb-sxm"
+    prices = catalog(
+        offer("50"),
+        offer("10", accelerator=slug, instance_type="p4de.24xlarge"),
+    )
+    both = compared(
+        prices, on_prem={"servers": []}, constraints={"accelerators": [H100, "A100-80GB"]}
+    ).as_dict()
+    candidates = {c["accelerator"]: c["relative_throughput"] for c in both["demand"]["candidates"]}
+    assert 0.3 < candidates[slug] < 0.8
+    assert {x["accelerator"] for x in both["offers"].values()} == {slug}
+    hours = 4000 / 8 / candidates[slug] * 24
+    assert float(both["scenarios"][0]["total_cost"]) == pytest.approx(hours * 10, rel=1e-6)
+
+
+def test_the_reference_itself_may_be_left_out() -> None:
+    only = compared(CATALOG, on_prem={"servers": []}, constraints={"accelerators": ["A100-80GB"]})
+    assert not any(s.feasible for s in only.scenarios.values())
+    assert "accelerator nvidia-a100-80gb-sxm excludes 4 of 4" in " ".join(
+        only.scenarios[ScenarioKey.ON_DEMAND].why_not
+    )
+
+
+def test_a_job_that_takes_a_node_leaves_smaller_ones_aside() -> None:
+    large = {"kind": "training", "parameters": 7e10, "tokens": 1e11, "accelerator": "H100 SXM"}
+    prices = catalog(offer("5", count=1), offer("60"))
+    one = compared(prices, workload=large, on_prem={"servers": []})
+    assert {x.instance_type for x in one.scenarios[ScenarioKey.ON_DEMAND].lines} == {"p5.48xlarge"}
+    small = compared(catalog(offer("5", count=1)), workload=large, on_prem={"servers": []})
+    assert "hold fewer accelerators in a node than one job takes" in " ".join(
+        small.scenarios[ScenarioKey.ON_DEMAND].why_not
+    )
