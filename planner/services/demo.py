@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime as dt
 import io
 from decimal import Decimal
@@ -13,6 +14,7 @@ from django.utils import timezone
 
 from planner.models import Access, Project, Role, SavedComparison, Team, access_of
 from planner.services import actuals, projects, saved, teams
+from planner.services.actual_rows import OWN_COLUMNS
 
 NAME, SLUG = "Demo workspace", "demo-workspace"
 PEOPLE = {
@@ -159,23 +161,26 @@ def _runs(today: dt.date) -> list[dict[str, str]]:
 
 def _billed(plan: SavedComparison) -> str:
     """What the first months were billed at: a little more hours and dearer than planned."""
-    rows = ["month,category,provider,region,instance_type,purchase_option,hours,cost"]
+    file = io.StringIO()
+    rows = csv.DictWriter(file, OWN_COLUMNS, lineterminator="\n")
+    rows.writeheader()
     for line in actuals.plan_lines(plan):
         if int(line["month"]) < MONTHS_PAST:
-            rows.append(_billed_row(plan, line))
-    start = str(plan.answer["start"])
-    rows.append(f"{start},support,aws,,,,0,1250.00")
-    return "\n".join(rows) + "\n"
+            rows.writerow(_billed_row(plan, line))
+    rows.writerow({"month": plan.answer["start"], "cost": "1250.00", "category": "support"})
+    return file.getvalue()
 
 
-def _billed_row(plan: SavedComparison, line: Any) -> str:
+def _billed_row(plan: SavedComparison, line: Any) -> dict[str, Any]:
     first = dt.date.fromisoformat(f"{plan.answer['start']}-01")
     used = 1 + Decimal("0.04") * (int(line["month"]) + 1)
-    hours = float(line["quantity"]) * float(used) if "hour" in str(line["unit"]) else 0
+    is_hours = "hour" in str(line["unit"])
     cost = (Decimal(line["amount"]) * used * Decimal("1.02")).quantize(actuals.CENT)
-    place = (line["provider"] or "", line["region"] or "", line["instance_type"] or "")
-    cells = (line["category"], *place, line["purchase_option"] or "", f"{hours:.2f}", f"{cost:f}")
-    return ",".join((_month(first, int(line["month"])), *cells))
+    return {name: line.get(name) or "" for name in OWN_COLUMNS} | {
+        "month": _month(first, int(line["month"])),
+        "hours": f"{float(line['quantity']) * float(used):.2f}" if is_hours else "0",
+        "cost": f"{cost:f}",
+    }
 
 
 def _month(day: dt.date, months: int) -> str:

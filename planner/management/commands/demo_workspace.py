@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from planner.services import demo
-from pricing.invalid_input import InvalidInput
+from pricing import catalog
 
 
 class Command(BaseCommand):
@@ -39,18 +39,17 @@ class Command(BaseCommand):
             demo.set_password(password)
             self._tell(password)
         else:
-            people = " or ".join((*list(demo.PEOPLE)[:1], "another role"))
+            people = ", ".join(demo.PEOPLE)
             self.stdout.write(
-                f"Demo workspace: sign in as {people}; lost the password? "
-                "manage.py demo_workspace --new-password"
+                f"Demo workspace: sign in as {people} "
+                "(lost the password? manage.py demo_workspace --new-password)"
             )
 
     def _make(self) -> None:
         password = secrets.token_urlsafe(9) if settings.DEBUG else None
-        try:
-            demo.make(password)
-        except InvalidInput as refusal:
-            raise CommandError(f"The demo workspace needs prices first: {refusal}") from None
+        if not catalog.revisions_in_force():
+            raise CommandError("The demo workspace needs prices first: manage.py load_catalog")
+        demo.make(password)
         if password:
             self._tell(password)
         else:

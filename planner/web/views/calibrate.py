@@ -15,7 +15,7 @@ from planner.web.team.forms import LogForm
 @open_page
 def calibrate(request: HttpRequest) -> HttpResponse:
     """The log is read and forgotten; nothing of it is kept."""
-    form = LogForm(request.POST or None, request.FILES or None)
+    form = LogForm(request.POST, request.FILES) if request.method == "POST" else LogForm()
     found = sent(form, lambda values: read_log_text(text_of(values["log"])))
     context = {
         "form": form,

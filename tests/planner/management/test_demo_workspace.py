@@ -1,0 +1,87 @@
+"""The demo workspace: made once, whole, quiet afterwards."""
+
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from django.contrib.auth import authenticate, get_user_model
+from django.core.management import call_command
+from django.db import transaction
+from django.test import override_settings
+
+from planner.models import ActualsUpload, Membership, Project, ServerQuote, State, Team
+from planner.services import demo
+from tests.planner.workspace import market
+
+
+@pytest.fixture(autouse=True)
+def _here(settings):
+    settings.DEBUG = True
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup, django_db_blocker):
+    """One workspace for the module, in a transaction that is undone."""
+    hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    with django_db_blocker.unblock(), transaction.atomic():
+        market()
+        with override_settings(DEBUG=True, PASSWORD_HASHERS=hashers):
+            said = told()
+        yield said
+        transaction.set_rollback(True)
+
+
+def told(**options) -> str:
+    out = io.StringIO()
+    call_command("demo_workspace", stdout=out, **options)
+    return out.getvalue()
+
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_tells_in_two_lines_how_to_sign_in(made):
+    password = re.search(r"password (\S+)", made)[1]
+    assert len(made.strip().splitlines()) <= 2
+    assert authenticate(username="demo-owner", password=password)
+
+
+def test_there_is_somebody_of_every_role(made):
+    roles = Membership.objects.filter(team__slug=demo.SLUG).values_list("role", flat=True)
+    assert sorted(roles) == ["approver", "editor", "owner", "viewer"]
+
+
+def test_there_is_an_approved_plan_and_one_that_waits(made):
+    states = {s.state for p in projects() for s in p.saved_comparisons.all()}
+    assert {State.APPROVED, State.SUBMITTED} <= states
+
+
+def projects():
+    found = list(Project.objects.filter(team__slug=demo.SLUG))
+    assert len(found) == 2
+    assert all(project.scenarios.exists() for project in found)
+    return found
+
+
+def test_there_are_prices_a_quote_and_actuals(made):
+    team = Team.objects.get(slug=demo.SLUG)
+    assert team.price_adjustments
+    assert ServerQuote.objects.filter(team=team).exists()
+    assert ActualsUpload.objects.get(team=team).lines.count() > 2
+
+
+def test_a_second_call_changes_nothing_and_shows_no_password(made):
+    before = get_user_model().objects.get(username="demo-owner").password
+    said = told()
+    assert "demo-owner" in said
+    assert "with the password" not in said
+    assert get_user_model().objects.get(username="demo-owner").password == before
+    assert Team.objects.filter(slug__startswith="demo").count() == 1
+
+
+def test_a_lost_password_is_replaced(made):
+    password = re.search(r"password (\S+)", told(new_password=True))[1]
+    assert authenticate(username="demo-viewer", password=password)

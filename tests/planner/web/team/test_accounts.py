@@ -1,0 +1,84 @@
+"""Account pages: our layout, sign-up open or closed, the company's sign-in where configured."""
+
+from __future__ import annotations
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.core import mail
+
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import person
+
+SIGNUP = {"username": "fresh", "password1": "pass word 4711", "password2": "pass word 4711"}
+VISITOR = ["login", "signup", "password/reset", "password/reset/done", "inactive"]
+MEMBER = ["logout", "password/change", "email", "3rdparty"]
+
+
+@pytest.mark.parametrize("page", VISITOR)
+def test_a_visitor_s_page_is_in_our_layout(client, db, settings, page):
+    settings.SIGNUP_OPEN = True
+    assert "GPU cost planner" in text(client.get(f"/accounts/{page}/"))
+
+
+@pytest.mark.parametrize("page", MEMBER)
+def test_a_member_s_page_is_in_our_layout(client, db, page):
+    client.force_login(person("someone"))
+    answer = client.get(f"/accounts/{page}/")
+    assert answer.status_code == 200
+    assert "GPU cost planner" in text(answer)
+
+
+def test_sign_in_leads_back(client, db):
+    person("someone")
+    values = {"login": "someone", "password": "pass word 4711", "next": "/market/"}
+    assert client.post("/accounts/login/", values)["Location"] == "/market/"
+
+
+def test_sign_in_by_e_mail(client, db):
+    person("someone", email="some@one.test")
+    values = {"login": "some@one.test", "password": "pass word 4711"}
+    assert client.post("/accounts/login/", values).status_code == 302
+
+
+def test_a_wrong_password_is_refused_and_the_name_kept(client, db):
+    person("someone")
+    answer = client.post("/accounts/login/", {"login": "someone", "password": "no"})
+    assert "not correct" in text(answer)
+    assert 'value="someone"' in text(answer)
+
+
+def test_sign_out_asks_first(client, db):
+    client.force_login(person("someone"))
+    client.get("/accounts/logout/")
+    assert "_auth_user_id" in client.session
+    client.post("/accounts/logout/")
+    assert "_auth_user_id" not in client.session
+
+
+def test_an_account_is_made_where_sign_up_is_open(client, db, settings):
+    settings.SIGNUP_OPEN = True
+    client.post("/accounts/signup/", SIGNUP)
+    assert get_user_model().objects.filter(username="fresh").exists()
+
+
+def test_no_account_is_made_where_sign_up_is_closed(client, db, settings):
+    settings.SIGNUP_OPEN = False
+    assert "closed" in text(client.post("/accounts/signup/", SIGNUP)).lower()
+    assert not get_user_model().objects.exists()
+
+
+def test_a_forgotten_password_is_replaced_by_mail(client, db):
+    person("someone", email="some@one.test")
+    client.post("/accounts/password/reset/", {"email": "some@one.test"})
+    assert "/accounts/password/reset/key/" in mail.outbox[0].body
+
+
+def test_the_company_s_sign_in_is_offered_where_configured(client, db, settings):
+    app = {"provider_id": "company", "name": "Our company", "client_id": "a", "secret": "b",
+           "settings": {"server_url": "https://id.test"}}  # fmt: skip
+    settings.SOCIALACCOUNT_PROVIDERS = {"openid_connect": {"APPS": [app]}}
+    assert "Sign in with Our company" in text(client.get("/accounts/login/"))
+
+
+def test_no_other_sign_in_is_offered_without_it(client, db):
+    assert "third-party" not in text(client.get("/accounts/login/"))

@@ -1,0 +1,155 @@
+"""Tokens and webhooks: secrets shown once, revoked at once; and the audit log of it all."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from planner.models import ApiToken, AuditEntry, Role, Scope, WebhookDelivery, WebhookEndpoint
+from planner.services import tokens, webhooks
+from tests.planner.web.team.texts import text
+
+TOKENS = "/team/alpha/settings/tokens/"
+HOOKS = "/team/alpha/settings/webhooks/"
+TOKEN = {"name": "Nightly", "kind": "personal", "scopes": ["read"], "days": "30"}
+HOOK = {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
+
+
+def test_a_token_is_shown_once_and_works(work, signed_in, client):
+    browser = signed_in(Role.EDITOR)
+    page = text(browser.post(TOKENS, TOKEN))
+    found = re.search(r'id="secret">([^<]+)<', page)
+    assert found
+    assert found[1] not in text(browser.get(TOKENS))
+    me = client.get("/api/v1/me/", headers={"Authorization": f"Bearer {found[1]}"})
+    assert me.json()["scopes"] == ["read"]
+
+
+def test_an_owner_makes_a_service_token(work, signed_in):
+    signed_in().post(TOKENS, {**TOKEN, "kind": "service", "role": "viewer"})
+    assert ApiToken.objects.get().user is None
+
+
+def test_an_editor_makes_no_service_token(work, signed_in):
+    assert signed_in(Role.EDITOR).post(TOKENS, {**TOKEN, "kind": "service"}).status_code == 403
+
+
+def test_nobody_is_offered_a_role_above_their_own(work, signed_in):
+    answer = signed_in(Role.EDITOR).post(TOKENS, {**TOKEN, "role": "owner"})
+    assert answer.status_code == 400
+    assert not ApiToken.objects.exists()
+
+
+def test_the_scope_refresh_is_refused_beside_its_box(work, signed_in):
+    answer = signed_in().post(TOKENS, {**TOKEN, "scopes": ["refresh"]})
+    assert "given by operators of this server alone" in text(answer)
+    assert 'value="Nightly"' in text(answer)
+
+
+def test_a_token_lives_a_year_at_most(work, signed_in):
+    assert signed_in().post(TOKENS, {**TOKEN, "days": "9999"}).status_code == 400
+
+
+@pytest.fixture
+def token(work) -> ApiToken:
+    made, _ = tokens.create_token(
+        work.access(Role.EDITOR), work.team, name="mine", scopes=[Scope.READ], days=3
+    )
+    return made
+
+
+def test_members_see_their_own_tokens_and_owners_all(work, token, signed_in):
+    assert "mine" not in text(signed_in(Role.VIEWER).get(TOKENS))
+    assert "mine" in text(signed_in(Role.EDITOR).get(TOKENS))
+    assert "mine" in text(signed_in().get(TOKENS))
+
+
+def test_a_token_is_revoked(work, token, signed_in):
+    signed_in(Role.EDITOR).post(f"{TOKENS}{token.pk}/revoke/")
+    token.refresh_from_db()
+    assert not token.is_active
+
+
+def test_a_webhook_is_added_and_its_secret_shown_once(work, signed_in):
+    browser = signed_in()
+    page = text(browser.post(HOOKS, HOOK))
+    endpoint = WebhookEndpoint.objects.get()
+    assert webhooks.secret_of(endpoint) in page
+    assert webhooks.secret_of(endpoint) not in text(browser.get(HOOKS))
+
+
+def test_an_address_inside_the_network_is_refused_beside_its_box(work, signed_in):
+    answer = signed_in().post(HOOKS, {**HOOK, "url": "https://127.0.0.1/x"})
+    assert answer.status_code == 400
+    assert not WebhookEndpoint.objects.exists()
+
+
+@pytest.fixture
+def endpoint(work) -> WebhookEndpoint:
+    return webhooks.add_endpoint(work.access(), work.team, HOOK)
+
+
+def test_a_webhook_is_switched_off(work, endpoint, signed_in):
+    signed_in().post(f"{HOOKS}{endpoint.pk}/", {**HOOK, "version": endpoint.version})
+    endpoint.refresh_from_db()
+    assert not endpoint.active
+
+
+def test_a_new_signing_secret_is_shown_once(work, endpoint, signed_in):
+    old = webhooks.secret_of(endpoint)
+    page = text(signed_in().post(f"{HOOKS}{endpoint.pk}/rotate/"))
+    endpoint.refresh_from_db()
+    new = webhooks.secret_of(endpoint)
+    assert new in page
+    assert new != old
+
+
+def test_deliveries_are_listed_with_what_became_of_them(work, endpoint, signed_in):
+    WebhookDelivery.objects.create(
+        team=work.team, endpoint=endpoint, event="test", payload={}, state="failed", error="No way."
+    )
+    assert "No way." in text(signed_in().get(f"{HOOKS}{endpoint.pk}/"))
+
+
+def test_a_test_event_is_queued(work, endpoint, signed_in, settings):
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    signed_in().post(f"{HOOKS}{endpoint.pk}/test/")
+    assert endpoint.deliveries.get().event == "test"
+
+
+def test_a_webhook_is_removed(work, endpoint, signed_in):
+    signed_in().post(f"{HOOKS}{endpoint.pk}/remove/")
+    assert not WebhookEndpoint.objects.exists()
+
+
+AUDIT = "/team/alpha/settings/audit/"
+
+
+def test_the_audit_log_says_from_what_to_what(work, signed_in):
+    browser = signed_in()
+    browser.post("/team/alpha/settings/", {"name": "Research", "currency": "USD"})
+    page = text(browser.get(AUDIT))
+    assert "name: Alpha → Research" in page
+    assert "owner-of-alpha" in page
+
+
+def test_the_audit_log_is_narrowed(work, token, signed_in):
+    work.project()
+    page = text(signed_in().get(f"{AUDIT}?action=token.created&actor=editor"))
+    assert "token.created" in page
+    assert ">project.created</td>" not in page
+
+
+def test_a_filter_that_matches_nothing_says_so(work, signed_in):
+    assert "Nothing matches" in text(signed_in().get(f"{AUDIT}?actor=nobody"))
+
+
+def test_the_audit_log_comes_in_pages(work, signed_in):
+    AuditEntry.objects.bulk_create(
+        AuditEntry(team=work.team, actor="x", action=f"a{i}", object_type="t", object_id="1")
+        for i in range(60)
+    )
+    page = text(signed_in().get(AUDIT))
+    assert "Page 1 of 2" in page
+    assert "Older" in page

@@ -1,0 +1,126 @@
+"""Refreshes for operators, and jobs for everybody whose they are."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from planner.models import Job, Role
+from planner.services import jobs
+from pricing.batch import Batch
+from pricing.models import HeldBatch, RefreshRun, Revision
+from pricing.publication import publish
+from tests.planner.costing.market_of import offer
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import SEEN, person
+
+
+@pytest.fixture
+def operator(db) -> Client:
+    browser = Client()
+    browser.force_login(person("operator", is_staff=True))
+    return browser
+
+
+@pytest.fixture
+def held(work) -> HeldBatch:
+    """A hundredfold price, which the checks hold back."""
+    rows = (offer("5504.00", as_of=SEEN),)
+    done = publish(Batch("aws", rows, as_of=SEEN), today=SEEN)
+    assert done.outcome == "held"
+    return done.held_batch
+
+
+def test_the_page_tells_what_is_in_force_and_what_ran(work, operator):
+    RefreshRun.objects.create(provider="aws", outcome="failed", message="No key.", remedy="Set it.")
+    page = text(operator.get("/operator/"))
+    assert "No key. Set it." in page
+    assert "AWS" in page
+
+
+def test_held_prices_are_shown_with_the_reasons(held, operator):
+    page = text(operator.get("/operator/"))
+    assert all(reason in page for reason in held.reasons)
+
+
+def test_held_prices_are_released(held, operator):
+    page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
+    assert "are published" in page
+    assert Revision.objects.filter(provider="aws").count() == 2
+
+
+def test_held_prices_are_rejected(held, operator):
+    operator.post(f"/operator/held/{held.pk}/reject/")
+    held.refresh_from_db()
+    assert held.state == "discarded"
+    assert Revision.objects.filter(provider="aws").count() == 1
+
+
+def test_what_was_decided_is_not_decided_again(held, operator):
+    operator.post(f"/operator/held/{held.pk}/reject/")
+    page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
+    assert "It is discarded already" in page
+
+
+def test_run_now_starts_a_job(operator, settings):
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    answer = operator.post("/operator/refresh/", {"providers": ["aws"]})
+    job = Job.objects.get()
+    assert answer["Location"] == f"/jobs/{job.pk}/"
+    assert job.arguments == {"providers": ["aws"]}
+
+
+def test_an_unknown_provider_is_refused(operator):
+    assert operator.post("/operator/refresh/", {"providers": ["moon"]}).status_code == 400
+    assert not Job.objects.exists()
+
+
+@pytest.fixture
+def running(work) -> Job:
+    return Job.objects.create(
+        team=work.team, kind="project_reprice", state="running", done=3, total=10, message="Third"
+    )
+
+
+def test_a_running_job_shows_its_progress_and_asks_again(running, signed_in):
+    page = text(signed_in(Role.VIEWER).get(f"/jobs/{running.pk}/"))
+    assert 'max="10" value="3"' in page
+    assert "Third" in page
+    assert 'hx-trigger="every 700ms"' in page
+
+
+def test_htmx_gets_the_bar_alone(running, signed_in):
+    answer = signed_in().get(f"/jobs/{running.pk}/", headers={"HX-Request": "true"})
+    assert "<html" not in text(answer)
+
+
+def test_a_job_that_is_over_asks_no_more(running, signed_in):
+    Job.objects.update(state="failed", error={"detail": "It broke.", "errors": []})
+    page = text(signed_in().get(f"/jobs/{running.pk}/"))
+    assert "It broke." in page
+    assert "hx-trigger" not in page
+
+
+def test_a_job_is_cancelled(running, signed_in):
+    signed_in(Role.EDITOR).post(f"/jobs/{running.pk}/cancel/")
+    running.refresh_from_db()
+    assert running.cancel_requested
+
+
+def test_a_finished_job_is_not_cancelled(running, signed_in):
+    Job.objects.update(state="succeeded", result={"results": []})
+    page = text(signed_in().post(f"/jobs/{running.pk}/cancel/", follow=True))
+    assert "The job is over" in page
+
+
+def test_a_refresh_is_seen_by_operators_alone(work, operator, signed_in):
+    job = jobs.Job.objects.create(kind="price_refresh", arguments={"providers": []})
+    assert operator.get(f"/jobs/{job.pk}/").status_code == 200
+    assert signed_in().get(f"/jobs/{job.pk}/").status_code == 404
+
+
+def test_what_each_provider_came_to_is_told(work, operator):
+    result = {"results": [{"provider": "aws", "outcome": "failed", "message": "No key.",
+                           "remedy": "Set it.", "revision": None, "offers": None}]}  # fmt: skip
+    job = Job.objects.create(kind="price_refresh", state="succeeded", result=result)
+    assert "No key. Set it." in text(operator.get(f"/jobs/{job.pk}/")).replace("..", ".")

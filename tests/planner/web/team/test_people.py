@@ -1,0 +1,137 @@
+"""Members, their roles, and invitation links."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+
+import pytest
+from django.utils import timezone
+
+from planner.models import Invitation, Membership, Role
+from planner.services import teams
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import Workspace, person
+
+HERE = "/team/alpha/settings/members/"
+
+
+def role_of(work: Workspace, role: Role) -> str:
+    return Membership.objects.get(team=work.team, user=work.users[role]).role
+
+
+def member(work: Workspace, role: Role) -> Membership:
+    return Membership.objects.get(team=work.team, user=work.users[role])
+
+
+@pytest.fixture
+def link(work) -> str:
+    _, secret = teams.invite(work.access(), work.team, Role.EDITOR)
+    return f"/join/{secret}/"
+
+
+def test_members_are_listed_with_their_roles(work, signed_in):
+    page = text(signed_in(Role.VIEWER).get(HERE))
+    assert "approver-of-alpha" in page
+    assert "(you)" in page
+
+
+def test_an_owner_changes_a_role(work, signed_in):
+    target = member(work, Role.VIEWER)
+    signed_in().post(f"{HERE}{target.pk}/role/", {"role": "approver"})
+    assert role_of(work, Role.VIEWER) == "approver"
+
+
+def test_an_unknown_role_is_refused_in_words(work, signed_in):
+    target = member(work, Role.VIEWER)
+    answer = signed_in().post(f"{HERE}{target.pk}/role/", {"role": "king"}, follow=True)
+    assert "'king' is no role" in text(answer)
+    assert role_of(work, Role.VIEWER) == "viewer"
+
+
+def test_the_only_owner_cannot_step_down(work, signed_in):
+    target = member(work, Role.OWNER)
+    answer = signed_in().post(f"{HERE}{target.pk}/role/", {"role": "viewer"}, follow=True)
+    assert "make another member owner first" in text(answer)
+
+
+def test_an_owner_removes_a_member(work, signed_in):
+    target = member(work, Role.VIEWER)
+    signed_in().post(f"{HERE}{target.pk}/remove/")
+    assert not Membership.objects.filter(pk=target.pk).exists()
+
+
+def test_a_member_leaves(work, signed_in):
+    target = member(work, Role.VIEWER)
+    answer = signed_in(Role.VIEWER).post(f"{HERE}{target.pk}/remove/")
+    assert answer["Location"] == "/team/"
+    assert not Membership.objects.filter(pk=target.pk).exists()
+
+
+def test_an_invitation_link_is_shown_once(work, signed_in):
+    browser = signed_in()
+    page = text(browser.post(HERE, {"role": "editor", "days": "3"}))
+    assert re.search(r"http://testserver/join/inv_[\w-]+/", page)
+    assert "/join/inv_" not in text(browser.get(HERE))
+
+
+def test_the_page_with_a_secret_is_not_kept_by_browsers(work, signed_in):
+    answer = signed_in().post(HERE, {"role": "editor", "days": "3"})
+    assert "no-store" in answer["Cache-Control"]
+
+
+def test_too_long_an_invitation_is_refused_beside_its_box(work, signed_in):
+    answer = signed_in().post(HERE, {"role": "editor", "days": "999"})
+    assert answer.status_code == 400
+    assert not Invitation.objects.exists()
+
+
+def test_only_owners_see_invitations(work, link, signed_in):
+    assert "Invitations" in text(signed_in().get(HERE))
+    assert "Invitations" not in text(signed_in(Role.APPROVER).get(HERE))
+
+
+def test_a_revoked_link_no_longer_works(work, link, signed_in, client):
+    invitation = Invitation.objects.get()
+    signed_in().post(f"/team/alpha/settings/invitations/{invitation.pk}/revoke/")
+    client.force_login(person("newcomer"))
+    assert client.get(link).status_code == 404
+
+
+def test_whoever_opens_the_link_signed_in_may_join(work, link, client):
+    client.force_login(person("newcomer"))
+    assert "Join Alpha" in text(client.get(link))
+    answer = client.post(link, follow=True)
+    assert "Welcome to Alpha" in text(answer)
+    assert Membership.objects.get(user__username="newcomer").role == "editor"
+
+
+def test_a_link_works_once(work, link, client):
+    client.force_login(person("newcomer"))
+    client.post(link)
+    client.force_login(person("second"))
+    answer = client.post(link, follow=True)
+    assert "is no open invitation" in text(answer)
+    assert not Membership.objects.filter(user__username="second").exists()
+
+
+def test_an_expired_link_answers_like_an_unknown_one(work, link, client):
+    Invitation.objects.update(expires_at=timezone.now() - dt.timedelta(days=1))
+    client.force_login(person("newcomer"))
+    assert client.get(link).status_code == 404
+    assert client.get("/join/inv_nothing/").status_code == 404
+
+
+def test_a_member_does_not_join_twice(work, link, signed_in):
+    answer = signed_in(Role.VIEWER).post(link, follow=True)
+    assert "You are already a member" in text(answer)
+
+
+def test_an_invited_visitor_signs_up_though_sign_up_is_closed(work, link, client, settings):
+    settings.SIGNUP_OPEN = False
+    assert client.get(link)["Location"].startswith("/accounts/login/")
+    values = {"username": "fresh", "password1": "pass word 4711", "password2": "pass word 4711"}
+    answer = client.post(f"/accounts/signup/?next={link}", {**values, "next": link})
+    assert answer["Location"] == link
+    client.post(link)
+    assert Membership.objects.filter(user__username="fresh", team=work.team).exists()

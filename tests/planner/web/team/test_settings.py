@@ -1,0 +1,131 @@
+"""What comparisons inherit: name and currency, contract prices, defaults, server quotes."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models import Role, ServerQuote
+from planner.services import teams
+from planner.services.comparing import answer
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import REQUEST
+
+PRICES = "/team/alpha/settings/prices/"
+SERVERS = "/team/alpha/settings/servers/"
+QUOTE = {"label": "Quoted", "slug": "our-h100", "server": "dgx-h100", "unit_price": "310000"}
+
+
+def test_name_and_currency_are_changed(work, signed_in):
+    signed_in().post("/team/alpha/settings/", {"name": "Research", "currency": "USD"})
+    work.team.refresh_from_db()
+    assert work.team.name == "Research"
+
+
+def test_a_discount_is_inherited_by_comparisons(work, signed_in):
+    values = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.5"}
+    assert signed_in().post(PRICES, values)["Location"] == PRICES
+    work.team.refresh_from_db()
+    scenarios = {s["key"]: s for s in answer(REQUEST, work.team).answer["scenarios"]}
+    assert scenarios["on_demand"]["total_cost"] == "82560.00"  # half of 165,120
+
+
+def test_defaults_are_kept_as_fractions_and_shown_in_per_cent(work, signed_in):
+    browser = signed_in()
+    browser.post(PRICES, {"finance.discount_rate_per_year~pct": "7"})
+    work.team.refresh_from_db()
+    assert work.team.defaults == {"finance": {"discount_rate_per_year": 0.07}}
+    page = text(browser.get(PRICES))
+    assert 'name="finance.discount_rate_per_year~pct" value="7"' in page
+
+
+def test_what_is_emptied_is_gone(work, signed_in):
+    teams.change_settings(work.access(), work.team, {"defaults": {"finance": {"tax_rate": 0.2}}})
+    signed_in().post(PRICES, {"finance.tax_rate~pct": ""})
+    work.team.refresh_from_db()
+    assert work.team.defaults == {}
+
+
+def test_a_refusal_stands_beside_its_box_and_nothing_typed_is_lost(work, signed_in):
+    values = {"on_prem.pue": "0.5", "finance.tax_rate~pct": "9"}
+    answer = signed_in().post(PRICES, values)
+    page = text(answer)
+    assert answer.status_code == 400
+    assert 'id="id_on_prem.pue_error"' in page
+    assert "must be at least 1" in page
+    assert 'value="9"' in page
+
+
+def test_a_private_offer_that_lacks_a_value_keeps_the_others(work, signed_in):
+    page = text(signed_in().post(PRICES, {"custom_offers.0.label": "Private"}))
+    assert 'value="Private"' in page
+    assert "custom_offers.0" in page
+
+
+def test_add_another_shows_a_row_more_and_saves_nothing(work, signed_in):
+    values = {"price_adjustments.0.multiplier": "0.9", "rows.price_adjustments": "2"}
+    page = text(signed_in().post(PRICES, values))
+    assert "price_adjustments.1.multiplier" in page
+    assert 'value="0.9"' in page
+    work.team.refresh_from_db()
+    assert work.team.price_adjustments == []
+
+
+def test_a_change_on_top_of_another_s_is_refused_once(work, signed_in):
+    version = work.team.version
+    teams.change_settings(work.access(), work.team, {"name": "Renamed"})
+    browser = signed_in()
+    values = {"finance.tax_rate~pct": "20", "version": version}
+    page = text(browser.post(PRICES, values))
+    assert "It was changed since you read it" in page
+    assert 'value="20"' in page
+
+
+def test_a_viewer_sees_the_prices_and_cannot_type(work, signed_in):
+    page = text(signed_in(Role.VIEWER).get(PRICES))
+    assert "Owners change them" in page
+    assert "Save for the team" not in page
+
+
+def test_a_quote_is_added_in_the_team_s_currency(work, signed_in):
+    signed_in(Role.EDITOR).post(SERVERS, QUOTE)
+    quote = ServerQuote.objects.get()
+    assert quote.server == {"server": "dgx-h100", "unit_price": 310000.0}
+    assert "310,000 USD" in text(signed_in(Role.VIEWER).get(SERVERS))
+
+
+def test_a_quote_that_lacks_a_value_is_refused_beside_its_box(work, signed_in):
+    values = {**QUOTE, "server": "custom"}
+    answer = signed_in().post(SERVERS, values)
+    assert answer.status_code == 400
+    assert "is required of a custom server" in text(answer)
+    assert 'value="Quoted"' in text(answer)
+
+
+def test_a_taken_short_name_is_refused(work, signed_in):
+    signed_in().post(SERVERS, QUOTE)
+    assert "is taken in this team" in text(signed_in().post(SERVERS, QUOTE))
+
+
+@pytest.fixture
+def quote(work) -> ServerQuote:
+    values = {"slug": "our-h100", "label": "Quoted", "server": {"server": "dgx-h100"}}
+    return teams.add_quote(work.access(), work.team, values)
+
+
+def test_a_quote_is_changed_and_keeps_its_short_name(work, quote, signed_in):
+    values = {**QUOTE, "slug": "other", "version": quote.version}
+    signed_in(Role.EDITOR).post(f"{SERVERS}{quote.pk}/", values)
+    quote.refresh_from_db()
+    assert (quote.slug, quote.server["unit_price"]) == ("our-h100", 310000.0)
+
+
+def test_a_quote_that_somebody_else_changed_is_not_overwritten(work, quote, signed_in):
+    teams.change_quote(work.access(), quote, {"label": "Theirs"})
+    answer = signed_in().post(f"{SERVERS}{quote.pk}/", {**QUOTE, "version": quote.version})
+    assert answer.status_code == 400
+    assert "It was changed since you read it" in text(answer)
+
+
+def test_a_quote_is_removed(work, quote, signed_in):
+    signed_in(Role.EDITOR).post(f"{SERVERS}{quote.pk}/remove/")
+    assert not ServerQuote.objects.exists()
