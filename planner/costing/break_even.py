@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.assumptions import Assumptions
-from planner.costing.charges import CAPITAL, Calendar, Category
+from planner.costing.charges import Calendar, Category
 from planner.costing.finance import discount_factors
 from planner.costing.purchase import ServerToBuy, running_cost_per_hour, server_source
-from planner.costing.source import Source
+from planner.costing.source import OWNED, Source
 from pricing.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -227,22 +227,18 @@ class Crossing:
 
 def cost_lines(server: Source | None, rents: Sequence[Rent], calendar: Calendar) -> list[CostLine]:
     """Ways of getting one node as large as `server` (or one reference accelerator) for the months
-    in which the server can serve, as lines over its hours of use."""
+    in which the server can serve, as lines over its hours of use; a server that may not be bought
+    at the start has none."""
     capacity = 1.0 if server is None else server.capacity
     months = np.ones(calendar.months)
     lines = []
     if server is not None and server.term is not None:
-        months = server.term.active[0, : calendar.months]
         unit = server.unit(calendar)
-        lines.append(
-            CostLine(
-                server.key,
-                server.label,
-                server.purchase_option,
-                float(unit.start_cost[0]),
-                float(unit.hour_cost @ months),
-            )
-        )
+        fixed = float(unit.start_cost[0])
+        if np.isfinite(fixed):
+            months = server.term.active[0, : calendar.months]
+            in_use = float(unit.hour_cost @ months)
+            lines.append(CostLine(server.key, server.label, OWNED, fixed, in_use))
     weight = float(months @ calendar.discount[: calendar.months]) * (1.0 - calendar.tax_rate)
     for rent in rents:
         cost = rent.per_capacity * capacity * weight
@@ -277,10 +273,3 @@ def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
             if 0 < hours <= HOURS_PER_MONTH:
                 found.append(Crossing(one.key, other.key, hours, one.cost(hours)))
     return sorted(found, key=lambda c: c.hours_per_month)
-
-
-def capital_per_unit(server: Source) -> float:
-    """Capital that one unit takes: unit price, network and storage, installation, spares."""
-    return sum(
-        c.quantity * float(c.unit_price[0]) for c in server.unit_charges if c.category in CAPITAL
-    )

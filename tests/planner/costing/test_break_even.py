@@ -129,6 +129,15 @@ def test_the_grid_turns_where_owning_pays() -> None:
     assert [float(x) for x in full] == sorted((float(x) for x in full), reverse=True)
 
 
+@pytest.mark.parametrize(
+    "fields", [{"lead_time_months": 30}, {"servers": [SERVER | {"max_units": 0}]}]
+)
+def test_a_server_that_cannot_be_had_has_no_line(fields: dict[str, Any]) -> None:
+    answer = compared(on_prem={"servers": [SERVER]} | fields).as_dict()
+    assert answer["price_grid"] is None
+    assert {s["purchase_option"] for s in answer["cost_curve"]["series"]} & {"owned"} == set()
+
+
 def test_break_even_needs_no_scenario() -> None:
     answer = compared(catalog(offer("55.04")), constraints={"capex_budget": 0}).as_dict()
     assert answer["break_even"]
