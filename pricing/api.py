@@ -63,7 +63,8 @@ class OffersView(APIView):
         etag = etag_of("offers", now, search.key, size, given, today)
         if is_not_modified(request, etag):
             return not_modified(etag)
-        page = _kept_page if size <= CursorPages.page_size else _page
+        is_kept = size <= CursorPages.page_size and search.as_of is None
+        page = _kept_page if is_kept else _page
         more, content = page(search, place, size, today, now)
         body = {"next": _link(request, more) if more else None, **content}
         return Response(body, headers={"ETag": etag, "Cache-Control": "no-cache"})

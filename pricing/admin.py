@@ -1,0 +1,118 @@
+"""What an operator looks at: revisions, batches held for review, refresh runs, reference data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin, messages
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+from pricing import models, publication
+from pricing.invalid_input import InvalidInput
+from pricing.locks import AlreadyRunning
+from pricing.models import HeldBatch
+from pricing.provider import ProviderUnavailable
+
+BREAK = mark_safe("<br>")
+"""Between lines; a constant of ours, nothing from outside."""
+
+if TYPE_CHECKING:
+    _ModelAdmin = admin.ModelAdmin[Any]
+else:
+    _ModelAdmin = admin.ModelAdmin
+
+
+class ReadOnly(_ModelAdmin):
+    """Nothing is written by hand: revisions come from batches alone."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+@admin.register(models.Revision)
+class RevisionAdmin(ReadOnly):
+    list_display = (
+        *("provider", "number", "as_of", "published_at", "origin", "offer_count"),
+        *("added", "gone", "dearer", "cheaper", "changed"),
+    )
+    list_filter = ("provider", "origin")
+    exclude = ("dates", "moves")
+    readonly_fields = ("largest_moves",)
+
+    @admin.display(description="largest moves")
+    def largest_moves(self, revision: models.Revision) -> SafeString:
+        return format_html_join(
+            BREAK,
+            "{}: {} → {} {}/h (× {})",
+            (
+                (m["offer_id"], m["before"], m["after"], m["currency"], m["ratio"])
+                for m in revision.moves
+            ),
+        )
+
+
+@admin.register(HeldBatch)
+class HeldBatchAdmin(ReadOnly):
+    """Batches that the checks did not let through. Releasing publishes one as it was fetched."""
+
+    list_display = ("provider", "state", "created_at", "offer_count", "why")
+    list_filter = ("state", "provider")
+    exclude = ("payload", "reasons")
+    readonly_fields = ("why",)
+    actions = ("release", "discard")
+
+    @admin.display(description="why it is held")
+    def why(self, held: HeldBatch) -> SafeString:
+        return format_html_join(BREAK, "{}", ((reason,) for reason in held.reasons))
+
+    @admin.action(description="Release: publish as fetched", permissions=["release"])
+    def release(self, request: HttpRequest, queryset: Any) -> None:
+        for held in queryset.order_by("pk"):
+            try:
+                done = publication.release(held)
+            except (InvalidInput, AlreadyRunning, ProviderUnavailable, DatabaseError) as error:
+                self.message_user(request, f"{held}: {error}", messages.ERROR)
+            else:
+                said = f"{held.provider}: published revision {done.revision} from batch {held.pk}"
+                self.message_user(request, said, messages.SUCCESS)
+
+    @admin.action(description="Discard: keep, but do not publish", permissions=["release"])
+    def discard(self, request: HttpRequest, queryset: Any) -> None:
+        waiting = queryset.filter(state=HeldBatch.State.WAITING)
+        count = waiting.update(state=HeldBatch.State.DISCARDED)
+        self.message_user(request, f"{count} discarded", messages.SUCCESS)
+
+    def has_release_permission(self, request: HttpRequest) -> bool:
+        """Whoever may change held batches may decide on them, though not edit them."""
+        return bool(super(ReadOnly, self).has_change_permission(request))
+
+
+@admin.register(models.RefreshRun)
+class RefreshRunAdmin(ReadOnly):
+    list_display = (
+        *("provider", "outcome", "started_at", "finished_at", "offer_count", "skipped_count"),
+        "message",
+    )
+    list_filter = ("outcome", "provider")
+
+
+@admin.register(models.ExchangeRate)
+class ExchangeRateAdmin(_ModelAdmin):
+    list_display = ("currency", "date", "units_per_usd", "source")
+    list_filter = ("currency",)
+
+
+@admin.register(models.Region)
+class RegionAdmin(_ModelAdmin):
+    list_display = ("provider", "region", "name", "geography", "country", "g_co2e_per_kwh")
+    list_filter = ("provider", "geography")
+    search_fields = ("region", "name", "city")
