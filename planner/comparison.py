@@ -27,9 +27,14 @@ from planner.costing.carbon import Energy, Grids, energy_of
 from planner.costing.cautions import cautions
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
-from planner.costing.market import Market, custom_table, refuse_unknown_names
+from planner.costing.market import Market, custom_table
 from planner.costing.recipe import Recipe
 from planner.costing.recommendation import Recommendation, recommend
+from planner.costing.refusals import (
+    refuse_a_blink,
+    refuse_clashing_terms,
+    refuse_unknown_names,
+)
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.risk import Risk, Spread, risk_of, spread_of
 from planner.costing.scenarios import (
@@ -44,7 +49,6 @@ from planner.request import ComparisonRequest, read_request
 from planner.sizing.demand import Demand, demand_of
 from planner.sizing.equivalents import with_equivalents
 from pricing.accelerators import resolve
-from pricing.invalid_input import InvalidInput
 from pricing.offers import PurchaseOption
 from pricing.snapshot import Catalog
 
@@ -160,7 +164,8 @@ class _Comparing:
 
     def result(self) -> Comparison:
         refuse_unknown_names(self.request, self.catalog)
-        self._refuse_clashing_terms()
+        refuse_clashing_terms(self.terms)
+        refuse_a_blink(self.request, self.demand)
         scenarios = self._explained(scenarios_of(self.project))
         break_even = tuple(self._break_even())
         return Comparison(
@@ -297,15 +302,6 @@ class _Comparing:
     @property
     def project(self) -> Project:
         return self.recipe.project
-
-    def _refuse_clashing_terms(self) -> None:
-        life, lead = self.terms["useful_life_months"], self.terms["lead_time_months"]
-        if life <= lead:
-            raise InvalidInput(
-                "on_prem.useful_life_months",
-                f"{life:g} is no longer than the lead time of {lead:g} months; "
-                f"allowed are more than {lead:g}",
-            )
 
     def _explained(self, scenarios: Mapping[ScenarioKey, Scenario]) -> dict[ScenarioKey, Scenario]:
         """Scenarios with the reasons for what is not there."""

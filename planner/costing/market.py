@@ -39,7 +39,6 @@ from planner.sizing.demand import Demand
 from planner.sizing.parallelism import fast_domain
 from pricing.accelerators import get as sheet_of
 from pricing.accelerators import resolve
-from pricing.invalid_input import InvalidInput
 from pricing.offer_table import OfferTable
 from pricing.offers import Offer, PurchaseOption
 from pricing.snapshot import Catalog
@@ -316,22 +315,3 @@ def _limit_name(name: str, filters: Filters) -> str:
     if name == "accelerators":
         return f"accelerator {shown}"
     return f"constraints.{name} ({shown})"
-
-
-def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
-    """Raise `InvalidInput` for a provider, region or geography that nothing is sold in."""
-    if not request.use_catalog:
-        return
-    own = request.custom_offers
-    limits = request.constraints
-    known = {
-        "providers": {o.provider for o in own},
-        "regions": {o.region for o in own},
-        "geographies": set(),
-    }
-    for name, mine in known.items():
-        wanted = [value for value in getattr(limits, name) or () if value not in mine]
-        try:
-            catalog.refuse_unknown(**{name: wanted})
-        except InvalidInput as error:
-            raise error.under("constraints") from error

@@ -178,6 +178,12 @@ def test_a_life_shorter_than_the_lead_time_is_refused() -> None:
     assert caught.value.field == "on_prem.useful_life_months"
 
 
+def test_work_of_a_blink_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="0.001 h or more") as caught:
+        compared(hours=1e-6)
+    assert caught.value.field == "workload.hours_per_month"
+
+
 def test_another_currency_needs_a_rate() -> None:
     with pytest.raises(InvalidInput) as caught:
         compared(currency="EUR")
