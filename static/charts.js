@@ -91,7 +91,7 @@
       return {
         ...option,
         xAxis: valueAxis("", { name: doc.y_label, nameLocation: "middle", nameGap: 28, axisLabel: { color: theme().text, formatter: (v) => short.format(v + doc.base) } }),
-        yAxis: axis("", { type: "category", data: doc.x.map(String), inverse: true, axisLabel: { color: theme().text, width: 170, overflow: "break" } }),
+        yAxis: axis("", { type: "category", data: doc.x.map(String), inverse: true, axisLabel: { color: theme().text, width: Math.min(240, doc.width * 0.42), overflow: "break", fontSize: 11, lineHeight: 12 } }),
         series: doc.series.map((one, i) => ({ type: "bar", stack: "move" + i, barGap: "-100%", name: one.name, data: from(one.values), itemStyle: { decal: DECALS[i] } })),
       };
     },
@@ -125,7 +125,7 @@
   function draw(element) {
     const source = document.getElementById(element.dataset.chart);
     if (!source || !window.echarts) return;
-    const doc = JSON.parse(source.textContent);
+    const doc = { ...JSON.parse(source.textContent), width: element.clientWidth };
     const old = window.echarts.getInstanceByDom(element);
     if (old) old.dispose();
     const chart = window.echarts.init(element, null, { renderer: "canvas" });
@@ -133,10 +133,12 @@
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", `${doc.title} ${doc.summary}`);
   }
-  const all = (root) => root.querySelectorAll("[data-chart]").forEach(draw);
+  const all = () => document.querySelectorAll("[data-chart]").forEach((one) => {
+    if (!window.echarts?.getInstanceByDom(one)) draw(one);
+  });
 
-  document.addEventListener("DOMContentLoaded", () => all(document));
-  document.addEventListener("htmx:afterSettle", (event) => all(event.target.parentElement || document));
+  document.addEventListener("DOMContentLoaded", all);
+  document.addEventListener("htmx:afterSwap", all);
   window.addEventListener("resize", () => document.querySelectorAll("[data-chart]").forEach((one) => {
     const chart = window.echarts && window.echarts.getInstanceByDom(one);
     if (chart) chart.resize();

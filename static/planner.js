@@ -3,26 +3,87 @@
   "use strict";
   const months = /[\t\n;]+/;
 
-  /* A column pasted into a month grid fills the boxes that follow. */
+  /* The text of a month grid as boxes, one for each month; the text stays what is sent. */
+  const months = (form) => {
+    const start = /^(\d{4})-(\d{2})$/.exec(form.elements.start?.value || "");
+    const count = Math.min(Math.max(parseInt(form.elements.horizon_months?.value || "36", 10) || 36, 1), 120);
+    return Array.from({ length: count }, (_, i) => {
+      if (!start) return `month ${i}`;
+      const at = Number(start[2]) - 1 + i;
+      return `${Number(start[1]) + Math.floor(at / 12)}-${String((at % 12) + 1).padStart(2, "0")}`;
+    });
+  };
+  const parts = (text) => text.trim().split(/[\s;]+|,(?!\d{3}\b)/).filter(Boolean).map((one) => one.replace(/,/g, ""));
+
+  function fillGrid(grid) {
+    const text = document.getElementById(grid.dataset.monthGrid);
+    const list = grid.querySelector(".month-boxes");
+    if (!text || !list) return;
+    const given = parts(text.value);
+    list.replaceChildren(...months(text.form).map((label, i) => {
+      const cell = document.createElement("label");
+      const box = document.createElement("input");
+      box.className = "form-control form-control-sm text-end";
+      box.inputMode = "decimal";
+      box.value = given.length === 1 ? given[0] : given[i] ?? "";
+      cell.append(label, box);
+      return cell;
+    }));
+  }
+  function writeGrid(grid) {
+    const text = document.getElementById(grid.dataset.monthGrid);
+    text.value = [...grid.querySelectorAll(".month-boxes input")].map((box) => box.value.trim() || "0").join("\n");
+    text.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  function makeGrids() {
+    for (const grid of document.querySelectorAll("[data-month-grid]:empty")) {
+      const fold = document.createElement("details");
+      const title = document.createElement("summary");
+      const list = document.createElement("div");
+      title.textContent = "Month by month";
+      list.className = "month-boxes";
+      fold.append(title, list);
+      fold.addEventListener("toggle", () => { if (fold.open) fillGrid(grid); });
+      grid.append(fold);
+      const text = document.getElementById(grid.dataset.monthGrid);
+      if (text && parts(text.value).length > 1) fold.open = true;
+    }
+  }
+  document.addEventListener("DOMContentLoaded", makeGrids);
+  document.addEventListener("input", (event) => {
+    const grid = event.target.closest("[data-month-grid]");
+    if (grid) event.stopPropagation();
+  }, true);
+  document.addEventListener("change", (event) => {
+    const grid = event.target.closest("[data-month-grid]");
+    if (grid) { event.stopPropagation(); writeGrid(grid); return; }
+    if (["start", "horizon_months"].includes(event.target.name)) document.querySelectorAll("[data-month-grid]").forEach(fillGrid);
+  }, true);
+
+  /* A column pasted into the grid fills the boxes that follow. */
   document.addEventListener("paste", (event) => {
     const box = event.target.closest("[data-month-grid] input");
     if (!box) return;
-    const values = event.clipboardData.getData("text").trim().split(months);
+    const values = parts(event.clipboardData.getData("text"));
     if (values.length < 2) return;
     event.preventDefault();
-    const boxes = [...box.closest("[data-month-grid]").querySelectorAll("input")];
+    const grid = box.closest("[data-month-grid]");
+    const boxes = [...grid.querySelectorAll("input")];
     const first = boxes.indexOf(box);
-    values.forEach((value, i) => { if (boxes[first + i]) boxes[first + i].value = value.trim(); });
-    box.dispatchEvent(new Event("change", { bubbles: true }));
+    values.forEach((value, i) => { if (boxes[first + i]) boxes[first + i].value = value; });
+    writeGrid(grid);
   });
 
-  /* Copies the address of the page. */
+  /* Copies a link instead of following it. */
   document.addEventListener("click", (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
     event.preventDefault();
-    const text = button.dataset.copy === "address" ? window.location.href.split("#")[0] : button.dataset.copy;
-    navigator.clipboard.writeText(text).then(() => { button.textContent = "Link copied"; });
+    const text = new URL(button.dataset.copy, window.location.href).href;
+    navigator.clipboard.writeText(text).then(
+      () => { button.textContent = "Link copied"; },
+      () => { window.location.assign(text); },
+    );
   });
 
   document.addEventListener("click", (event) => {

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from planner.costing.assumptions import Assumptions
 from planner.costing.exposure import Exposure, exposure_of
+from planner.costing.pulse import beat
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project
 from planner.request import Risk as AskedRisk
@@ -158,6 +159,7 @@ def simulate(
     cost = np.empty((len(exposures), len(futures.slip)))
     peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
     for rows, slip in _chunks(futures.slip):
+        beat(rows.start, len(futures.slip))
         work = _shifted(hours, slip)
         at_peak = np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
         demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years)

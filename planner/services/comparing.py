@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.comparison import compare
+from planner.costing.pulse import listening
 from planner.models import Job, Team
 from planner.services.jobs import Progress
 from planner.services.overlay import inherit
@@ -69,8 +70,22 @@ def next_month(today: dt.date) -> str:
 
 
 def comparison_job(job: Job, progress: Progress) -> Answer:
-    progress.step(0, 1, "Comparing")
-    return answer(job.arguments["request"], job.team).answer
+    """The answer to `request`, at `revisions` where they are named: then without the overlay,
+    which the request of a shared link holds already."""
+    progress.step(0, None, "Comparing")
+    revisions = job.arguments.get("revisions")
+    catalog = None if revisions is None else catalogs.at(revisions)
+    team = job.team if revisions is None else None
+    with listening(lambda done, total: progress.step(done, total, "Trying futures")):
+        return answer(job.arguments["request"], team, catalog).answer
+
+
+def answered_by(job: Job) -> Answered:
+    """The answer that a comparison job found, with the request it belongs to."""
+    request, inherited = dict(job.arguments["request"]), dict[str, str]()
+    if job.team and job.arguments.get("revisions") is None:
+        request, inherited = inherit(request, job.team)
+    return Answered(request, inherited, job.result)
 
 
 def batch_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -29,10 +29,12 @@ _GROUPED = re.compile(r"^[+-]?\d{1,3}([,_ \u00a0]\d{3})+(\.\d+)?$")
 def number(text: str, scale: str = "") -> int | float | str:
     """What was typed as a number, exactly scaled; the text itself where it is none.
 
-    >>> number("1,250,000"), number("8", "pct"), number("7e9"), number("many")
-    (1250000, 0.08, 7000000000, 'many')
+    >>> number("1,250,000"), number("8", "pct"), number("8 %"), number("7e9"), number("many")
+    (1250000, 0.08, 0.08, 7000000000, 'many')
     """
     tidy = text.strip()
+    if tidy.endswith("%") and scale in ("", "pct"):
+        tidy, scale = tidy[:-1].rstrip(), "pct"
     if _GROUPED.match(tidy):
         tidy = re.sub(r"[,_ \u00a0]", "", tidy)
     try:
@@ -48,14 +50,15 @@ def number(text: str, scale: str = "") -> int | float | str:
 def numbers(text: str) -> int | float | str | list[int | float | str]:
     """One number, or a column of them as pasted from a spreadsheet.
 
-    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000")
-    (100, [100, 200, 0.5], 1000)
+    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000"), numbers("100;")
+    (100, [100, 200, 0.5], 1000, [100])
     """
     tidy = text.strip()
     if _GROUPED.match(tidy):
         return number(tidy)
     values = [number(part) for part in _SEPARATORS.split(tidy) if part]
-    return values[0] if len(values) == 1 else values
+    is_one = len(values) == 1 and not tidy.endswith(";")
+    return values[0] if is_one else values
 
 
 def parts(text: str) -> list[str]:
@@ -67,11 +70,16 @@ Convert = Callable[[str], Any]
 
 
 def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
-    for here, below in zip(path, [*path[1:], ""], strict=True):
-        if not below:
-            tree[here] = value
+    """A name given both as a value and as a group keeps the value, which the core refuses."""
+    *groups, last = path
+    for name in groups:
+        tree = tree.setdefault(name, {})
+        if not isinstance(tree, dict):
             return
-        tree = tree.setdefault(here, {})
+    if value == {}:
+        tree.setdefault(last, value)
+    else:
+        tree[last] = value
 
 
 def _lists(tree: Any) -> Any:
@@ -88,8 +96,9 @@ def read(
     query: QueryDict, kinds: Mapping[str, str], ignored: Callable[[str], bool] = lambda path: False
 ) -> dict[str, Any]:
     """The request that an address holds. `kinds` gives the kind of value of each path, with
-    list positions written as `*`: text, number, numbers, words, flag or choices. Paths for
-    which `ignored` holds belong to the page, not to the request.
+    list positions written as `*` and everything below a name as `**`: text, number, numbers,
+    words, flag, choices, or nothing (an empty list or group). Paths for which `ignored` holds
+    belong to the page, not to the request.
 
     An empty value is an absent one; a path not in `kinds` is passed on as text, so that the
     core can refuse it by name.
@@ -102,7 +111,8 @@ def read(
             continue
         segments = path.split(".")
         pattern = ".".join("*" if s.isdigit() else s for s in segments)
-        _place(tree, segments, _convert(kinds.get(pattern, "text"), values, scale))
+        kind = kinds.get(pattern) or kinds.get(f"{segments[0]}.**", "text")
+        _place(tree, segments, _convert(kind, values, scale))
     found = _lists(tree)
     return found if isinstance(found, dict) else {}
 
@@ -119,7 +129,23 @@ def _convert(kind: str, values: list[str], scale: str) -> Any:
         return values
     if kind == "flag":
         return last in ("1", "true", "on", "yes")
+    if kind == "nothing":
+        return _NOTHING.get(last, last)
     return last
+
+
+_NOTHING: Mapping[str, Any] = {"none": [], "default": {}}
+"""Words in which an address writes an empty list and an empty group."""
+
+
+def tidied(query: QueryDict, *without: str) -> QueryDict:
+    """The address without empty values and without the names given."""
+    kept = QueryDict(mutable=True)
+    for name, values in query.lists():
+        filled = [value for value in values if value.strip()]
+        if filled and name not in without:
+            kept.setlist(name, filled)
+    return kept
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:
@@ -151,12 +177,14 @@ def _flat(name: str, value: Any) -> list[tuple[str, str]]:
     if value is None:
         return []
     if isinstance(value, Mapping):
-        return flatten(value, f"{name}.")
+        return flatten(value, f"{name}.") if value else [(name, "default")]
     if isinstance(value, list | tuple):
+        if not value:
+            return [(name, "none")]
         if any(isinstance(one, Mapping) for one in value):
             return [pair for i, one in enumerate(value) for pair in _flat(f"{name}.{i}", one)]
         if all(isinstance(one, int | float) for one in value):
-            return [(name, " ".join(_text(one) for one in value))]
+            return [(name, " ".join(_text(one) for one in value) + ";" * (len(value) == 1))]
         return [(name, str(one)) for one in value]
     return [(name, _text(value))]
 

@@ -5,7 +5,6 @@ Works on the answer's dict alone, so that a fresh answer and a saved one look th
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,12 +13,11 @@ from typing import Any
 
 from django.http import QueryDict
 
+from planner.web import answer_tables as tables
 from planner.web import charts
-from planner.web.fields import ALL, KINDS
+from planner.web.assumption_rows import AssumptionRow, kept_address, rows_of
 
 Scenario = Mapping[str, Any]
-
-LINE_SOURCES = ("compute", "commitment", "upfront", "capex")
 
 
 @dataclass(frozen=True)
@@ -39,27 +37,6 @@ class Card:
     def extra(self) -> Decimal | None:
         """What it costs more than renting on demand."""
         return None if self.saving is None else -self.saving
-
-
-@dataclass(frozen=True)
-class Purchase:
-    """Something begun in a month: bought, committed or paid upfront."""
-
-    month: str
-    label: str
-    what: str
-    quantity: Any
-    amount: Decimal
-
-
-@dataclass(frozen=True)
-class UsedOffer:
-    """An offer or server of the shown scenario, with what it costs altogether."""
-
-    line: Mapping[str, Any]
-    quantity: float
-    amount: Decimal
-    offer: Mapping[str, Any] | None
 
 
 class AnswerPage:
@@ -125,64 +102,53 @@ class AnswerPage:
             charts.capacity(self.answer, self.shown),
             charts.categories(self.answer),
             charts.hours_curve(self.answer),
-            charts.fan(self.answer),
             charts.tornado(self.answer, Decimal(self.shown["total_cost"])),
+            charts.fan(self.answer),
         ]
         return [chart for chart in drawn if chart is not None]
 
+    @property
+    def places(self) -> list[tuple[charts.Chart, bool]]:
+        """Charts, and whether each takes a whole line: the first, and one left over."""
+        last = len(self.charts) - 1
+        return [(c, i == 0 or (i == last and i % 2 == 1)) for i, c in enumerate(self.charts)]
+
     @cached_property
-    def purchases(self) -> list[Purchase]:
+    def purchases(self) -> list[tables.Purchase]:
         """What the shown plan begins, when and for how much."""
-        if not self.shown:
-            return []
-        labels = [*charts.months_of(self.answer), "end"]
-        return [
-            Purchase(
-                month=labels[int(line["month"])],
-                label=line["label"],
-                what=line["category"],
-                quantity=line["quantity"],
-                amount=Decimal(line["amount"]),
-            )
-            for line in self.shown["lines"]
-            if line["category"] in ("capex", "upfront")
-        ] + self._commitments(labels)
-
-    def _commitments(self, labels: list[str]) -> list[Purchase]:
-        if not self.shown:
-            return []
-        return [
-            Purchase(
-                month=labels[int(begun["month"])],
-                label=begun["label"],
-                what="commitment",
-                quantity=begun["units"],
-                amount=Decimal(begun["amount"]),
-            )
-            for begun in self.shown.get("begun", [])
-            if begun["kind"] == "commitment"
-        ]
+        return tables.purchases_of(self.answer, self.shown) if self.shown else []
 
     @cached_property
-    def used(self) -> list[UsedOffer]:
+    def used(self) -> list[tables.UsedOffer]:
         """Offers and servers behind the shown plan, the dearest first."""
-        if not self.shown:
-            return []
-        offers = self.answer["offers"]
-        sums: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-        for line in self.shown["lines"]:
-            if line["category"] in LINE_SOURCES:
-                sums[line["offer_id"] or line["label"]].append(line)
-        rows = [
-            UsedOffer(
-                line=lines[0],
-                quantity=sum(float(line["quantity"]) for line in lines),
-                amount=sum((Decimal(line["amount"]) for line in lines), Decimal(0)),
-                offer=offers.get(key),
-            )
-            for key, lines in sums.items()
-        ]
-        return sorted(rows, key=lambda row: -row.amount)
+        return tables.used_of(self.answer, self.shown) if self.shown else []
+
+    @cached_property
+    def futures(self) -> list[tables.FutureRow]:
+        return tables.futures_of(self.answer)
+
+    @cached_property
+    def energy(self) -> list[tables.EnergyRow]:
+        return tables.energy_of(self.answer)
+
+    @cached_property
+    def grid(self) -> tables.Grid | None:
+        return tables.grid_of(self.answer)
+
+    @cached_property
+    def demand(self) -> dict[str, Any]:
+        """Hours of the whole plan with their range, and the highest peak."""
+        found = self.answer["demand"]
+        hours = sum(float(value) for value in found["hours_per_month"])
+        spread = found["range"]
+        return {
+            "accelerator": found["accelerator"],
+            "hours": hours,
+            "low": hours * float(spread["p10"]),
+            "high": hours * float(spread["p90"]),
+            "peak": max((float(value) for value in found["peak_accelerators"]), default=0.0),
+            "method": found["method"],
+        }
 
     @property
     def break_even(self) -> list[dict[str, Any]]:
@@ -194,34 +160,17 @@ class AnswerPage:
         ]
 
     @cached_property
-    def assumptions(self) -> list[dict[str, Any]]:
-        """Rows of the assumptions with the words of the form and whether a page can change them."""
-        return [
-            {**row, "label": _label(row["field"]), "editable": row["field"] in KINDS}
-            for row in self.answer["assumptions"]
-        ]
+    def assumptions(self) -> list[AssumptionRow]:
+        """Every assumption with the box that changes it."""
+        return rows_of(self.answer)
 
     @property
     def kept_address(self) -> list[tuple[str, str]]:
         """Names and values of the address that the assumption rows do not hold themselves."""
-        held = {row["field"] for row in self.assumptions if row["editable"]}
-        return [
-            (name, value)
-            for name, values in (self.query or QueryDict()).lists()
-            for value in values
-            if name.partition("~")[0] not in held
-        ]
+        return kept_address(self.query or QueryDict(), self.assumptions)
 
     @cached_property
     def warnings(self) -> list[str]:
         """Those of the answer, then those of the shown plan, each once."""
         own = self.shown["warnings"] if self.shown else []
         return list(dict.fromkeys([*self.answer["warnings"], *own]))
-
-
-_LABELS = {field.path: field.label for field in ALL}
-
-
-def _label(path: str) -> str:
-    """The form's word for a field; its own name in plain words where the form has none."""
-    return _LABELS.get(path) or path.rpartition(".")[2].replace("_", " ").capitalize()

@@ -13,6 +13,8 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
+from planner.web.fields import ALL
+from planner.web.formatting import figures
 from pricing.offers import PurchaseOption
 
 Answer = Mapping[str, Any]
@@ -99,7 +101,8 @@ def months_of(answer: Answer) -> list[str]:
     return [f"{year + (month - 1 + i) // 12}-{(month - 1 + i) % 12 + 1:02}" for i in range(count)]
 
 
-def _by_month(scenario: Mapping[str, Any], months: int) -> list[Decimal]:
+def spent_by_month(scenario: Mapping[str, Any], months: int) -> list[Decimal]:
+    """What falls due in each month; the residual after the last one."""
     spent = [Decimal(0)] * (months + 1)
     for line in scenario["lines"]:
         spent[min(int(line["month"]), months)] += Decimal(line["amount"])
@@ -112,7 +115,7 @@ def cumulative(answer: Answer) -> Chart:
     series = [
         Series(
             TITLES[scenario["key"]],
-            [float(total) for total in accumulate(_by_month(scenario, len(labels) - 1))],
+            [float(total) for total in accumulate(spent_by_month(scenario, len(labels) - 1))],
             scenario["key"],
         )
         for scenario in feasible(answer)
@@ -305,6 +308,29 @@ def _swing(row: Mapping[str, Any]) -> float:
     return abs(float(row["total_at_high"]) - float(row["total_at_low"]))
 
 
+_PERCENT = {"factor", "fraction"}
+
+
 def _range_label(row: Mapping[str, Any]) -> str:
-    name = str(row["field"]).rpartition(".")[2].replace("_", " ")
-    return f"{name} {row['low']} to {row['high']}"
+    """`electricity per kwh 0.0575 to 0.239 USD/kWh`; factors and fractions in per cent."""
+    name = _NAMES.get(row["field"]) or str(row["field"]).rpartition(".")[2].replace("_", " ")
+    unit = str(row.get("unit", "")).partition(" ")[0]
+    if unit in _PERCENT:
+        return f"{name}, {_percent(row['low'])} to {_percent(row['high'])}"
+    shown = "" if unit in ("ratio", "") else f" {row['unit']}"
+    shown = shown.replace(" per full-time equivalent per year", " a year")
+    return f"{name}, {figures(row['low'])} to {figures(row['high'])}{shown}"
+
+
+def _percent(share: Any) -> str:
+    return f"{float(share) * 100:.3g} %"
+
+
+_NAMES = {
+    **{field.path: field.label if field.label.isupper() else field.label.lower() for field in ALL},
+    "workload.hours": "hours of work",
+    "rental_prices": "rental prices",
+    "on_prem.servers.unit_price": "price of servers",
+    "on_prem.staff_cost_per_year": "cost of one FTE",
+}
+"""What the tornado calls its rows: the form's words."""

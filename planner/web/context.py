@@ -33,11 +33,16 @@ def _navigation(request: HttpRequest) -> list[NavigationItem]:
     return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]
 
 
+def _freshness() -> list[dict[str, Any]]:
+    """Asked for by the whole page alone, not by its fragments."""
+    return [{"row": row, "title": provider_title(row.provider)} for row in freshness()]
+
+
 def page(request: HttpRequest) -> dict[str, Any]:
     """Context of every template."""
     theme = request.COOKIES.get("theme", "light")
     return {
         "theme": theme if theme in THEMES else "light",
         "navigation": _navigation(request),
-        "freshness": [{"row": row, "title": provider_title(row.provider)} for row in freshness()],
+        "freshness": _freshness,
     }

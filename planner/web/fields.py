@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.web.kinds import request_kinds
+
 
 @dataclass(frozen=True)
 class Field:
@@ -26,6 +28,8 @@ class Field:
     """Suffix of the name in the address: pct, bn, …; see `planner.web.address`."""
     default: str = ""
     """Field of the core's defaults, whose value and source are shown."""
+    term: str = ""
+    """Entry of the glossary that explains the label."""
 
     @property
     def name(self) -> str:
@@ -54,10 +58,11 @@ TRAINING = (
     _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
        help="Mixture-of-experts models only: parameters at work on one token."),
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
-    _f("workload.mfu", "Model FLOP utilisation (MFU)", unit="%", scale="pct",
+    _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
        typical="from similar runs",
        help="Leave empty unless you measured it. Above 65 % is suspect."),
-    _f("workload.goodput", "Goodput", unit="%", scale="pct", typical="from failure rates",
+    _f("workload.goodput", "Goodput", term="goodput",
+       unit="%", scale="pct", typical="from failure rates",
        help="Share of the time that makes progress."),
 )  # fmt: skip
 
@@ -71,9 +76,10 @@ SAMPLES = (
 )  # fmt: skip
 
 HOURS = (
-    _f("workload.hours_per_month", "Accelerator-hours per month", kind="numbers", unit="h",
+    _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
+       kind="numbers", unit="h",
        typical="5840", help="One number for every month, or one per month: paste a column."),
-    _f("workload.peak_accelerators", "Accelerators at once", typical="hours ÷ 730",
+    _f("workload.peak_accelerators", "Accelerators at once", term="peak", typical="hours ÷ 730",
        help="Most accelerators needed at the same time."),
 )  # fmt: skip
 
@@ -97,13 +103,15 @@ LIMITS = (
     _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
     _f("constraints.accelerators", "Only these accelerators", kind="words",
        typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
-    _f("constraints.purchase_options", "Purchase options", kind="choices",
+    _f("constraints.purchase_options", "Purchase options", term="commitment", kind="choices",
        choices="purchase_options"),
     _f("constraints.min_accelerator_memory_gib", "Least accelerator memory", unit="GiB",
        typical="80"),
     _f("constraints.min_accelerators_per_node", "Least accelerators in a machine", typical="8"),
-    _f("constraints.max_spot_share", "Spot at most", unit="%", scale="pct", typical="100"),
-    _f("constraints.capex_budget", "Budget for buying", unit="money", typical="1000000",
+    _f("constraints.max_spot_share", "Spot at most", term="spot",
+       unit="%", scale="pct", typical="100"),
+    _f("constraints.capex_budget", "Budget for buying", term="capex",
+       unit="money", typical="1000000",
        help="All purchases over the horizon together."),
     _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
 )  # fmt: skip
@@ -135,7 +143,7 @@ OWNED = (
 OWNING = (
     _f("on_prem.electricity_per_kwh", "Electricity", unit="money/kWh",
        default="electricity_per_kwh"),
-    _f("on_prem.pue", "PUE", default="pue",
+    _f("on_prem.pue", "PUE", term="PUE", default="pue",
        help="Power of the building over power of the machines."),
     _f("on_prem.colocation_per_kw_month", "Colocation", unit="money/kW/month",
        default="colocation_per_kw_month"),
@@ -151,15 +159,19 @@ OWNING = (
        default="staff_cost_per_year"),
     _f("on_prem.spare_rate", "Spares", unit="% of price a year", scale="pct", default="spare_rate"),
     _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),
-    _f("on_prem.residual_rate", "Value kept each year", unit="%", scale="pct",
+    _f("on_prem.residual_rate", "Value kept each year", term="residual value",
+       unit="%", scale="pct",
        default="residual_rate"),
-    _f("on_prem.lead_time_months", "Lead time", unit="months", default="lead_time_months"),
-    _f("on_prem.utilisation_ceiling", "Most use of an own server", unit="%", scale="pct",
+    _f("on_prem.lead_time_months", "Lead time", term="lead time",
+       unit="months", default="lead_time_months"),
+    _f("on_prem.utilisation_ceiling", "Most use of an own server", term="utilisation",
+       unit="%", scale="pct",
        default="utilisation_ceiling"),
 )  # fmt: skip
 
 FINANCE = (
-    _f("finance.discount_rate_per_year", "Discount rate", unit="% a year", scale="pct",
+    _f("finance.discount_rate_per_year", "Discount rate", term="present value",
+       unit="% a year", scale="pct",
        default="discount_rate_per_year"),
     _f("finance.cloud_price_trend_per_year", "Cloud price trend", unit="% a year", scale="pct",
        default="cloud_price_trend_per_year"),
@@ -200,6 +212,7 @@ RISK = (
     _f("risk.spot_interruptions_per_month", "Spot interruptions", unit="per month",
        default="spot_interruptions_per_month"),
     _f("risk.slip_months_sd", "Slipped deadlines", unit="months", default="slip_months_sd"),
+    _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
 )  # fmt: skip
 
 ROWS: dict[str, tuple[Field, ...]] = {
@@ -214,17 +227,8 @@ SINGLE = (*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *OWNING, *FINANCE,
 ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
 
 KINDS: dict[str, str] = {
-    "workload.kind": "text",
+    **request_kinds(),
     **{field.path: field.kind for field in ALL},
-    "workload.layers": "number",
-    "workload.hidden_size": "number",
-    "workload.trainable_parameters": "number",
-    "workload.vocabulary_size": "number",
-    "workload.tokens_per_second_per_accelerator": "number",
-    "on_prem.servers.*.idle_power_kw": "number",
-    "custom_offers.*.provider": "text",
-    "custom_offers.*.region": "text",
-    "custom_offers.*.instance_type": "text",
     "use_catalog": "flag",
 }
-"""Kind of value by path, for `planner.web.address.read`."""
+"""Kind of value by path, for `planner.web.address.read`: the form's own, else the request's."""

@@ -9,7 +9,12 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
+
+from planner.web.glossary import TERMS
 
 register = template.Library()
 _UNKNOWN = "not known"
@@ -104,3 +109,47 @@ def icon(name: str) -> SafeString:
     if not _ICON_NAME.match(name):
         raise template.TemplateSyntaxError(f"{name!r} is not the name of an icon")
     return mark_safe(_icon_markup(name))  # noqa: S308 - a file of the icon package
+
+
+@register.simple_tag
+def term(name: str, text: str = "") -> SafeString:
+    """A word with its meaning on hover and focus, and the glossary one click away.
+
+    With the text `?` it is a mark beside a label that already holds the word.
+    """
+    return format_html(
+        '<a class="term" href="{}#term-{}"{}>{}'
+        '<span class="term-note" role="tooltip">{}</span></a>',
+        reverse("method"),
+        slugify(name),
+        format_html(' aria-label="What is {}?"', name) if text == "?" else "",
+        text or name,
+        TERMS[name],
+    )
+
+
+@register.filter
+def figures(value: Any, digits: int = 3) -> str:
+    """A figure to so many significant digits, never in scientific notation: `0.73`, `1,250`."""
+    found = _decimal(value)
+    if found is None:
+        return _UNKNOWN if value in (None, "") else str(value)
+    if found:
+        found = round(found, digits - 1 - found.adjusted())
+    return plain(found)
+
+
+@register.filter
+def signed(value: Any, currency: str = "USD") -> str:
+    """A difference with its sign: `+1,200 USD`, `−300 USD`, `0 USD`."""
+    found = _decimal(value)
+    if found is None:
+        return _UNKNOWN
+    sign = "" if not round(found) else "+" if found > 0 else "\u2212"
+    return f"{sign}{money(abs(found), currency)}"
+
+
+@register.filter
+def singular(unit: str) -> str:
+    """The unit of one: `node-hours` → `node-hour`."""
+    return str(unit).removesuffix("s")

@@ -11,6 +11,8 @@ from django.http import QueryDict
 
 from planner.web import fields as f
 from planner.web.choices import choices_of, default_of
+from planner.web.plan_request import is_page_only
+from planner.web.sharing import PRICES
 from pricing.invalid_input import InvalidInput
 
 MAX_ROWS = 12
@@ -178,7 +180,9 @@ class PlanForm:
             (name, value)
             for name, values in self.query.lists()
             for value in values
-            if name.partition("~")[0] not in names and name != "workload.kind"
+            if name.partition("~")[0] not in names
+            and name != "workload.kind"
+            and (name == PRICES or not is_page_only(name))
         ]
 
 

@@ -9,9 +9,10 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.models import Team
-from planner.services.comparing import answer
+from planner.services.comparing import Answered, answer
 from planner.web import address
 from planner.web import fields as f
+from planner.web.sharing import PRICES, pinned_catalog
 from pricing.invalid_input import InvalidInput
 
 _OF_KIND: Mapping[str, frozenset[str]] = {
@@ -25,7 +26,10 @@ _SHARED = frozenset(
 _NOT_OF_HOURS = frozenset(
     {"workload.experiments_factor", "workload.runs", "workload.precision", "workload.goodput"}
 )
-PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "tab", "edit"})
+PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES})
+"""Names of the address that are about the page, not part of the request."""
+MAX_FUTURES_AT_ONCE = 100_000
+"""Most futures that a page tries while somebody waits; more run as a job with its progress."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +37,14 @@ class Outcome:
     """What a page has to show: the request, and its answer or the refusals."""
 
     request: dict[str, Any]
-    answer: dict[str, Any] | None = None
+    answered: Answered | None = None
     refusals: tuple[InvalidInput, ...] = ()
+    is_long: bool = False
+    """Whether the request asks for more than a page answers while somebody waits."""
+
+    @property
+    def answer(self) -> dict[str, Any] | None:
+        return self.answered.answer if self.answered else None
 
 
 def of_other_kinds(kind: str) -> frozenset[str]:
@@ -45,15 +55,18 @@ def of_other_kinds(kind: str) -> frozenset[str]:
     return hidden | _NOT_OF_HOURS if kind == "accelerator_hours" else hidden - _SHARED
 
 
+def is_page_only(name: str) -> bool:
+    """Whether a name of the address belongs to the page: how it looks, not what it asks."""
+    return name.partition(".")[0] == "rows" or name in PAGE_ONLY
+
+
 def request_of(query: QueryDict) -> dict[str, Any]:
     """The contract's request that the address of a page holds."""
     elsewhere = of_other_kinds(query.get("workload.kind", ""))
 
     def ignored(path: str) -> bool:
-        root = path.partition(".")[0]
         return (
-            root == "rows"
-            or path in PAGE_ONLY
+            is_page_only(path)
             or path in elsewhere
             or any(path.startswith(f"{other}.") for other in elsewhere)
         )
@@ -61,12 +74,30 @@ def request_of(query: QueryDict) -> dict[str, Any]:
     return address.read(query, f.KINDS, ignored)
 
 
-def outcome_of(query: QueryDict, team: Team | None = None) -> Outcome:
-    """Compares what the address asks, with what the team adds; refusals go to their fields."""
+def outcome_of(query: QueryDict, team: Team | None = None, *, in_short: bool = False) -> Outcome:
+    """Compares what the address asks, with what the team adds; refusals go to their fields.
+
+    An address that names its prices was made to be shared: it holds everything already, and is
+    answered at those prices. `in_short` leaves out risk and sensitivity.
+    """
     request = request_of(query)
     if "workload" not in request:
         return Outcome(request)
+    if in_short:
+        asked = {**request, "sensitivity": False}
+        asked.pop("risk", None)
+    elif _futures(request) > MAX_FUTURES_AT_ONCE:
+        return Outcome(request, is_long=True)
+    else:
+        asked = request
     try:
-        return Outcome(request, answer(request, team).answer)
+        catalog = pinned_catalog(query)
+        return Outcome(request, answer(asked, team if catalog is None else None, catalog))
     except InvalidInput as refusal:
         return Outcome(request, None, refusal.all())
+
+
+def _futures(request: Mapping[str, Any]) -> float:
+    risk = request.get("risk")
+    samples = risk.get("samples") if isinstance(risk, Mapping) else None
+    return samples if isinstance(samples, int | float) else 0

@@ -4,80 +4,107 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
-from planner.sizing.estimate import estimate
-from planner.web import charts
+from planner.web import charts, sharing
 from planner.web.access import open_page
+from planner.web.address import tidied
 from planner.web.answers import AnswerPage
-from planner.web.fields import KINDS
+from planner.web.assumption_rows import Message, messages_of
 from planner.web.forms import PlanForm
-from planner.web.plan_request import Outcome, outcome_of
+from planner.web.live import live_of
+from planner.web.plan_request import MAX_FUTURES_AT_ONCE, Outcome, outcome_of
 from planner.web.presets import PRESETS
 from planner.web.team.current import current_team
-from pricing.invalid_input import InvalidInput
 
 WORKLOAD_KINDS = (
     ("training", "I know my model"),
     ("samples", "I know my samples"),
     ("accelerator_hours", "I know my hours"),
 )
+Context = dict[str, Any]
 
 
 @open_page
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
-    """The form; with a workload in the address, its answer below."""
-    outcome = outcome_of(request.GET, current_team(request))
-    context = _form_context(request.GET, outcome) | {"live": live_of(outcome)}
-    if outcome.answer:
-        context["page"] = AnswerPage(outcome.answer, request.GET.get("scenario", ""), request.GET)
-        context["address"] = without(request.GET, "scenario")
+    """The form; with a workload in the address, its answer."""
+    query = tidied(request.GET)
+    in_place = _is_in_place(request)
+    if len(query) < len(request.GET) and not in_place:
+        return HttpResponseRedirect(_address(query))
+    shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
+    outcome = outcome_of(query, current_team(request), in_short=shows_form)
+    if in_place:
+        return _in_place(request, query, outcome)
+    if outcome.answered and not shows_form:
+        return render(request, "web/plan/answer.html", answer_context(query, outcome))
     status = 400 if outcome.refusals else 200
-    return render(request, "web/plan/page.html", context, status=status)
+    return render(request, "web/plan/form_page.html", _form_context(query, outcome), status=status)
 
 
 @open_page
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
-    outcome = outcome_of(request.GET, current_team(request))
-    return render(
-        request, "web/plan/live.html", {"live": live_of(outcome), "titles": charts.TITLES}
-    )
+    query = tidied(request.GET)
+    outcome = outcome_of(query, current_team(request), in_short=True)
+    return render(request, "web/plan/live.html", _live_context(query, outcome))
 
 
-def without(query: QueryDict, *names: str) -> str:
-    """The address with some names taken out."""
-    kept = query.copy()
-    for name in names:
-        kept.pop(name, None)
-    return kept.urlencode()
+def _is_in_place(request: HttpRequest) -> bool:
+    """Whether an assumption was changed on an open answer, which takes the new figures in."""
+    return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
 
 
-def live_of(outcome: Outcome) -> dict[str, Any]:
-    """What the panel shows: hours, memory and fit, totals, or what is still missing."""
-    answer = outcome.answer
-    if answer is None:
-        return {"refusals": outcome.refusals}
-    hours = sum(float(value) for value in answer["demand"]["hours_per_month"])
-    return {"answer": answer, "hours": hours, "estimate": _estimate(outcome, answer)}
+def _address(query: QueryDict) -> str:
+    return f"{reverse('plan')}?{query.urlencode()}"
 
 
-def _estimate(outcome: Outcome, answer: dict[str, Any]) -> dict[str, Any] | None:
-    workload = outcome.request["workload"]
-    if workload.get("kind") != "training":
-        return None
-    try:
-        found = estimate({"workload": workload, "accelerator": answer["demand"]["accelerator"]})
-    except InvalidInput:
-        return None
-    return found.as_dict()
+def _in_place(request: HttpRequest, query: QueryDict, outcome: Outcome) -> HttpResponse:
+    """New figures for an open answer, or the messages beside what was refused."""
+    if outcome.answered:
+        answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
+        answer["HX-Push-Url"] = _address(query)
+        return answer
+    if not outcome.refusals:
+        answer = HttpResponse()
+        answer["HX-Redirect"] = _address(query)
+        return answer
+    context = {
+        "rows": messages_of(request.GET, outcome.refusals),
+        "refusals": [Message(refusal.field, refusal.message) for refusal in outcome.refusals],
+    }
+    answer = render(request, "web/answer/refused.html", context)
+    answer["HX-Reswap"] = "none"
+    return answer
 
 
-def _form_context(query: QueryDict, outcome: Outcome) -> dict[str, Any]:
+def answer_context(query: QueryDict, outcome: Outcome) -> Context:
+    """What the answer's templates need."""
+    if outcome.answered is None:
+        raise ValueError("There is no answer to show.")
+    answered = outcome.answered
+    return {
+        "outcome": outcome,
+        "page": AnswerPage(answered.answer, query.get("scenario", ""), query),
+        "address": tidied(query, "scenario").urlencode(),
+        "share": f"{reverse('plan')}?{sharing.address_to_share(answered)}",
+        "inherited": answered.inherited,
+        "since": sharing.since(query, answered),
+        "todays": sharing.with_todays_prices(query),
+        "titles": charts.TITLES,
+    }
+
+
+def _live_context(query: QueryDict, outcome: Outcome) -> Context:
+    return {"live": live_of(query, outcome), "titles": charts.TITLES, "outcome": outcome}
+
+
+def _form_context(query: QueryDict, outcome: Outcome) -> Context:
     form = PlanForm(query, outcome.refusals)
     groups = ("plan", "training", "samples", "hours", "work", "limits", "owning", "finance")
     boxes = {name: form.boxes(name) for name in (*groups, "prices", "risk")}
@@ -89,16 +116,14 @@ def _form_context(query: QueryDict, outcome: Outcome) -> dict[str, Any]:
         "custom_offers": form.rows("custom_offers"),
         "adjustments": form.rows("price_adjustments"),
     }
-    return {
+    return _live_context(query, outcome) | {
         "form": form,
         "boxes": boxes,
         "rows": rows,
         "open": _open_folds(query, outcome),
         "kinds": WORKLOAD_KINDS,
         "presets": PRESETS,
-        "titles": charts.TITLES,
-        "outcome": outcome,
-        "known": KINDS,
+        "most_futures": MAX_FUTURES_AT_ONCE,
     }
 
 

@@ -2,29 +2,11 @@
 
 from __future__ import annotations
 
-import html
-from urllib.parse import urlencode
-
 import pytest
 from django.urls import reverse
 
 from tests.planner.costing.market_of import H100
-
-HOURS = {
-    "workload.kind": "accelerator_hours",
-    "workload.accelerator": "H100",
-    "workload.hours_per_month": "4000",
-    "start": "2027-01",
-    "horizon_months": "6",
-}
-
-
-def get(client, name: str, values: dict[str, str] | None = None):
-    return client.get(f"{reverse(name)}?{urlencode(values or {})}")
-
-
-def text(response) -> str:
-    return html.unescape(response.content.decode())
+from tests.planner.web.asking import HOURS, get, text
 
 
 @pytest.mark.parametrize(

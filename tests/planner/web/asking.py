@@ -1,0 +1,33 @@
+"""Asking pages in tests."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+HOURS = {
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": "H100",
+    "workload.hours_per_month": "4000",
+    "start": "2027-01",
+    "horizon_months": "6",
+}
+TRAINING = {
+    "workload.kind": "training",
+    "workload.parameters~bn": "7",
+    "workload.tokens~bn": "20",
+    "start": "2027-01",
+    "horizon_months": "6",
+}
+IN_PLACE = {"HX-Request": "true", "HX-Target": "figures"}
+
+
+def get(client: Any, name: str, values: dict[str, str] | None = None, **more: Any) -> Any:
+    return client.get(f"{reverse(name)}?{urlencode(values or {})}", **more)
+
+
+def text(response: Any) -> str:
+    return html.unescape(response.content.decode())

@@ -1,0 +1,85 @@
+"""Up to four variants of a plan side by side."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from tests.planner.web.asking import HOURS, get, text
+
+PLAN = urlencode({**HOURS, "name": "As it is"})
+MORE = urlencode({**HOURS, "name": "Twice", "workload.hours_per_month": "8000"})
+EUROS = urlencode({**HOURS, "exchange_rates.EUR": "0.9", "currency": "EUR"})
+
+
+def test_without_plans_the_page_says_what_to_do(client, db):
+    assert "Nothing to compare yet" in text(get(client, "compare"))
+
+
+def test_variants_stand_in_columns_with_their_differences(client, prices):
+    response = get(client, "compare", {"a": PLAN, "b": MORE})
+    rows = dict(response.context["rows"])
+    first, second = rows["On demand"]
+    assert (first.total, first.difference) == (Decimal("165120.00"), None)
+    assert second.difference == Decimal("165120.00")
+    assert "A · As it is" in text(response)
+
+
+def test_what_differs_between_them_is_named(client, prices):
+    response = get(client, "compare", {"a": PLAN, "b": MORE})
+    changed = {row.label: row.values for row in response.context["changed"]}
+    assert changed == {"Accelerator-hours per month": ("4000", "8000")}
+
+
+def test_charts_draw_every_variant(client, prices):
+    charts = get(client, "compare", {"a": PLAN, "b": MORE}).context["charts"]
+    assert [len(chart.x) for chart in charts] == [7, 2]
+    assert charts[0].series[1].values[-1] > charts[0].series[0].values[-1]
+
+
+def test_currencies_are_never_subtracted_from_each_other(client, prices):
+    response = get(client, "compare", {"a": PLAN, "b": EUROS})
+    assert dict(response.context["rows"])["On demand"][1].difference is None
+    assert response.context["charts"] == []
+
+
+def test_a_variant_without_an_answer_says_why(client, prices):
+    wrong = urlencode({**HOURS, "horizon_months": "500"})
+    assert "horizon_months" in text(get(client, "compare", {"a": PLAN, "b": wrong}))
+
+
+def test_plans_are_kept_from_their_answers(client, prices):
+    client.post(reverse("compare-keep"), {"plan": PLAN})
+    response = client.post(reverse("compare-keep"), {"plan": f"{MORE}&edit=1"}, follow=True)
+    assert [one["one"].title for one in response.context["variants"]] == [
+        "A · As it is",
+        "B · Twice",
+    ]
+
+
+def test_of_five_the_oldest_goes(client, prices):
+    for months in range(2, 7):
+        plan = urlencode({**HOURS, "horizon_months": str(months)})
+        client.post(reverse("compare-keep"), {"plan": plan})
+    kept = client.session["variants"]
+    assert len(kept) == 4
+    assert "horizon_months=2" not in kept[0]
+
+
+def test_a_plan_that_is_too_long_is_refused_with_a_reason(client, prices):
+    response = client.post(reverse("compare-keep"), {"plan": "name=" + "x" * 9000}, follow=True)
+    assert "too long" in text(response)
+
+
+def test_what_was_kept_can_be_forgotten(client, prices):
+    client.post(reverse("compare-keep"), {"plan": PLAN})
+    client.post(reverse("compare-clear"))
+    assert "Nothing to compare yet" in text(get(client, "compare"))
+
+
+def test_one_variant_can_be_taken_out(client, prices):
+    response = get(client, "compare", {"a": PLAN, "b": MORE})
+    left = client.get(response.context["variants"][0]["without"])
+    assert [one["one"].title for one in left.context["variants"]] == ["A · Twice"]
