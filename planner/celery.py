@@ -16,4 +16,7 @@ app.conf.update(
     task_acks_late=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
+    beat_schedule={
+        "webhooks": {"task": "planner.tasks.deliver_webhooks", "schedule": 60.0},
+    },
 )

@@ -216,6 +216,7 @@ REST_FRAMEWORK = {
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["pricing.rest.GuardedJSONParser"],
     "DEFAULT_PAGINATION_CLASS": "pricing.rest.CursorPages",
+    "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
     "NUM_PROXIES": env.number("NUM_PROXIES", 0),
 }

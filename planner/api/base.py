@@ -70,7 +70,7 @@ class TeamViewSet(GenericViewSet[Any]):
     """
 
     permission_classes = (SignedIn,)
-    http_method_names = ("get", "post", "patch", "delete", "head", "options")
+    http_method_names = ("get", "post", "patch", "delete", "head")
     lookup_value_converter = "uuid"
 
     model: ClassVar[type[models.Model]]

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 
 from planner.exports import FORMATS, Context, export
 
@@ -17,6 +18,11 @@ EXPORT_SCHEMA = {
     (200, entry.content_type.split(";")[0]): _SCHEMAS.get(form, OpenApiTypes.BINARY)
     for form, entry in FORMATS.items()
 }
+
+
+SCENARIO = OpenApiParameter(
+    "scenario", str, description="FOCUS rows of this scenario; of the recommended one when absent."
+)
 
 
 def download(answer: Mapping[str, Any], context: Context, form: str) -> HttpResponse:

@@ -16,7 +16,10 @@ WINDOW_SECONDS = 60
 
 
 class PerMinute(BaseThrottle):
-    """Counts a caller's requests in windows of a minute; 0 in the settings means no limit."""
+    """Counts a caller's requests in windows of a minute; 0 in the settings means no limit.
+
+    A view that computes much counts as several requests (`throttle_cost`).
+    """
 
     def __init__(self) -> None:
         self._wait = 0.0
@@ -31,17 +34,17 @@ class PerMinute(BaseThrottle):
         if not limit:
             return True
         who = f"ip:{self.get_ident(request)}" if access.is_anonymous else access.key
-        return self._count(who) <= limit
+        return self._count(who, getattr(view, "throttle_cost", 1)) <= limit
 
-    def _count(self, who: str) -> int:
+    def _count(self, who: str, cost: int) -> int:
         window, passed = divmod(time.time(), WINDOW_SECONDS)
         self._wait = WINDOW_SECONDS - passed
         key = f"rate:{who}:{int(window)}"
         cache.add(key, 0, timeout=WINDOW_SECONDS * 2)
         try:
-            return int(cache.incr(key))
+            return int(cache.incr(key, cost))
         except ValueError:
-            return 1
+            return cost
 
     def wait(self) -> float:
         return self._wait

@@ -17,7 +17,9 @@ from planner.services.actual_rows import Group, Sums, read_actuals
 from planner.services.audit import record
 from planner.services.errors import WrongStateError
 from planner.services.permissions import EDIT, require
+from planner.services.projects import currency_of
 from planner.services.reprice import plan_of
+from planner.services.watch import watch_spending
 from pricing import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
@@ -25,10 +27,6 @@ CENT = Decimal("0.01")
 _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
-
-
-def currency_of(project: Project) -> str:
-    return str(project.assumptions.get("currency") or project.team.currency)
 
 
 def load_actuals(
@@ -50,6 +48,7 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
     total = sum(sums.cost.values(), Decimal(0))
     after = {"rows": sums.rows, "cost": f"{total:f}", "currency": sums.currency}
     record(access, "actuals.uploaded", upload, after=after)
+    watch_spending(project)
     return upload
 
 

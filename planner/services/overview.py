@@ -9,8 +9,8 @@ from decimal import Decimal
 from uuid import UUID
 
 from planner.models import Access, ActualLine, Alert, Project, SavedComparison, Team
-from planner.services.actuals import currency_of
 from planner.services.permissions import VIEW, require
+from planner.services.projects import currency_of
 from planner.services.reprice import PLAN_FIRST
 from planner.services.watch import budget_over_horizon
 from pricing import catalog as catalogs

@@ -29,6 +29,11 @@ def compose(project: Project, scenario: Scenario | None = None) -> dict[str, Any
     return _overlaid(request, scenario.changes) if scenario else request
 
 
+def currency_of(project: Project) -> str:
+    """The currency of a project's plans, budget and actuals."""
+    return str(project.assumptions.get("currency") or project.team.currency)
+
+
 def _overlaid(request: Values, changes: Values) -> dict[str, Any]:
     """`changes` over `request`, section by section; another kind of workload replaces it."""
     merged = dict(request)

@@ -39,7 +39,8 @@ def save_comparison(
         raise InvalidInput("request", "the project has no workload yet; give it one")
     today = timezone.now().date()
     fixed = {**given, "start": given.get("start") or next_month(today)}
-    answered = answer(fixed, project.team)
+    market = catalogs.current()
+    answered = answer(fixed, project.team, market)
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
         project=project,
@@ -50,7 +51,7 @@ def save_comparison(
         follows_project=request is None,
         request=answered.request,
         inherited=answered.inherited,
-        revisions={row["provider"]: row["revision"] for row in answered.answer["catalog"]},
+        revisions={info.provider: info.revision for info in market.revisions},
         assumptions=answered.answer["assumptions"],
         answer=answered.answer,
         summary=summary_of(answered.answer),
@@ -70,6 +71,7 @@ def summary_of(answer: Answer) -> dict[str, Any]:
         "total_cost": scenario["total_cost"] if scenario else None,
         "net_present_cost": scenario["net_present_cost"] if scenario else None,
         "currency": answer.get("currency", "USD"),
+        "uses_catalog": bool(answer["catalog"]),
     }
 
 
@@ -120,7 +122,9 @@ def _differences(path: str, kept: Any, again: Any) -> Any:
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
     """Whether a price list that the answer used has a later revision now."""
-    return any(current.get(p, revision) != revision for p, revision in saved.revisions.items())
+    return saved.summary.get("uses_catalog", True) and any(
+        current.get(p, revision) != revision for p, revision in saved.revisions.items()
+    )
 
 
 # States -----------------------------------------------------------------------------------

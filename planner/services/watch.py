@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from django.utils import timezone
 from planner.models import (
     ALL_SCOPES,
     Access,
+    ActualLine,
     Alert,
     AlertKind,
     BudgetPeriod,
@@ -24,6 +26,7 @@ from planner.services import jobs
 from planner.services.audit import record
 from planner.services.jobs import Progress
 from planner.services.permissions import EDIT, require
+from planner.services.projects import currency_of
 from planner.services.reprice import Repriced, plan_of, reprice
 from planner.services.saved import summary_of
 from planner.services.webhooks import emit
@@ -64,8 +67,33 @@ def watch_project(project: Project) -> list[Alert]:
     try:
         repriced = reprice(plan, catalogs.current(), plan.given)
     except InvalidInput as refusal:
-        return _raise(plan, [(AlertKind.NOT_FEASIBLE, str(refusal), "", "")], None)
-    return _raise(plan, list(_findings(project, plan, repriced)), repriced)
+        return _raise(project, plan, [(AlertKind.NOT_FEASIBLE, str(refusal), "", "")])
+    findings = list(_findings(project, plan, repriced))
+    return _raise(project, plan, findings, repriced.prices_moved)
+
+
+def watch_spending(project: Project) -> list[Alert]:
+    """An alert where what was really paid outgrew the budget of a period."""
+    if not project.budget:
+        return []
+    lines = ActualLine.objects.filter(upload__project=project)
+    length = _PERIOD_TEXT[BudgetPeriod(project.budget_period)]
+    spent: dict[str, Decimal] = defaultdict(Decimal)
+    for month, cost in lines.values_list("month", "cost"):
+        spent[month[:length]] += Decimal(cost)
+    budget = Decimal(project.budget)
+    over = {period: paid for period, paid in spent.items() if paid > budget}
+    return _raise(project, None, [_overspent(p, paid, budget) for p, paid in sorted(over.items())])
+
+
+_PERIOD_TEXT = {BudgetPeriod.TOTAL: 0, BudgetPeriod.YEARLY: 4, BudgetPeriod.MONTHLY: 7}
+"""Letters of a month (2027-01) that name its budget period."""
+
+
+def _overspent(period: str, paid: Decimal, budget: Decimal) -> Finding:
+    when = f" in {period}" if period else ""
+    message = f"What was paid{when} is {paid / budget - 1:.1%} over the budget."
+    return AlertKind.BUDGET_OVERRUN, message, f"{budget:f}", f"{paid:f}"
 
 
 Finding = tuple[AlertKind, str, str, str]
@@ -113,50 +141,62 @@ def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | No
 
 @transaction.atomic
 def _raise(
-    plan: SavedComparison, findings: list[Finding], repriced: Repriced | None
+    project: Project,
+    plan: SavedComparison | None,
+    findings: list[Finding],
+    causes: list[dict[str, Any]] | None = None,
 ) -> list[Alert]:
-    revisions = {r.provider: r.number for r in catalogs.revisions_in_force()}
+    revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
     return [
-        _alert(plan, finding, repriced, revisions)
+        _alert(project, plan, finding, causes or [], revisions)
         for finding in findings
-        if not _is_known(plan, finding, revisions)
+        if not _is_known(project, plan, finding, revisions)
     ]
 
 
-def _is_known(plan: SavedComparison, finding: Finding, revisions: dict[str, int]) -> bool:
-    """Whether this was said already: of the same prices, or an open alert of the same amount."""
-    kind, _, _, after = finding
-    said = Alert.objects.filter(saved_comparison=plan, kind=kind).order_by("-created_at").first()
-    return said is not None and (said.revisions == revisions or said.after == after)
+def _is_known(
+    project: Project, plan: SavedComparison | None, finding: Finding, revisions: dict[str, int]
+) -> bool:
+    """Whether this was said already: of the same prices, or of the same amount."""
+    kind, message, _, after = finding
+    said = Alert.objects.filter(project=project, saved_comparison=plan, kind=kind)
+    if plan is None:
+        return said.filter(message=message, after=after).exists()
+    last = said.order_by("-created_at").first()
+    return last is not None and (last.revisions == revisions or last.after == after)
 
 
 def _alert(
-    plan: SavedComparison, finding: Finding, repriced: Repriced | None, revisions: dict[str, int]
+    project: Project,
+    plan: SavedComparison | None,
+    finding: Finding,
+    causes: list[dict[str, Any]],
+    revisions: dict[str, int],
 ) -> Alert:
     kind, message, before, after = finding
     alert = Alert.objects.create(
-        team_id=plan.team_id,
-        project_id=plan.project_id,
+        team_id=project.team_id,
+        project=project,
         saved_comparison=plan,
         kind=kind,
         message=message[:500],
-        currency=plan.summary["currency"],
+        currency=plan.summary["currency"] if plan else currency_of(project),
         before=before,
         after=after,
         revisions=revisions,
-        causes=repriced.prices_moved if repriced else [],
+        causes=causes,
     )
-    emit(plan.team_id, _EVENTS[kind], _payload(alert, plan))
+    emit(project.team_id, _EVENTS[kind], _payload(alert, project))
     return alert
 
 
-def _payload(alert: Alert, plan: SavedComparison) -> dict[str, Any]:
+def _payload(alert: Alert, project: Project) -> dict[str, Any]:
     return {
         "alert": str(alert.pk),
         "kind": alert.kind,
-        "project": str(plan.project_id),
-        "project_name": plan.project.name,
-        "saved_comparison": str(plan.pk),
+        "project": str(project.pk),
+        "project_name": project.name,
+        "saved_comparison": str(alert.saved_comparison_id) if alert.saved_comparison_id else None,
         "message": alert.message,
         "currency": alert.currency,
         "before": alert.before,

@@ -107,6 +107,7 @@ class SummarySerializer(serializers.Serializer[Any]):
     total_cost = serializers.CharField(allow_null=True)
     net_present_cost = serializers.CharField(allow_null=True)
     currency = serializers.CharField()
+    uses_catalog = serializers.BooleanField(required=False)
 
 
 class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):

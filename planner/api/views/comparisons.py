@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from planner.api.answers import ComparisonSerializer, EstimateSerializer
 from planner.api.authentication import access_of_request
-from planner.api.downloads import EXPORT_SCHEMA, download
+from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers.fields import ObjectField, ObjectsField
@@ -64,13 +64,15 @@ class BatchResultsSerializer(serializers.Serializer[Any]):
 class MarketView(APIView):
     """What anyone who can reach the server may ask, unless LOGIN_REQUIRED."""
 
+    throttle_cost = 3
+
     @property
     def access(self) -> Access:
         return access_of_request(self.request)
 
-    def team(self, request: Request) -> Team | None:
+    def team(self, request: Request, *others: str) -> Team | None:
         """The team whose overlay is asked for; only a member can."""
-        slug = Query(request, "team").text("team")
+        slug = Query(request, "team", *others).text("team")
         return None if slug is None else team_of(self.access, slug)
 
     def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Response | None:
@@ -96,6 +98,8 @@ class ComparisonsView(MarketView):
 
 
 class ComparisonBatchView(MarketView):
+    throttle_cost = 30
+
     @extend_schema(
         request=BatchSerializer,
         responses={200: BatchResultsSerializer, 202: JobSerializer},
@@ -117,13 +121,17 @@ class ComparisonBatchView(MarketView):
 
 
 class ComparisonExportView(MarketView):
-    @extend_schema(request=ComparisonRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
+    @extend_schema(request=ComparisonRequest, responses=EXPORT_SCHEMA, parameters=[TEAM, SCENARIO])
     def post(self, request: Request, form: str) -> HttpResponse:
         """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
-        team = self.team(request)
+        team = self.team(request, "scenario")
         answered = comparing.answer(request.data, team)
-        name = str(answered.request.get("name") or "comparison")
-        return download(answered.answer, Context(name=name, team=team.name if team else ""), form)
+        context = Context(
+            name=str(answered.request.get("name") or "comparison"),
+            team=team.name if team else "",
+            scenario=request.query_params.get("scenario", ""),
+        )
+        return download(answered.answer, context, form)
 
 
 class EstimatesView(MarketView):

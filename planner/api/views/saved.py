@@ -22,7 +22,7 @@ from planner.api.base import (
     by_id,
     by_slug,
 )
-from planner.api.downloads import EXPORT_SCHEMA, download
+from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.serializers import projects as shapes
 from planner.api.views.teams import ByCreation
 from planner.exports import Context
@@ -51,6 +51,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "scenario": by_id("scenario_id"),
         "state": by_choice("state", State.values),
     }
+    query_parameters = {"export": ("scenario",)}
     needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
 
     @cached_property
@@ -118,7 +119,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         row = self.get_object()
         return self.answer(move(self.access, row, self.seen_version(row)))
 
-    @extend_schema(responses=EXPORT_SCHEMA)
+    @extend_schema(responses=EXPORT_SCHEMA, parameters=[SCENARIO])
     @action(detail=True, url_path="exports/<export_format:form>")
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
@@ -128,5 +129,6 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
             team=row.team.name,
             project=row.project.name,
             created=row.created_at.date(),
+            scenario=self.query.text("scenario") or "",
         )
         return download(row.answer, context, kwargs["form"])

@@ -249,6 +249,6 @@ def _walk(
 def _methods(pattern: URLPattern) -> set[str]:
     view: Any = pattern.callback
     if actions := getattr(view, "actions", None):
-        return set(actions)
+        return set(actions) - {"head"}
     known = getattr(view, "cls", None) or view.view_class
     return {m for m in ("get", "post", "put", "patch", "delete") if hasattr(known, m)}

@@ -253,6 +253,12 @@ def test_too_many_requests_are_told_when_to_come_back(settings) -> None:
     assert errors(answers[2]) == {}
 
 
+def test_what_computes_much_counts_as_several_requests(settings) -> None:
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 5
+    answers = [APIClient().post(COMPARE, {}, format="json") for _ in range(2)]
+    assert [a.status_code for a in answers] == [400, 429]
+
+
 def test_limits_are_each_caller_s_own(settings, work: Workspace) -> None:
     settings.API_REQUESTS_PER_MINUTE = 1
     cache.clear()
@@ -295,3 +301,12 @@ def test_every_other_address_answers_as_problem_details(path: str) -> None:
         missing = getattr(APIClient(enforce_csrf_checks=True), method)(f"/api/v1/{path}")
         assert missing.status_code == 404
         assert errors(missing) == {}
+
+
+def test_focus_rows_are_of_the_scenario_that_is_asked_for(
+    client: APIClient, work: Workspace
+) -> None:
+    address = f"/api/v1/saved-comparisons/{work.saved().pk}/exports/focus/"
+    text = client.get(address, {"scenario": "on_demand"}).content.decode()
+    assert ",on_demand," in text
+    assert "scenario" in errors(client.get(address, {"scenario": "cheapest"}))

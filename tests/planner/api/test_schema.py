@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 import schemathesis
 from django.core.management import call_command
-from django.db import transaction
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from rest_framework.test import APIClient
 from schemathesis import GenerationMode
@@ -136,5 +137,12 @@ def test_no_answer_is_outside_the_document(operation: Any, world: World, setting
 
 @pytest.fixture
 def settings_for_fuzz(settings):
+    """What Django's own test client does: the connection of the test's transaction stays open."""
+    kept = (request_started, request_finished)
+    for signal in kept:
+        signal.disconnect(close_old_connections)
     settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
     settings.API_MAX_BODY_BYTES = 200_000
+    yield
+    for signal in kept:
+        signal.connect(close_old_connections)

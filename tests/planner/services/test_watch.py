@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEvent
-from planner.services import watch, webhooks
+from planner.services import actuals, watch, webhooks
 from planner.services.reprice import plan_of
 from pricing.models import Revision
 from pricing.signals import revision_published
@@ -152,3 +153,29 @@ def test_the_event_reaches_the_endpoint_queue(work: Workspace, monkeypatch) -> N
     project(work)
     refreshed("60.00", 5)
     assert endpoint.deliveries.get().payload["after"] == "180000.00"
+
+
+@pytest.mark.parametrize(
+    ("period", "budget", "says"),
+    [
+        ("total", "80", "What was paid is 25.0% over the budget."),
+        ("monthly", "59", "What was paid in 2027-02 is 1.7% over the budget."),
+        ("yearly", "50", "What was paid in 2027 is 100.0% over the budget."),
+    ],
+)
+def test_spending_beyond_the_budget_is_told_once(
+    work: Workspace, told: list, period: str, budget: str, says: str
+) -> None:
+    row = work.project(budget=budget, budget_period=period)
+    text = b"month,cost\n2026-12,0\n2027-01,40\n2027-02,60\n"
+    actuals.load_actuals(work.access(), row, io.BytesIO(text))
+    assert [alert.message for alert in Alert.objects.all()] == [says]
+    assert told[0][0] == WebhookEvent.BUDGET_OVERRUN
+    watch.watch_spending(row)
+    assert len(told) == 1
+
+
+def test_spending_within_the_budget_is_fine(work: Workspace, told: list) -> None:
+    row = work.project(budget="100")
+    actuals.load_actuals(work.access(), row, io.BytesIO(b"month,cost\n2027-01,100\n"))
+    assert told == []

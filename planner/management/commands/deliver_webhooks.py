@@ -1,0 +1,17 @@
+"""`deliver_webhooks`: attempts what is due, for a cron job where no Celery beat runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from planner.services.webhooks import deliver_due
+
+
+class Command(BaseCommand):
+    help = "Attempts each webhook delivery whose time has come."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        attempted = deliver_due()
+        self.stdout.write(f"{attempted} deliveries attempted")
