@@ -167,7 +167,7 @@ class TeamViewSet(GenericViewSet[Any]):
         """The version that If-Match names; 412 where it is no longer the current one."""
         check_if_match(self.request, self.etag(row))
         given = self.request.META.get("HTTP_IF_MATCH", "*")
-        return None if given.strip() == "*" else int(row.version)
+        return None if given.strip() == "*" else getattr(row, "version", None)
 
     def location(self, row: Any) -> str:
         keys = {name: self.kwargs[name] for name in self.kwargs if name != self.lookup_field}

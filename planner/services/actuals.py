@@ -17,7 +17,7 @@ from planner.services.actual_rows import Group, Sums, read_actuals
 from planner.services.audit import record
 from planner.services.errors import WrongStateError
 from planner.services.permissions import EDIT, require
-from planner.services.projects import currency_of as currency_of
+from planner.services.projects import currency_of
 from planner.services.reprice import plan_of
 from planner.services.watch import watch_spending
 from pricing import bulk

@@ -112,6 +112,17 @@ def test_a_stale_edit_fails(client: APIClient) -> None:
     assert client.delete(where, headers={"If-Match": seen}).status_code == 412
 
 
+@pytest.mark.parametrize(("held", "status"), [("*", 204), (",*", 204), ('"x"', 412)])
+def test_what_has_no_version_matches_anything_or_nothing(
+    client: APIClient, held: str, status: int
+) -> None:
+    body = {"name": "t", "scopes": ["read"]}
+    made = client.post("/api/v1/teams/alpha/tokens/", body, format="json")
+    assert "ETag" not in made
+    gone = client.delete(made["Location"], headers={"If-Match": held})
+    assert gone.status_code == status
+
+
 def test_an_edit_that_changes_nothing_keeps_the_version(client: APIClient) -> None:
     created = create(client, "k")
     same = client.patch(created["Location"], {"name": "A"}, format="json")

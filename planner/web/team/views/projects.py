@@ -64,7 +64,7 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
         "may_approve": access.has_role(team.pk, Role.APPROVER),
-        "currency": actuals.currency_of(project),
+        "currency": projects.currency_of(project),
         "plan_address": presenting.address_of(projects.compose(project)),
         "most": presenting.MOST_COMPARED,
         "at_once": AT_ONCE_BYTES,
@@ -104,7 +104,7 @@ def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
 def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Name, budget and watch."""
     found = project_at(request, team, pk)
-    currency = actuals.currency_of(found)
+    currency = projects.currency_of(found)
     form = ProjectForm(request.POST or None, initial=ProjectForm.of(found), currency=currency)
     access = access_to(request)
     done = sent(
