@@ -29,7 +29,7 @@ def found(comparison: Comparison) -> list[Scenario]:
     return [s for s in comparison.scenarios.values() if s.feasible]
 
 
-@examples(40, 2000)
+@examples(12, 2000)
 @given(requests(), markets())
 def test_the_books_balance(request: dict[str, Any], offers: list[Offer]) -> None:
     comparison = compared(request, offers)
@@ -88,7 +88,7 @@ def _demand_is_met(scenario: Scenario, comparison: Comparison) -> None:
     assert served == pytest.approx(comparison.demand.hours_per_month, rel=1e-5, abs=1e-2)
 
 
-@examples(40, 500)
+@examples(8, 500)
 @given(requests(), markets())
 def test_a_scenario_is_never_dearer_than_one_it_contains(
     request: dict[str, Any], offers: list[Offer]
@@ -117,7 +117,7 @@ def _never_less(low: Comparison, high: Comparison) -> None:
         assert float(other.net_present_cost) >= one.bound - slack
 
 
-@examples(25, 500)
+@examples(6, 500)
 @given(requests(), markets(), st.floats(1.0, 2.0), st.integers(0, 23))
 def test_more_demand_never_costs_less(
     request: dict[str, Any], offers: list[Offer], factor: float, month: int
@@ -131,7 +131,7 @@ def test_more_demand_never_costs_less(
     _never_less(compared(request, offers), compared(request | {"workload": workload}, offers))
 
 
-@examples(25, 500)
+@examples(6, 500)
 @given(requests(), markets(), st.integers(0, 5), st.floats(1.0, 3.0))
 def test_a_dearer_price_never_lowers_a_cost(
     request: dict[str, Any], offers: list[Offer], which: int, factor: float
@@ -147,7 +147,7 @@ def test_a_dearer_price_never_lowers_a_cost(
     _never_less(compared(request, offers), compared(request, dearer))
 
 
-@examples(15, 200)
+@examples(4, 200)
 @given(requests(), markets())
 def test_the_order_of_offers_changes_nothing(request: dict[str, Any], offers: list[Offer]) -> None:
     one, other = compared(request, offers), compared(request, offers[::-1])

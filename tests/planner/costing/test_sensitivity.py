@@ -14,7 +14,7 @@ SERVERS = {"servers": [{"server": "dgx-h100"}]}
 
 
 def rows(**fields: Any) -> dict[str, dict[str, Any]]:
-    found = compared(on_prem=SERVERS, **fields).as_dict()["sensitivity"]
+    found = compared(on_prem=SERVERS, sensitivity=True, **fields).as_dict()["sensitivity"]
     return {row["field"]: row for row in found}
 
 
@@ -61,7 +61,9 @@ def test_a_default_moves_between_its_published_ends(plain: dict[str, dict[str, A
 
 
 def test_a_figure_given_moves_by_a_fifth() -> None:
-    given = compared(on_prem=SERVERS | {"electricity_per_kwh": 0.2}, hours=8 * 600).as_dict()
+    given = compared(
+        on_prem=SERVERS | {"electricity_per_kwh": 0.2}, hours=8 * 600, sensitivity=True
+    ).as_dict()
     row = next(r for r in given["sensitivity"] if r["field"] == "on_prem.electricity_per_kwh")
     assert (row["low"], row["high"]) == (pytest.approx(0.16), pytest.approx(0.24))
 
@@ -70,7 +72,9 @@ def test_a_row_is_what_the_engine_answers_at_that_value() -> None:
     """Renting on demand alone: the same request at rents 20 % up."""
     alone = {"on_prem": {"servers": []}, "constraints": {"purchase_options": ["on_demand"]}}
     row = next(
-        r for r in compared(**alone).as_dict()["sensitivity"] if r["field"] == "rental_prices"
+        r
+        for r in compared(sensitivity=True, **alone).as_dict()["sensitivity"]
+        if r["field"] == "rental_prices"
     )
     dearer = compare(
         request_of(price_adjustments=[{"multiplier": 1.2}], **alone), CATALOG, today=TODAY
@@ -82,7 +86,10 @@ def test_a_row_is_what_the_engine_answers_at_that_value() -> None:
 
 def test_the_advice_may_turn() -> None:
     found = compared(
-        on_prem=SERVERS, hours=8 * 430, constraints={"purchase_options": ["on_demand"]}
+        on_prem=SERVERS,
+        hours=8 * 430,
+        sensitivity=True,
+        constraints={"purchase_options": ["on_demand"]},
     ).as_dict()
     cheapest = {r["cheapest_at_low"] for r in found["sensitivity"]} | {
         r["cheapest_at_high"] for r in found["sensitivity"]
