@@ -85,7 +85,7 @@ def answered_by(job: Job) -> Answered:
     request, inherited = dict(job.arguments["request"]), dict[str, str]()
     if job.team and job.arguments.get("revisions") is None:
         request, inherited = inherit(request, job.team)
-    return Answered(request, inherited, job.result)
+    return Answered(request, inherited, job.result or {})
 
 
 def batch_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -72,14 +72,15 @@ Convert = Callable[[str], Any]
 def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
     """A name given both as a value and as a group keeps the value, which the core refuses."""
     *groups, last = path
+    here: Any = tree
     for name in groups:
-        tree = tree.setdefault(name, {})
-        if not isinstance(tree, dict):
+        here = here.setdefault(name, {})
+        if not isinstance(here, dict):
             return
     if value == {}:
-        tree.setdefault(last, value)
+        here.setdefault(last, value)
     else:
-        tree[last] = value
+        here[last] = value
 
 
 def _lists(tree: Any) -> Any:

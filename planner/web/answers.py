@@ -16,6 +16,7 @@ from django.http import QueryDict
 from planner.web import answer_tables as tables
 from planner.web import charts
 from planner.web.assumption_rows import AssumptionRow, kept_address, rows_of
+from planner.web.charts import Chart
 
 Scenario = Mapping[str, Any]
 
@@ -94,7 +95,7 @@ class AnswerPage:
         )
 
     @cached_property
-    def charts(self) -> list[charts.Chart]:
+    def charts(self) -> list[Chart]:
         if not self.shown:
             return []
         drawn = [
@@ -108,7 +109,7 @@ class AnswerPage:
         return [chart for chart in drawn if chart is not None]
 
     @property
-    def places(self) -> list[tuple[charts.Chart, bool]]:
+    def places(self) -> list[tuple[Chart, bool]]:
         """Charts, and whether each takes a whole line: the first, and one left over."""
         last = len(self.charts) - 1
         return [(c, i == 0 or (i == last and i % 2 == 1)) for i, c in enumerate(self.charts)]

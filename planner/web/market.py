@@ -1,21 +1,24 @@
-"""The market as a table: filters from the address, rows of the catalog, one page at a time."""
+"""The market as a table: the API's filters from the address, one page of the catalog at a time."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import urlencode
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, cast
 
 import numpy as np
 from django.http import QueryDict
 from numpy.typing import NDArray
+from rest_framework.request import Request
 
-from planner.web.address import number
-from planner.web.choices import choices_of
-from pricing.accelerators import Accelerator, get, resolve
+from planner.web.address import number, tidied, write
+from pricing import catalog
+from pricing.accelerators import Accelerator, get
+from pricing.api import offer_search
 from pricing.invalid_input import InvalidInput
+from pricing.offer_search import OfferSearch, catalog_for
 from pricing.offers import Offer
+from pricing.rest import Query
 from pricing.snapshot import Catalog
 
 PAGE_SIZE = 50
@@ -30,83 +33,62 @@ ORDERS = {
     "purchase_option": "purchase option",
     "usd_per_tflop_hour": "per TFLOP-hour",
 }
-SOLD = {"": "sold now", "all": "retired ones too", "retired": "retired only"}
-_SOLD_NOW: Mapping[str, bool | None] = {"": True, "all": None, "retired": False}
+SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
+"""Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
+_OF_PAGE = ("ordering", "page", "sold_now")
+_FILTERS = tuple(one.name for one in fields(OfferSearch) if one.name != "ordering")
+_SOLD_NOW: Mapping[str, bool | None] = {"": True, "true": True, "any": None, "false": False}
 
 Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Filters:
-    """What the address asks of the market page."""
+class _Asked:
+    """An address in the shape in which the API's reader takes it."""
 
-    providers: tuple[str, ...] = ()
-    geographies: tuple[str, ...] = ()
-    purchase_options: tuple[str, ...] = ()
-    regions: tuple[str, ...] = ()
-    instance_types: tuple[str, ...] = ()
-    accelerator: str = ""
-    accelerator_count: float | None = None
-    min_memory_gib: float | None = None
+    query_params: QueryDict
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the address asks of the market page: the API's search, and what only a page has."""
+
+    search: OfferSearch = field(default_factory=lambda: OfferSearch(sold_now=True))
     sold: str = ""
     order: str = "usd_per_accelerator_hour"
     descending: bool = False
     page: int = 1
 
     @classmethod
-    def read(cls, query: QueryDict) -> Filters:
+    def read(cls, query: QueryDict) -> Asked:
         """Raises `InvalidInput` naming the field for a value that no filter takes."""
         order = query.get("ordering") or "usd_per_accelerator_hour"
-        if order.lstrip("-") not in ORDERS:
-            raise InvalidInput("ordering", f"{order!r} is not one of {', '.join(ORDERS)}")
-        sold = query.get("sold", "")
-        if sold not in SOLD:
-            raise InvalidInput("sold", f"{sold!r} is not one of all, retired")
+        if order.removeprefix("-") not in ORDERS:
+            raise InvalidInput("ordering", f"{order[:60]!r} is not one of {', '.join(ORDERS)}")
+        sold = query.get("sold_now", "")
+        if sold not in _SOLD_NOW:
+            raise InvalidInput("sold_now", f"{sold[:60]!r} is not one of true, false, any")
+        filters = cast(Request, _Asked(tidied(query, *_OF_PAGE)))
         return cls(
-            providers=_named(query, "provider", "providers"),
-            geographies=_named(query, "geography", "geographies"),
-            purchase_options=_named(query, "purchase_option", "purchase_options"),
-            regions=_words(query, "region"),
-            instance_types=_words(query, "instance_type"),
-            accelerator=_accelerator(query.get("accelerator", "").strip()),
-            accelerator_count=_positive(query, "accelerator_count"),
-            min_memory_gib=_positive(query, "min_accelerator_memory_gib"),
+            search=replace(offer_search(Query(filters, *_FILTERS)), sold_now=_SOLD_NOW[sold]),
             sold=sold,
-            order=order.lstrip("-"),
+            order=order.removeprefix("-"),
             descending=order.startswith("-"),
-            page=max(1, int(_positive(query, "page") or 1)),
+            page=_page(query.get("page", "")),
         )
 
-    @property
-    def sold_now(self) -> bool | None:
-        return _SOLD_NOW[self.sold]
+    def catalog(self) -> Catalog:
+        """The market that is looked at: today's, or that of the day asked for."""
+        known = catalog_for(self.search, None, catalog.version())
+        self.search.refuse_unknown(known)
+        return known
 
 
-def _words(query: QueryDict, name: str) -> tuple[str, ...]:
-    return tuple(value.strip() for value in query.getlist(name) if value.strip())
-
-
-def _named(query: QueryDict, name: str, choices: str) -> tuple[str, ...]:
-    values = _words(query, name)
-    known = [value for value, _ in choices_of(choices)]
-    for value in values:
-        if value not in known:
-            raise InvalidInput(name, f"{value!r} is not one of {', '.join(known)}")
-    return values
-
-
-def _accelerator(text: str) -> str:
-    return resolve(text).slug if text else ""
-
-
-def _positive(query: QueryDict, name: str) -> float | None:
-    text = query.get(name, "").strip()
-    if not text:
-        return None
-    value = number(text)
-    if isinstance(value, str) or value <= 0:
-        raise InvalidInput(name, f"{text!r} is not a number above 0")
-    return float(value)
+def _page(text: str) -> int:
+    value = number(text) if text.strip() else 1
+    if not isinstance(value, int) or not 1 <= value < 10**6:
+        raise InvalidInput("page", f"{text[:20]!r} is not the number of a page")
+    return value
 
 
 @dataclass(frozen=True)
@@ -130,36 +112,48 @@ class MarketPage:
     pages: int
 
 
-def search(catalog: Catalog, filters: Filters) -> MarketPage:
-    """The page of offers that the filters ask for, in the order asked for."""
-    found = rows_of(catalog, filters)
-    ordered = found[np.argsort(_keys(catalog, filters.order)[found], kind="stable")]
-    if filters.descending:
+def search(known: Catalog, asked: Asked) -> MarketPage:
+    """The page of offers that the address asks for, in the order asked for."""
+    found = asked.search.rows(known.offers)
+    ordered = found[np.argsort(_keys(known, asked.order)[found], kind="stable")]
+    if asked.descending:
         ordered = ordered[::-1]
     pages = max(1, -(-len(ordered) // PAGE_SIZE))
-    page = min(filters.page, pages)
+    page = min(asked.page, pages)
     shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    best = cheapest_by_provider(catalog, found)
-    rows = tuple(market_row(catalog, int(row), int(row) in best) for row in shown)
+    best = cheapest_by_provider(known, found)
+    rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
     return MarketPage(rows, len(found), page, pages)
 
 
-def rows_of(catalog: Catalog, filters: Filters) -> Rows:
-    return catalog.offers.select(
-        providers=filters.providers,
-        regions=filters.regions,
-        geographies=filters.geographies,
-        accelerators=[filters.accelerator] if filters.accelerator else [],
-        purchase_options=filters.purchase_options,
-        instance_types=filters.instance_types,
-        accelerator_count=filters.accelerator_count,
-        min_accelerator_memory_gib=filters.min_memory_gib,
-        sold_now=filters.sold_now,
-    )
+@dataclass(frozen=True)
+class Place:
+    """A part of the world with what is offered there."""
+
+    name: str
+    count: int
+    lowest_usd: float
+    address: str
+    is_chosen: bool
 
 
-def market_row(catalog: Catalog, row: int, cheapest: bool = False) -> MarketRow:
-    offers = catalog.offers
+def places(known: Catalog, asked: Asked, query: QueryDict) -> list[Place]:
+    """Offers and lowest price by part of the world, under the other filters."""
+    rows = replace(asked.search, geography=()).rows(known.offers)
+    codes = known.offers.geography.codes[rows]
+    found = []
+    for code, name in enumerate(known.offers.geography.names):
+        here = rows[codes == code]
+        if name and len(here):
+            lowest = float(known.offers.usd_per_accelerator_hour[here].min())
+            address = write(query, geography=name, page=None)
+            chosen = name in asked.search.geography
+            found.append(Place(name, len(here), lowest, address, chosen))
+    return sorted(found, key=lambda place: place.lowest_usd)
+
+
+def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
+    offers = known.offers
     offer = offers.offer(row)
     accelerator = get(offer.accelerator)
     rate = _rate(accelerator)
@@ -180,16 +174,16 @@ def _rate(accelerator: Accelerator) -> float | None:
     return accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
 
 
-def cheapest_by_provider(catalog: Catalog, rows: Rows) -> frozenset[int]:
+def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
     """The cheapest of `rows` for each provider."""
     best: dict[int, int] = {}
-    for row in catalog.offers.cheapest(rows):
-        best.setdefault(int(catalog.offers.provider.codes[row]), int(row))
+    for row in known.offers.cheapest(rows):
+        best.setdefault(int(known.offers.provider.codes[row]), int(row))
     return frozenset(best.values())
 
 
-def _keys(catalog: Catalog, order: str) -> NDArray[Any]:
-    offers = catalog.offers
+def _keys(known: Catalog, order: str) -> NDArray[Any]:
+    offers = known.offers
     if order == "usd_per_tflop_hour":
         rates = np.array([_rate(get(name)) or np.nan for name in offers.accelerator.names])
         return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
@@ -200,15 +194,3 @@ def _keys(catalog: Catalog, order: str) -> NDArray[Any]:
         return np.asarray(column)
     rank = np.argsort(np.argsort(column.names))
     return np.asarray(rank[column.codes])
-
-
-def with_changes(query: QueryDict, **changes: Any) -> str:
-    """The address of the same page with some names changed."""
-    pairs = [
-        (name, value)
-        for name, values in query.lists()
-        for value in values
-        if name not in changes and value.strip()
-    ]
-    pairs += [(name, str(value)) for name, value in changes.items() if value is not None]
-    return urlencode(pairs)

@@ -10,17 +10,16 @@ from django.views.decorators.http import require_safe
 
 from planner.web import charts
 from planner.web.access import open_page
-from planner.web.choices import choices_of, provider_title
+from planner.web.address import write
+from planner.web.choices import choices_of, geography_title, provider_title
 from planner.web.market import (
-    ORDERS,
     SOLD,
-    Filters,
+    Asked,
     MarketPage,
     cheapest_by_provider,
     market_row,
-    rows_of,
+    places,
     search,
-    with_changes,
 )
 from pricing import catalog
 from pricing.invalid_input import InvalidInput
@@ -53,64 +52,54 @@ _NUMBERS = frozenset(
 @require_safe
 def market(request: HttpRequest) -> HttpResponse:
     """The catalog explorer."""
-    try:
-        filters, refusal = Filters.read(request.GET), None
-        found = search(catalog.current(), filters)
-    except InvalidInput as error:
-        filters, refusal = Filters(), error
-        found = MarketPage((), 0, 1, 1)
-    context = {
-        "filters": filters,
-        "refusal": refusal,
+    context: dict[str, Any] = {
         "query": request.GET,
-        "found": found,
-        "headings": _headings(request, filters),
-        "previous": with_changes(request.GET, page=found.page - 1) if found.page > 1 else None,
-        "next": with_changes(request.GET, page=found.page + 1)
-        if found.page < found.pages
-        else None,
-        "geography_counts": _geographies(request) if not refusal else [],
-        "orders": ORDERS,
         "sold": SOLD,
         **{
             name: choices_of(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
         },
     }
-    return render(request, "web/market.html", context, status=400 if refusal else 200)
+    try:
+        context |= _found(request, Asked.read(request.GET))
+    except InvalidInput as refusal:
+        context |= {"asked": Asked(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
+    return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
 
 
-def _headings(request: HttpRequest, filters: Filters) -> list[dict[str, Any]]:
+def _found(request: HttpRequest, asked: Asked) -> dict[str, Any]:
+    known = asked.catalog()
+    found = search(known, asked)
+    query = request.GET
+    return {
+        "asked": asked,
+        "found": found,
+        "headings": _headings(request, asked),
+        "previous": write(query, page=found.page - 1) if found.page > 1 else None,
+        "next": write(query, page=found.page + 1) if found.page < found.pages else None,
+        "places": [
+            {"title": geography_title(place.name), "place": place}
+            for place in places(known, asked, query)
+        ],
+        "everywhere": write(query, geography=None, page=None),
+    }
+
+
+def _headings(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
     headings = []
     for name, title in COLUMNS:
-        active = filters.order == name
-        order = f"-{name}" if active and not filters.descending else name
-        direction = "descending" if filters.descending else "ascending"
+        active = asked.order == name
+        order = f"-{name}" if active and not asked.descending else name
+        direction = "descending" if asked.descending else "ascending"
         headings.append(
             {
                 "title": title,
-                "address": with_changes(request.GET, ordering=order, page=None),
+                "address": write(request.GET, ordering=order, page=None),
                 "sort": direction if active else "none",
                 "number": name in _NUMBERS,
             }
         )
     return headings
-
-
-def _geographies(request: HttpRequest) -> list[dict[str, Any]]:
-    """Offers and lowest price by part of the world, under the other filters."""
-    current = catalog.current()
-    others = request.GET.copy()
-    others.pop("geography", None)
-    rows = rows_of(current, Filters.read(others))
-    found = []
-    for name, title in choices_of("geographies"):
-        here = rows[current.offers.geography.wanted([name])[current.offers.geography.codes[rows]]]
-        if len(here):
-            lowest = float(current.offers.usd_per_accelerator_hour[here].min())
-            address = with_changes(request.GET, geography=name, page=None)
-            found.append({"title": title, "count": len(here), "lowest": lowest, "address": address})
-    return found
 
 
 @open_page
@@ -120,7 +109,7 @@ def offer(request: HttpRequest) -> HttpResponse:
     current = catalog.current()
     found = current.offers.find(request.GET.get("id", ""))
     if found is None:
-        raise Http404("This offer is not in the catalog in force.")
+        return _gone(request)
     rows = current.offers.select(
         providers=[found.provider],
         regions=[found.region],
@@ -138,6 +127,16 @@ def offer(request: HttpRequest) -> HttpResponse:
         "chart": _history(found),
     }
     return render(request, "web/offer.html", context)
+
+
+def _gone(request: HttpRequest) -> HttpResponse:
+    """An offer that is no longer in the catalog: its last price and its history, if known."""
+    past = [entry for entry in catalog.price_history(request.GET.get("id", "")) if entry.offer]
+    if not past:
+        raise Http404("This offer is not in the catalog in force, nor was it ever.")
+    last = past[-1].offer
+    context = {"offer": last, "date": past[-1].date, "chart": _history(last) if last else None}
+    return render(request, "web/offer_gone.html", context)
 
 
 def _history(found: Offer) -> charts.Chart | None:

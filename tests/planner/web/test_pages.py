@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 from django.urls import reverse
 
-from tests.planner.costing.market_of import H100
+from pricing.batch import Batch
+from pricing.publication import publish
+from pricing.reference import replace_regions
+from pricing.snapshot import Region
+from tests.planner.costing.market_of import H100, offer
 from tests.planner.web.asking import HOURS, get, text
+from tests.planner.workspace import market
 
 
 @pytest.mark.parametrize(
@@ -134,3 +141,52 @@ def test_no_page_carries_an_inline_style_or_script(client, prices):
         assert "<style" not in page
         assert "<script>" not in page
         assert "https://" not in page.split("</head>")[0]
+
+
+def test_the_market_has_the_filters_of_the_api(client, prices):
+    page = get(client, "market", {"min_accelerators": "8", "sold_now": "any"})
+    api = client.get(f"{reverse('offers')}?min_accelerators=8").json()
+    assert page.context["found"].total == api["count"] > 0
+
+
+def test_the_market_of_a_past_day_is_shown_as_it_was_known(client, prices):
+    market("70.00", as_of=dt.date(2026, 11, 10))
+    asked = {"accelerator": "H100", "purchase_option": "on_demand"}
+    assert "8.75" in text(get(client, "market", asked))
+    assert "6.88" in text(get(client, "market", {**asked, "as_of": "2026-11-05"}))
+
+
+def test_the_market_is_counted_by_part_of_the_world(client, prices):
+    replace_regions({("aws", "us-east-1"): Region("north-america")})
+    response = get(client, "market")
+    (one,) = response.context["places"]
+    assert one["title"] == "North america"
+    assert one["place"].count == response.context["found"].total
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("page", "0"),
+        ("page", "1e9"),
+        ("ordering", "--region"),
+        ("ordering", "id"),
+        ("sold_now", "maybe"),
+        ("as_of", "yesterday"),
+        ("min_accelerators", "-1"),
+        ("colour", "blue"),
+    ],
+)
+def test_the_market_names_what_it_refuses(client, prices, name, value):
+    response = get(client, "market", {name: value})
+    assert response.status_code == 400
+    assert response.context["refusal"].field == name
+
+
+def test_an_offer_that_is_gone_keeps_its_history(client, prices):
+    on_demand = "aws:us-east-1:p5.48xlarge:on_demand"
+    only = Batch("aws", (offer("22.00", "spot", zone="us-east-1a"),), as_of=dt.date(2026, 11, 12))
+    publish(only, force=True, today=dt.date(2026, 11, 12))
+    page = text(get(client, "market-offer", {"id": on_demand}))
+    assert "no longer in the catalog" in page
+    assert "55.04 USD/h" in page
