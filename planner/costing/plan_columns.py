@@ -20,6 +20,11 @@ class Entries:
     row: Ints
     value: Floats
 
+    @property
+    def column(self) -> Ints:
+        """The column of each entry."""
+        return np.repeat(np.arange(self.start.size - 1), np.diff(self.start))
+
     @classmethod
     def ordered(cls, pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
         """Of (row, column, value) in any order; those of no row or no value are left out."""

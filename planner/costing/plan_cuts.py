@@ -55,10 +55,17 @@ class _Base:
 
 
 class Separator:
-    """Finds the cuts that a plan of fractions breaks."""
+    """Finds the cuts that a plan of fractions breaks.
 
-    def __init__(self, rows: Rows, continuous: Continuous, starts: StartColumns) -> None:
+    Where the limits are `elastic`, cuts come from the demand alone: one that comes from a limit
+    would forbid what slack allows.
+    """
+
+    def __init__(
+        self, rows: Rows, continuous: Continuous, starts: StartColumns, *, elastic: bool = False
+    ) -> None:
         self.rows, self.continuous, self.starts = rows, continuous, starts
+        self.elastic = elastic
         self.months = rows.asked.size
         self._at_least = list(self._bases())
 
@@ -80,7 +87,7 @@ class Separator:
             yield _Base(value, asked, columns, present & (asked > 0))
             without = asked - spot * rows.asked
             limited = present & (rows.spot_row != ABSENT) & (without > 0)
-            if limited.any():
+            if limited.any() and not self.elastic:
                 yield _Base(value, without, columns & ~is_spot, limited)
 
     def cuts(self, begun: Floats, continuous: Floats, most: int = 200) -> list[Cut]:
@@ -92,8 +99,8 @@ class Separator:
             kinds = self._sizes(np.flatnonzero(partial.any(axis=1)))
             for base in self._at_least:
                 found += self._round_up(base, kinds, up, continuous)
-            found += self._quota_cuts(kinds, up)
-        found += self._capital_cuts(begun)
+            found += [] if self.elastic else self._quota_cuts(kinds, up)
+        found += [] if self.elastic else self._capital_cuts(begun)
         order = sorted(range(len(found)), key=lambda i: (-found[i][0], i))
         return [found[i][1] for i in order[:most]]
 

@@ -8,17 +8,25 @@ slacks, each relative to its limit, tells which must give way together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.costing.plan_columns import Entries, StartColumns, continuous_columns
+from planner.costing.plan_columns import Continuous, Entries, StartColumns, continuous_columns
 from planner.costing.plan_highs import LinearProgram
 from planner.costing.plan_market import Bools, Ints, Market
+from planner.costing.plan_master import Master
 from planner.costing.plan_problem import Clash, Floats
 from planner.costing.plan_rows import ABSENT, Rows, lay_out
+from planner.costing.plan_search import Search
 
-_NODE_LIMIT = 2_000
+_NODE_LIMIT = 500
+_EXACT = 50_000
+"""Starts times rows up to which the least slack is searched to the end; beyond, one found by a
+dive stands for it, some hundredths above it at most in our trials."""
+_THRIFT = 1e-4
+"""Weight of the plan's own cost against slack, to tell plans of equal slack apart."""
+_MOST_SLACK = 1e9
 _NO_SLACK = 1e-7
 
 
@@ -126,27 +134,56 @@ def _unit_limits(rows: Rows) -> Iterator[_Limit]:
 
 def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
     """The slack of each limit in the plan that needs least of it, None where none is enough."""
-    columns, starts = continuous_columns(rows), StartColumns(rows)
+    columns, thrift = _with_slack(rows, limits), _thrift(rows)
+    plain = continuous_columns(rows)
+    rent = np.concatenate([plain.cost, np.zeros(len(limits))])
+    guided = replace(columns, cost=columns.cost + thrift * rent)
+    starts = StartColumns(rows, cost_weight=thrift)
+    size = starts.cost.size * rows.count
+    search = Search(
+        Master(rows, guided, starts, elastic=True),
+        gap=0.0 if size <= _EXACT else 1.0,
+        node_limit=_NODE_LIMIT,
+    )
+    begun = search.run()
+    if begun is None:
+        return None
     program = LinearProgram(rows.lower, rows.upper)
-    free, most = np.zeros(columns.count), np.full(columns.count, np.inf)
-    program.add_columns(free, free, most, columns.entries)
-    everything = np.arange(starts.cost.size)
-    nothing = np.zeros(everything.size)
-    program.add_columns(nothing, nothing, starts.starts.most, starts.entries(everything))
-    weight = np.array([limit.scale / max(abs(limit.given), limit.scale) for limit in limits])
-    zero = np.zeros(len(limits))
-    program.add_columns(weight, zero, zero + np.inf, _slack_entries(limits))
+    nothing = np.zeros(columns.count)
+    program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
+    settled = np.flatnonzero(begun)
+    whole = begun[settled]
+    program.add_columns(0.0 * whole, whole, whole, starts.entries(settled))
     if not program.run():
         return None
-    whole = columns.count + everything
-    outcome = program.whole(whole, node_limit=_NODE_LIMIT)
-    return None if outcome.values is None else outcome.values[-len(limits) :]
+    return np.maximum(program.values()[columns.count - len(limits) : columns.count], 0.0)
 
 
-def _slack_entries(limits: Sequence[_Limit]) -> Entries:
+def _thrift(rows: Rows) -> float:
+    """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
+    columns = continuous_columns(rows)
+    dearest = np.abs(rows.market.starts.cost).sum() / rows.cost_scale + columns.cost @ columns.most
+    return _THRIFT / max(float(dearest), 1e-9)
+
+
+def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:
+    """The continuous columns at no cost, and after them the slack of each limit at its weight."""
+    columns, count = continuous_columns(rows), len(limits)
+    weight = [limit.scale / max(abs(limit.given), limit.scale) for limit in limits]
     sizes = [limit.rows.size for limit in limits]
-    return Entries(
-        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        row=np.concatenate([limit.rows for limit in limits]),
-        value=-np.concatenate([limit.per_slack for limit in limits]),
+    slack = np.repeat(np.arange(count), sizes)
+    pieces = [
+        (columns.entries.row, columns.entries.column, columns.entries.value),
+        (
+            np.concatenate([limit.rows for limit in limits]),
+            columns.count + slack,
+            -np.concatenate([limit.per_slack for limit in limits]),
+        ),
+    ]
+    return replace(
+        columns,
+        month=np.concatenate([columns.month, np.full(count, ABSENT)]),
+        cost=np.concatenate([np.zeros(columns.count), weight]),
+        most=np.concatenate([columns.most, np.full(count, _MOST_SLACK)]),
+        entries=Entries.ordered(pieces, columns.count + count),
     )

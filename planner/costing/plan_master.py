@@ -31,11 +31,13 @@ class Master:
         rows: Rows,
         continuous: Continuous | None = None,
         starts: StartColumns | None = None,
+        *,
+        elastic: bool = False,
     ) -> None:
         self.rows = rows
         self.continuous = continuous_columns(rows) if continuous is None else continuous
         self.starts = StartColumns(rows) if starts is None else starts
-        self.separator = Separator(rows, self.continuous, self.starts)
+        self.separator = Separator(rows, self.continuous, self.starts, elastic=elastic)
         self.cuts: list[Cut] = []
         self.chosen: Ints = np.zeros(0, np.int64)
         """Starts in the model, in the order of its columns after the continuous ones."""
@@ -176,9 +178,8 @@ class Master:
     def _rented(self, duals: Floats) -> Floats:
         """Reduced cost of the continuous columns."""
         entries = self.continuous.entries
-        columns = np.repeat(np.arange(self.continuous.count), np.diff(entries.start))
         worth = np.zeros(self.continuous.count)
-        np.add.at(worth, columns, entries.value * duals[entries.row])
+        np.add.at(worth, entries.column, entries.value * duals[entries.row])
         for cut, dual in zip(self.cuts, duals[self.rows.count :], strict=True):
             if dual:
                 worth[cut.columns] += dual * cut.rented

@@ -206,7 +206,7 @@ def _with_tail(
     most = np.bincount(future, cost * columns.most, minlength=count).astype(np.float64)
     row = rows.count + np.arange(count)
     pieces = [
-        (columns.entries.row, _column_of(columns.entries), columns.entries.value),
+        (columns.entries.row, columns.entries.column, columns.entries.value),
         (row[future], np.arange(columns.count), -cost),
         (row, np.full(count, columns.count), np.ones(count)),
         (row, columns.count + 1 + np.arange(count), np.ones(count)),
@@ -223,7 +223,3 @@ def _with_tail(
         most=np.concatenate([columns.most, [most.max(initial=0.0)], most]),
         entries=Entries.ordered(pieces, columns.count + 1 + count),
     )
-
-
-def _column_of(entries: Entries) -> NDArray[np.int64]:
-    return np.repeat(np.arange(entries.start.size - 1), np.diff(entries.start))
