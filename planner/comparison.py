@@ -183,6 +183,7 @@ class _Comparing:
             recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
             warnings=(
                 *self.demand.warnings,
+                *self.market.idle_adjustments(),
                 *cautions(self.project, scenarios, self.market.listed),
             ),
             units_per_usd=self.units_per_usd,

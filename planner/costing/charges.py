@@ -169,7 +169,9 @@ class Term:
 def _active(months: int, length: int, lead: int, duration: int, last: int) -> Floats:
     age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
     in_service = (age >= 0) & (age < duration) & (np.arange(length) < last)[None, :]
-    return np.asarray(in_service, dtype=np.float64)
+    mask = np.asarray(in_service, dtype=np.float64)
+    mask.setflags(write=False)
+    return mask
 
 
 def _evenly(active: Floats) -> Floats:

@@ -31,6 +31,7 @@ from planner.costing.shortlist import (
     count_exclusions,
     eligible,
     hourly_shortlist,
+    matched,
     split_alike,
 )
 from planner.costing.source import NativePrice
@@ -174,18 +175,29 @@ class Market:
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
         rows = self.filters.rows(table)
-        adjustments: list[Adjustment] = []
+        adjustments = () if custom else self.adjustments
         if custom:
             rows = np.array(
                 [row for row in range(len(table)) if self._admits(table, row)], dtype=np.intp
             )
-        else:
-            adjustments = [
-                Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
-                for a in self.request.price_adjustments
-            ]
         rows = self._large_enough(table, rows)
         return eligible(table, rows, self.throughput, self.quota_rules, adjustments)
+
+    @cached_property
+    def adjustments(self) -> tuple[Adjustment, ...]:
+        """Contract discounts of the request as rules on offers."""
+        return tuple(
+            Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
+            for a in self.request.price_adjustments
+        )
+
+    def idle_adjustments(self) -> Iterator[str]:
+        """Warnings on adjustments that no price of the catalog answers to."""
+        table = self.listed
+        every = np.arange(len(table))
+        for i, rule in enumerate(self.adjustments):
+            if not matched(table, every, rule).any():
+                yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
 
     def _admits(self, table: OfferTable, row: int) -> bool:
         """Whether a custom offer meets the limits; without a place it meets those on places."""

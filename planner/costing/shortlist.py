@@ -272,19 +272,24 @@ def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> 
 def _multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:
     total = np.ones(len(rows))
     for rule in adjustments:
-        hit = np.ones(len(rows), dtype=bool)
-        for column, name in (
-            (table.provider, rule.provider),
-            (table.region, rule.region),
-            (table.purchase_option, rule.purchase_option),
-        ):
-            if name is not None:
-                hit &= column.wanted([name])[column.codes[rows]]
-        if rule.family is not None:
-            names = [n for n in table.instance_type.names if of_family(n, rule.family)]
-            hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
-        total[hit] *= rule.multiplier
+        total[matched(table, rows, rule)] *= rule.multiplier
     return total
+
+
+def matched(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray[np.bool_]:
+    """[row] whether an adjustment is for it."""
+    hit = np.ones(len(rows), dtype=bool)
+    for column, name in (
+        (table.provider, rule.provider),
+        (table.region, rule.region),
+        (table.purchase_option, rule.purchase_option),
+    ):
+        if name is not None:
+            hit &= column.wanted([name])[column.codes[rows]]
+    if rule.family is not None:
+        names = [n for n in table.instance_type.names if of_family(n, rule.family)]
+        hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
+    return hit
 
 
 def of_family(instance_type: str, family: str) -> bool:

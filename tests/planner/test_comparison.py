@@ -179,7 +179,7 @@ def test_a_life_shorter_than_the_lead_time_is_refused() -> None:
 
 
 def test_work_of_a_blink_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="0.001 h or more") as caught:
+    with pytest.raises(InvalidInput, match=r"0\.001 h or more") as caught:
         compared(hours=1e-6)
     assert caught.value.field == "workload.hours_per_month"
 
@@ -203,6 +203,11 @@ def test_a_price_adjustment_multiplies_the_price_of_its_family() -> None:
         scenario(compared(price_adjustments=cut).as_dict(), "on_demand")["total_cost"]
         == "330240.00"
     )
+
+
+def test_an_adjustment_of_nothing_is_said() -> None:
+    answer = compared(price_adjustments=[{"provider": "gcp", "multiplier": 0.5}]).as_dict()
+    assert "price_adjustments.0 matches no price" in " ".join(answer["warnings"])
 
 
 def test_a_private_offer_takes_part() -> None:
