@@ -97,10 +97,26 @@ def test_at_the_utilisation_over_life_owning_costs_the_rent() -> None:
     assert cost["on_prem"] == pytest.approx(cost["on_demand"], rel=1e-4)
 
 
-def test_at_the_break_even_hours_both_cumulative_costs_agree() -> None:
-    row = against("on_demand")
-    rent, own = 55.04 * row["hours"], 400_000 + 5 * row["hours"]
-    assert rent == pytest.approx(own)
+@pytest.mark.parametrize(("months", "running"), [(6, 5), (11, 0), (24, 0.87)])
+def test_at_the_break_even_hours_both_cumulative_costs_agree(months: int, running: float) -> None:
+    """A server that is paid back after so many months around the clock: renting and owning have
+    cost the same by then, line by line."""
+    price = (55.04 - running) * 730 * months
+    server = SERVER | {"unit_price": price, "running_cost_per_hour": running}
+    free = dict.fromkeys(
+        ("network_storage_rate", "install_cost_rate", "spare_rate", "residual_rate"), 0
+    )
+    found = compared(
+        hours=8 * 730,
+        horizon_months=months,
+        on_prem={"servers": [server], "lead_time_months": 0, "utilisation_ceiling": 1} | free,
+        finance={"discount_rate_per_year": 0},
+    )
+    row = found.break_even[0]
+    assert row.hours == pytest.approx(730 * months)
+    assert row.months_at_full_use == pytest.approx(months)
+    rent, own = found.scenarios["on_demand"], found.scenarios["on_prem"]
+    assert float(own.total_cost) == pytest.approx(float(rent.total_cost), abs=0.05)
 
 
 def test_the_curve_crosses_where_both_lines_cost_the_same() -> None:
