@@ -12,7 +12,7 @@ from planner.models import Job
 from planner.services import held as deciding
 from planner.services import jobs
 from planner.services.refreshing import require_operator, start_refresh
-from planner.web.team.current import access_to
+from planner.web.team.current import access_to, current_team
 from planner.web.team.doors import NOT_FOUND, attempt, sent, signed_in
 from planner.web.team.forms import RefreshForm
 from pricing.freshness import freshness
@@ -33,6 +33,7 @@ def _page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
     waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).defer("payload")
     running = Job.objects.filter(kind="price_refresh", state__in=("queued", "running"))
     context = {
+        "team": current_team(request),
         "form": form,
         "providers": freshness(),
         "held": waiting,
@@ -96,7 +97,7 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     found = _job(request, pk)
     whole = not getattr(request, "htmx", False)
     template = "team/job.html" if whole else "team/parts/job.html"
-    return render(request, template, {"job": found, "team": found.team})
+    return render(request, template, {"job": found, "team": found.team or current_team(request)})
 
 
 @signed_in

@@ -1,0 +1,230 @@
+"""The team's pages in a real browser: light and dark, wide and narrow, with and without scripts."""
+
+from __future__ import annotations
+
+import io
+import os
+from contextlib import ExitStack
+from urllib.parse import urlencode
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from planner.models import Alert, Role, SavedComparison, Scope
+from planner.services import actuals, projects, saved, teams, tokens, webhooks
+from tests.planner.web.browser import DESK, PHONE, Visit, visit
+from tests.planner.workspace import Workspace, market
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+# The sync API runs an event loop, in which Django would refuse the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+LOOKS = (("light", DESK), ("dark", PHONE))
+PLAN = {
+    "name": "Two runs",
+    "start": "2027-01",
+    "horizon_months": "6",
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": "H100",
+    "workload.hours_per_month": "2000",
+}
+SERVER = {"server": "dgx-h100", "unit_price": 310_000}
+PAID = b"month,cost,hours\n2027-01,31000.50,520\n2027-02,29000,480\n2027-03,26000,430\n"
+
+
+@pytest.fixture
+def enter(chromium, live_server):
+    """Opens a browser window for a visitor, or for somebody who has signed in."""
+    with ExitStack() as windows:
+
+        def opened(user=None, **options) -> Visit:
+            here = visit(
+                chromium, live_server.url, cookies=cookies_of(user, live_server), **options
+            )
+            return windows.enter_context(here)
+
+        yield opened
+
+
+def cookies_of(user, live_server) -> list[dict[str, str]]:
+    if user is None:
+        return []
+    browser = Client()
+    browser.force_login(user)
+    name = settings.SESSION_COOKIE_NAME
+    return [{"name": name, "value": browser.cookies[name].value, "url": live_server.url}]
+
+
+@pytest.fixture
+def full(work) -> dict[str, str]:
+    """A team with one of everything; the addresses of its pages."""
+    owner = work.access()
+    project = work.project(budget="900000", description="A model of our own.")
+    late = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
+    projects.create_scenario(owner, project, late)
+    plan = saved.approve(owner, saved.submit(owner, work.saved(project)))
+    saved.submit(owner, work.saved(work.project(name="Waiting")))
+    actuals.load_actuals(owner, project, io.BytesIO(PAID), "paid.csv")
+    Alert.objects.create(
+        team=work.team, project=project, kind="price_move", message="The plan moved by +9.0%.",
+        currency="USD", before="100000", after="109000",
+    )  # fmt: skip
+    quote = teams.add_quote(
+        owner, work.team, {"slug": "our-dgx", "label": "Our DGX", "server": SERVER}
+    )
+    teams.invite(owner, work.team, Role.EDITOR, "new@alpha.test")
+    tokens.create_token(owner, work.team, name="Nightly", scopes=[Scope.READ], days=9)
+    hook = webhooks.add_endpoint(
+        owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
+    )
+    market("60.00")
+    return addresses(project.pk, plan.pk, quote.pk, hook.pk)
+
+
+def addresses(project, plan, quote, hook) -> dict[str, str]:
+    here, settings = "/team/alpha/", "/team/alpha/settings/"
+    of_settings = ("", "members/", "prices/", "servers/", "tokens/", "webhooks/", "audit/")
+    return {
+        "dashboard": here,
+        "project": f"{here}projects/{project}/",
+        "side by side": f"{here}projects/{project}/side-by-side/",
+        "project form": f"{here}projects/{project}/edit/",
+        "comparison": f"/c/{plan}/",
+        "since": f"/c/{plan}/since/",
+        "replay": f"/c/{plan}/replay/",
+        "save": f"/save/?{urlencode(PLAN)}",
+        **{f"settings {name}": settings + name for name in of_settings},
+        "quote": f"{settings}servers/{quote}/",
+        "webhook": f"{settings}webhooks/{hook}/",
+        "operator": "/operator/",
+        "calibrate": "/calibrate/",
+        "new team": "/teams/new/",
+        "password": "/accounts/password/change/",
+        "sign out": "/accounts/logout/",
+    }
+
+
+def problems_of(here: Visit, address: str) -> list[str]:
+    """Sideways scrolling, what axe finds, and what the console complained of."""
+    here.problems.clear()
+    settled(here, address)
+    too_wide = here.overflow()
+    wide = [f"{too_wide} px too wide"] if too_wide > 0 else []
+    return [*wide, *here.violations(), *here.problems]
+
+
+def settled(here: Visit, address: str) -> Page:
+    page = here.open(address)
+    page.wait_for_load_state("networkidle")
+    return page
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_every_page_is_clean(work, full, enter, theme, width):
+    owner = work.users[Role.OWNER]
+    owner.is_staff = True
+    owner.save()
+    here = enter(owner, theme=theme, width=width)
+    found = {name: problems_of(here, address) for name, address in full.items()}
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+@pytest.mark.parametrize("address", ["login", "signup", "password/reset"])
+def test_every_account_page_is_clean(db, settings, enter, theme, width, address):
+    settings.SIGNUP_OPEN = True
+    assert problems_of(enter(theme=theme, width=width), f"/accounts/{address}/") == []
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
+    editor = enter(work.users[Role.EDITOR], scripts=scripts)
+    page = settled(editor, f"/plan/?{urlencode(PLAN)}")
+    page.get_by_role("link", name="Save to a project").first.click()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Two runs draft")
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Two runs submitted")
+
+    approver = enter(work.users[Role.APPROVER], scripts=scripts)
+    theirs = settled(approver, page.url.removeprefix(editor.base))
+    theirs.get_by_role("button", name="Approve").click()
+    expect(theirs.get_by_role("heading", level=1)).to_contain_text("Two runs approved")
+    assert SavedComparison.objects.get().approved_by == work.users[Role.APPROVER]
+    assert editor.problems + approver.problems == []
+
+
+def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
+    page = settled(enter(), f"/plan/?{urlencode(PLAN)}")
+    page.get_by_role("link", name="Sign in to save this").first.click()
+    page.get_by_label("Login").fill("editor-of-alpha")
+    page.get_by_label("Password").fill("pass word 4711")
+    page.get_by_role("button", name="Sign In").click()
+    page.get_by_role("link", name="Save to a project").first.click()
+    expect(page.get_by_label("Name of the saved comparison")).to_have_value("Two runs")
+
+
+def test_the_path_goes_by_keyboard(work, enter):
+    page = settled(enter(work.users[Role.EDITOR]), f"/save/?{urlencode(PLAN)}")
+    page.get_by_label("Name of the saved comparison").focus()
+    press_until(page, "Save")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("draft")
+    press_until(page, "Submit")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("submitted")
+
+
+def press_until(page: Page, words: str) -> None:
+    """Tab from here to the button that says so."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        script = "document.activeElement.tagName + ' ' + document.activeElement.innerText"
+        if page.evaluate(script).startswith(f"BUTTON {words}"):
+            return
+    raise AssertionError(f"no button {words!r} is reached by Tab")
+
+
+def test_variants_come_by_themselves(work, full, enter):
+    page = settled(enter(work.users[Role.VIEWER]), full["project"])
+    expect(page.get_by_role("region", name="Totals of the scenarios")).to_be_visible()
+    page.get_by_label("Rented only").uncheck()
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_role("link", name="Open Rented only")).to_have_count(0)
+
+
+def test_what_changed_since_comes_into_the_page(work, full, enter):
+    page = settled(enter(work.users[Role.VIEWER]), full["comparison"])
+    page.get_by_role("link", name="Answer it again at today's prices").click()
+    expect(page.get_by_role("region", name="Totals then and now")).to_be_visible()
+    page.get_by_role("link", name="Replay it from its own prices").click()
+    expect(page.get_by_text("identical to the cent")).to_be_visible()
+
+
+def test_a_large_file_is_sent_and_read(work, full, enter):
+    page = settled(enter(work.users[Role.EDITOR]), full["project"])
+    rows = b"month,cost\n" + b"2027-04,1.00\n" * 100_000
+    file = {"name": "large.csv", "mimeType": "text/csv", "buffer": rows}
+    page.get_by_label("Monthly actuals").set_input_files(file)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("100,000 rows were read")).to_be_visible(timeout=20_000)
+
+
+def test_a_refused_file_says_why_without_leaving_the_page(work, full, enter):
+    page = settled(enter(work.users[Role.EDITOR]), full["project"])
+    file = {"name": "wrong.csv", "mimeType": "text/csv", "buffer": b"month,cost\n2027-01,much\n"}
+    page.get_by_label("Monthly actuals").set_input_files(file)
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_text("row 2.cost")).to_be_visible()
+
+
+def test_another_s_workspace_is_not_there(work, full, enter):
+    stranger = Workspace("beta").users[Role.OWNER]
+    here = enter(stranger)
+    answer = here.page.goto(here.base + full["project"])
+    assert answer is not None
+    assert answer.status == 404
+    expect(here.page.get_by_role("heading", name="Nothing is here")).to_be_visible()
