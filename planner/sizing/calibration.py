@@ -6,6 +6,7 @@ nvmlDeviceGetUtilizationRates, 2024): it bounds nothing but idleness and is not 
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 import math
 import statistics
@@ -78,7 +79,7 @@ def _use(series: Series) -> GpuUse:
         utilisation_p90=_quantile(job, 0.9) / 100,
         memory_peak_gib=peak,
         memory_total_gib=total,
-        memory_headroom=1 - peak / total if peak is not None and total else None,
+        memory_headroom=max(0.0, 1 - peak / total) if peak is not None and total else None,
         power_mean_w=mean_power,
         power_max_w=max(power, default=None),
         power_share_of_limit=mean_power / limit if mean_power and limit else None,
@@ -96,14 +97,21 @@ def _job(utilisation: Sequence[float]) -> Sequence[float]:
 
 
 def _hours(series: Series) -> tuple[float | None, float | None]:
-    """Hours that the samples cover, and hours of gaps between them."""
+    """Hours that the samples cover, and hours of gaps between them. The usual step is that
+    between different seconds: several GPUs in one series repeat each."""
     times = sorted(t for t in series.times if t is not None)
-    steps = [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
+    steps = _steps(times)
     if not steps:
         return None, None
-    longest = GAP_FACTOR * max(statistics.median(steps), 1.0)
+    seconds = _steps(sorted({t.replace(microsecond=0) for t in times}))
+    longest = GAP_FACTOR * max(statistics.median(seconds or steps), 1.0)
     gaps = sum(step for step in steps if step > longest)
     return (sum(steps) - gaps) / 3600, gaps / 3600
+
+
+def _steps(times: Sequence[dt.datetime]) -> list[float]:
+    """Seconds from each time to the next."""
+    return [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
 
 
 def _held_share(series: Series, bits: int) -> float | None:

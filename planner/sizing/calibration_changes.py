@@ -70,8 +70,9 @@ def changes_of(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> tu
 
 
 def _of_one(use: GpuUse) -> Iterator[Change]:
-    yield from _input(use)
-    yield from _memory(use)
+    if use.busy_share > 0:
+        yield from _input(use)
+        yield from _memory(use)
     yield from _throttling(use)
     yield from _power(use)
 
@@ -93,7 +94,7 @@ def _input(use: GpuUse) -> Iterator[Change]:
 
 
 def _memory(use: GpuUse) -> Iterator[Change]:
-    if use.memory_headroom is None or use.memory_peak_gib is None:
+    if use.memory_headroom is None or not use.memory_peak_gib:
         return
     free = use.memory_headroom
     if free >= HALF:
@@ -182,6 +183,12 @@ def _together(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> Ite
         yield Change("log", f"{gap:.2f} h of gaps in the log are not counted")
     if log.skipped_lines:
         yield Change("log", f"{log.skipped_lines} lines did not fit the header and were left out")
+    if log.unread_times:
+        yield Change(
+            "log",
+            f"{log.unread_times} timestamps are of no known form (such as 2026/11/20 10:00:00.123 "
+            "or 2026-11-20T10:00:00Z): hours and gaps leave them out",
+        )
     if silent:
         yield Change("log", f"GPU {', '.join(silent)}: no utilisation was logged")
     if not log.has_gpu_column:

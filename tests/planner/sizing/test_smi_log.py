@@ -66,6 +66,14 @@ def test_gaps_are_not_time_of_the_job():
     assert use.gap_hours == pytest.approx(1180 / 3600)
 
 
+def test_gpus_that_share_a_series_do_not_make_every_step_a_gap():
+    stamps = [f"2026/11/20 10:{m:02d}:00.{ms}" for m in range(5) for ms in (123, 125, 127)]
+    text = "timestamp, utilization.gpu [%]\n" + "".join(f"{s}, 50 %\n" for s in stamps)
+    use = calibrate(text).gpus[0]
+    assert use.hours == pytest.approx(240 / 3600, abs=1e-5)
+    assert use.gap_hours == 0
+
+
 def test_a_cut_last_line_is_left_out_and_said():
     found = calibrate(log(*(line(second=s) for s in range(6)), "2026/11/20 10:00:06.1, 0, NVI"))
     assert found.skipped_lines == 1
@@ -180,3 +188,73 @@ def test_uneven_gpus_are_reported():
 def test_real_power_is_reported_against_its_limit():
     use = calibrate(log(line())).gpus[0]
     assert (use.power_mean_w, use.power_share_of_limit) == (350.0, 0.875)
+
+
+@pytest.mark.parametrize("missing", ["[GPU requires reset]", "ERR!", "-"])
+def test_whatever_nvidia_smi_cannot_tell_is_missing(missing):
+    assert calibrate(log(line(power=missing))).gpus[0].power_mean_w is None
+
+
+@pytest.mark.parametrize(
+    "stamp",
+    [
+        "2026/11/20 10:00:0{}.123",
+        "2026/11/20 10:00:0{}",
+        "2026-11-20T10:00:0{}.5Z",
+        "2026-11-20 10:00:0{}+01:00",
+        "176362560{}",
+    ],
+)
+def test_times_are_read_in_every_usual_form(stamp):
+    text = "timestamp, utilization.gpu [%]\n" + "".join(
+        f"{stamp.format(s)}, 50 %\n" for s in (1, 4)
+    )
+    found = calibrate(text)
+    assert found.gpus[0].hours == pytest.approx(3 / 3600)
+    assert not any("timestamps" in c.message for c in found.changes)
+
+
+def test_times_of_another_form_are_said_to_be_left_out():
+    found = calibrate("timestamp, utilization.gpu [%]\n11/20/2026 10:00:00, 50 %\n")
+    assert found.gpus[0].hours is None
+    assert any("1 timestamps are of no known form" in c.message for c in found.changes)
+
+
+def test_a_byte_order_mark_does_not_hide_the_first_column():
+    text = log(line(), line(second=5))
+    assert calibrate("\ufeff" + text) == calibrate(text)
+
+
+def test_a_stray_quotation_mark_ends_with_its_line():
+    text = 'index, utilization.gpu [%]\n"0, 50 %\n' + "0, 60 %\n" * 20_000
+    found = calibrate(text)
+    assert (found.gpus[0].samples, found.skipped_lines) == (20_000, 1)
+    assert calibrate(f"utilization.gpu [%]\n{'9' * 200_000}\n" + "50 %\n" * 9).skipped_lines == 1
+
+
+def test_the_first_line_that_does_not_fit_is_shown():
+    with pytest.raises(InvalidInput, match=r"'40 GiB' in memory.used \[MiB\]"):
+        calibrate(log(line(memory="40 GiB")))
+
+
+def test_more_memory_used_than_there_is_is_refused():
+    with pytest.raises(InvalidInput, match="81,921 MiB is more than"):
+        calibrate(log(line(memory="81921 MiB")))
+
+
+@pytest.mark.parametrize(
+    ("used", "memory"), [("0 %", "3 MiB"), ("0 %", "0 MiB"), ("90 %", "0 MiB")]
+)
+def test_an_idle_gpu_or_no_memory_asks_for_no_bigger_batch(used, memory):
+    assert not {"smaller_card", "bigger_batch"} & set(kinds(log(line(used=used, memory=memory))))
+
+
+@pytest.mark.parametrize("word", ["event", "throttle"])
+def test_throttling_is_read_from_columns_of_one_reason(word):
+    header = f"utilization.gpu [%], clocks_{word}_reasons.sw_power_cap, "
+    header += f"clocks_{word}_reasons.hw_thermal_slowdown"
+    text = f"{header}\n99 %, Not Active, Active\n99 %, Not Active, Not Active\n"
+    use = calibrate(text).gpus[0]
+    assert (use.power_capped_share, use.thermally_throttled_share) == (0.0, 0.5)
+    silent = calibrate(f"{header}\n99 %, [N/A], [Not Supported]\n").gpus[0]
+    assert silent.thermally_throttled_share is None
