@@ -37,6 +37,7 @@ class Master:
         self.rows = rows
         self.continuous = continuous_columns(rows) if continuous is None else continuous
         self.starts = StartColumns(rows) if starts is None else starts
+        self.elastic = elastic
         self.separator = Separator(rows, self.continuous, self.starts, elastic=elastic)
         self.cuts: list[Cut] = []
         self.chosen: Ints = np.zeros(0, np.int64)
@@ -46,6 +47,14 @@ class Master:
         self.program.add_columns(
             self.continuous.cost, np.zeros(count), np.full(count, np.inf), self.continuous.entries
         )
+
+    def over(self, starts: Ints) -> Master:
+        """A model of its own with the same cuts, over those starts alone."""
+        other = Master(self.rows, self.continuous, self.starts, elastic=self.elastic)
+        other.add_starts(starts)
+        if self.cuts:
+            other.add_cuts(self.cuts)
+        return other
 
     def solve(self) -> bool:
         """Solve to the end: no start and no cut would change the optimum. False: infeasible."""

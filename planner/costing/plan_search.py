@@ -21,6 +21,7 @@ _SMALL = 25_000
 """So few starts that could improve a plan, times rows, are worth an exact search unasked …"""
 _SMALL_NODES = 200
 """… within so many nodes of the search tree."""
+_UNLIMITED = 2**31 - 1
 _SOME = 300
 _NEAREST = 20
 """Starts of least reduced cost among which a plan that is not close yet is polished."""
@@ -79,9 +80,7 @@ def dive(master: Master, style: Style = _STYLES[0], cutoff: float = np.inf) -> F
         )
     if found is None:
         return None
-    begun = np.zeros(master.starts.cost.size)
-    begun[master.chosen] = found
-    return Found(begun, cost)
+    return Found(_begun(master, np.concatenate([np.zeros(first), found])), cost)
 
 
 def _fractions(units: Floats) -> int:
@@ -143,20 +142,28 @@ class Search:
         found = self._dives(reduced)
         if found is None:
             return self._everything()
-        open_ = found.cost - self.bound
-        if open_ <= ROUNDING * abs(found.cost):
+        if self._open(found) <= ROUNDING:
             return found.begun
         needed = self._needed(found, reduced)
-        is_wide = open_ > self.gap * abs(found.cost)
-        if needed.size * master.rows.count <= _SMALL:
+        if not self._is_small(needed) and not self._is_close(found, needed):
+            nearest = cheapest_first(reduced, _NEAREST)
+            found = self._among(nearest, found, _CLOSE, _SMALL_NODES, is_exact=False)
+            needed = self._needed(found, reduced)
+        is_wide = self._open(found) > self.gap
+        if self._is_small(needed):
             limit = self.node_limit if is_wide else _SMALL_NODES
             return self._among(needed, found, 0.0, limit).begun
         if is_wide:
             return self._among(needed, found, self.gap, self.node_limit).begun
-        if not self._is_close(found, needed):
-            nearest = cheapest_first(reduced, _NEAREST)
-            return self._among(nearest, found, _CLOSE, _SMALL_NODES, is_exact=False).begun
         return found.begun
+
+    def _open(self, found: Found) -> float:
+        """Share of the cost between the bound and the plan."""
+        open_ = found.cost - self.bound
+        return open_ / abs(found.cost) if found.cost else float(open_ > 0)
+
+    def _is_small(self, needed: Ints) -> bool:
+        return needed.size * self.master.rows.count <= _SMALL
 
     def _dives(self, reduced: Floats) -> Found | None:
         best: Found | None = None
@@ -173,8 +180,7 @@ class Search:
         return np.flatnonzero(reduced <= (found.cost - self.bound) * (1 + ROUNDING) + ROUNDING)
 
     def _is_close(self, found: Found, needed: Ints) -> bool:
-        close = _CLOSE if needed.size <= _SOME else 2 * _CLOSE
-        return found.cost - self.bound <= close * abs(found.cost)
+        return self._open(found) <= (_CLOSE if needed.size <= _SOME else 2 * _CLOSE)
 
     def _widen(self, reduced: Floats, most: int) -> None:
         self.master.add_starts(cheapest_first(reduced, most))
@@ -186,10 +192,12 @@ class Search:
         master.add_starts(np.arange(master.starts.cost.size))
         columns = master.continuous.count + np.arange(master.chosen.size)
         outcome = master.program.whole(columns, gap=self.gap, node_limit=self.node_limit)
+        if outcome.values is None and np.isfinite(outcome.bound):  # neither found nor ruled out
+            outcome = master.program.whole(columns, gap=1.0, node_limit=_UNLIMITED)
         if outcome.values is None:
             return None
         self.bound = max(self.bound, min(outcome.bound, outcome.objective))
-        return self._begun(outcome.values)
+        return _begun(master, outcome.values)
 
     def _among(
         self,
@@ -205,21 +213,17 @@ class Search:
         Exact where every start left out has a reduced cost above what is open: then no better
         plan begins it, and the bound of this smaller model holds for all.
         """
-        master = self.master
-        begun = np.flatnonzero(found.begun)
-        master.add_starts(np.union1d(starts, begun))
-        kept = np.isin(master.chosen, starts) | np.isin(master.chosen, begun)
-        columns = master.continuous.count + np.arange(master.chosen.size)
-        for column in columns[~kept]:
-            master.program.set_bounds(int(column), 0.0, 0.0)
-        outcome = master.program.whole(columns[kept], gap=gap, node_limit=node_limit)
+        own = self.master.over(np.union1d(starts, np.flatnonzero(found.begun)))
+        columns = own.continuous.count + np.arange(own.chosen.size)
+        outcome = own.program.whole(columns, gap=gap, node_limit=node_limit)
         if is_exact:
             self.bound = max(self.bound, min(outcome.bound, found.cost, outcome.objective))
         if outcome.values is None or outcome.objective >= found.cost:
             return found
-        return Found(self._begun(outcome.values), outcome.objective)
+        return Found(_begun(own, outcome.values), outcome.objective)
 
-    def _begun(self, values: Floats) -> Floats:
-        begun = np.zeros(self.master.starts.cost.size)
-        begun[self.master.chosen] = np.round(values[self.master.continuous.count :])
-        return begun
+
+def _begun(master: Master, values: Floats) -> Floats:
+    begun = np.zeros(master.starts.cost.size)
+    begun[master.chosen] = np.round(values[master.continuous.count :])
+    return begun
