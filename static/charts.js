@@ -133,12 +133,25 @@
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", `${doc.title} ${doc.summary}`);
   }
-  const all = () => document.querySelectorAll("[data-chart]").forEach((one) => {
-    if (!window.echarts?.getInstanceByDom(one)) draw(one);
-  });
+  const isDrawn = (element) => Boolean(window.echarts?.getInstanceByDom(element));
+  const charts = () => [...document.querySelectorAll("[data-chart]")];
 
-  document.addEventListener("DOMContentLoaded", all);
-  document.addEventListener("htmx:afterSwap", all);
+  /* A chart is drawn when it comes near the window, so that an edit far below stays quick. */
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries.filter((one) => one.isIntersecting)) {
+      near.unobserve(entry.target);
+      if (!isDrawn(entry.target)) draw(entry.target);
+    }
+  }, { rootMargin: "300px" });
+  const watch = () => charts().filter((one) => !isDrawn(one)).forEach((one) => near.observe(one));
+
+  document.addEventListener("DOMContentLoaded", watch);
+  document.addEventListener("htmx:afterSwap", watch);
+  window.addEventListener("beforeprint", () => charts().forEach((one) => {
+    if (!isDrawn(one)) draw(one);
+    window.echarts?.getInstanceByDom(one)?.resize({ width: 640, height: 300 });
+  }));
+  window.addEventListener("afterprint", () => charts().forEach((one) => window.echarts?.getInstanceByDom(one)?.resize({ width: "auto", height: "auto" })));
   window.addEventListener("resize", () => document.querySelectorAll("[data-chart]").forEach((one) => {
     const chart = window.echarts && window.echarts.getInstanceByDom(one);
     if (chart) chart.resize();

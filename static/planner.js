@@ -1,7 +1,6 @@
 /* Small helps on every page; each has its way without JavaScript. */
 (() => {
   "use strict";
-  const months = /[\t\n;]+/;
 
   /* The text of a month grid as boxes, one for each month; the text stays what is sent. */
   const months = (form) => {

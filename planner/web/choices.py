@@ -33,7 +33,7 @@ def provider_title(name: str) -> str:
 
 
 def geography_title(name: str) -> str:
-    return name.replace("-", " ").capitalize()
+    return name.replace("-", " ").title().replace("Us ", "US ")
 
 
 def _providers() -> list[Choice]:

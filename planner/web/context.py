@@ -27,7 +27,7 @@ def _navigation(request: HttpRequest) -> list[NavigationItem]:
         ("Market", reverse("market")),
         ("Hardware", reverse("hardware")),
     ]
-    if request.user.is_authenticated:
+    if getattr(request, "user", None) and request.user.is_authenticated:
         pages.append(("Team", reverse("team")))
     pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
     return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]

@@ -6,11 +6,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Locator, Page, Playwright
 
 FLAGS = [
     "--no-sandbox",
@@ -49,15 +50,36 @@ class Visit:
         )
         return wide
 
-    def violations(self) -> list[str]:
-        """What axe finds wrong, one line each."""
-        self.page.evaluate(AXE.read_text())
-        found: dict[str, Any] = self.page.evaluate("axe.run()")
+    def violations(self, *rules: str) -> list[str]:
+        """What axe finds wrong, one line each; by these rules alone where some are named."""
+        if not self.page.evaluate("Boolean(window.axe)"):
+            self.page.evaluate(_axe())
+        only = {"runOnly": {"type": "rule", "values": list(rules)}} if rules else {}
+        asked = only | {"resultTypes": ["violations"]}
+        found: dict[str, Any] = self.page.evaluate("asked => axe.run(asked)", asked)
         return [
             f"{one['id']}: {node['html'][:160]} ({node['failureSummary'][:200]})"
             for one in found["violations"]
             for node in one["nodes"][:3]
         ]
+
+    def ink(self, chart: Locator) -> float:
+        """Share of a chart's pixels that are drawn on; 0 for an empty one."""
+        share: float = chart.locator("canvas").evaluate(
+            """canvas => {
+                const { data } = canvas.getContext("2d").getImageData(
+                    0, 0, canvas.width, canvas.height);
+                let drawn = 0;
+                for (let i = 3; i < data.length; i += 4) drawn += data[i] > 0;
+                return drawn / (data.length / 4);
+            }"""
+        )
+        return share
+
+
+@cache
+def _axe() -> str:
+    return AXE.read_text()
 
 
 @contextmanager
@@ -72,7 +94,10 @@ def visit(
 ) -> Iterator[Visit]:
     """A fresh context: its own cookies, a window of `width`, with or without JavaScript."""
     context = browser.new_context(
-        viewport={"width": width, "height": 900}, java_script_enabled=scripts, bypass_csp=False
+        viewport={"width": width, "height": 900},
+        java_script_enabled=scripts,
+        bypass_csp=False,
+        reduced_motion="reduce",
     )
     context.add_cookies(
         [{"name": "theme", "value": theme, "url": base}, *(cookies or [])]  # type: ignore[list-item]
@@ -83,6 +108,10 @@ def visit(
         lambda message: (
             here.problems.append(message.text) if message.type in ("error", "warning") else None
         ),
+    )
+    here.page.add_init_script(
+        "document.addEventListener('securitypolicyviolation', e =>"
+        " console.error(`policy: ${e.violatedDirective} ${e.blockedURI}`))"
     )
     here.page.on("pageerror", lambda error: here.problems.append(str(error)))
     here.page.on(

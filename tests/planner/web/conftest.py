@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.planner.web.browser import launch
 from tests.planner.workspace import market
+
+# The sync API runs an event loop, in which Django would refuse the database.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
 @pytest.fixture

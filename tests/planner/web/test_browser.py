@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.planner.costing.market_of import H100
 from tests.planner.web.browser import DESK, PHONE, visit
@@ -14,31 +14,36 @@ from tests.planner.workspace import market
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-# The sync API runs an event loop, in which Django would refuse the database.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
-HOURS = urlencode(
-    {
-        "name": "Steady",
-        "workload.kind": "accelerator_hours",
-        "workload.accelerator": H100,
-        "workload.hours_per_month": "5840",
-        "start": "2027-01",
-        "horizon_months": "24",
-        "on_prem.servers.0.server": "dgx-h100",
-        "risk.samples": "1000",
-    }
-)
+PLAN = {
+    "name": "Steady",
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": H100,
+    "workload.hours_per_month": "5840",
+    "start": "2027-01",
+    "horizon_months": "24",
+    "on_prem.servers.0.server": "dgx-h100",
+    "risk.samples": "1000",
+}
+HOURS = urlencode(PLAN)
+TRAINING = "workload.kind=training&workload.parameters~bn=7&workload.tokens~bn=20&start=2027-01"
+BROKEN = urlencode({**PLAN, "horizon_months": "500"})
 PAGES = {
     "start": "/",
     "plan": "/plan/",
+    "change": f"/plan/?{TRAINING}&edit=1",
+    "refused": f"/plan/?{BROKEN}",
+    "long": f"/plan/?{HOURS.replace('samples=1000', 'samples=200000')}",
     "answer": f"/plan/?{HOURS}",
+    "accelerators": f"/plan/accelerators/?{TRAINING}",
+    "compare": f"/compare/?{urlencode({'a': HOURS, 'b': HOURS.replace('5840', '2000')})}",
     "market": "/market/?accelerator=H100",
     "offer": "/market/offer/?id=aws:us-east-1:p5.48xlarge:on_demand",
     "changes": "/market/changes/",
     "hardware": f"/hardware/?compare={H100}&compare=nvidia-l4",
     "method": "/method/",
 }
+EXPECTED = {"refused": "400 (Bad Request)"}
+"""What a page's console says because of its status alone."""
 
 
 @pytest.fixture
@@ -47,15 +52,25 @@ def base(live_server):
     return live_server.url
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_clean_and_accessible_at_every_width(chromium, base, name, theme):
-    with visit(chromium, base, theme=theme) as here:
+def test_a_page_is_clean_and_accessible_at_every_width_and_in_both_colours(chromium, base, name):
+    with visit(chromium, base) as here:
         page = here.open(PAGES[name])
+        assert here.violations() == []
+        page.evaluate("document.documentElement.dataset.bsTheme = 'dark'")
+        assert here.violations("color-contrast") == []
         for width in (DESK, PHONE):
             page.set_viewport_size({"width": width, "height": 900})
-            assert here.violations() == []
             assert here.overflow() <= 0
+        expected = EXPECTED.get(name, "no such text")
+        assert [problem for problem in here.problems if expected not in problem] == []
+
+
+def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromium, base):
+    with visit(chromium, base, theme="dark", width=PHONE) as here:
+        page = here.open("/")
+        assert page.locator("html").get_attribute("data-bs-theme") == "dark"
+        assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
         assert here.problems == []
 
 
@@ -63,10 +78,13 @@ def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
         charts = page.locator("[data-chart]")
-        assert charts.count() >= 4
+        assert charts.count() >= 6
         for i in range(charts.count()):
-            assert charts.nth(i).locator("canvas").count() == 1
+            charts.nth(i).scroll_into_view_if_needed()
+            expect(charts.nth(i).locator("canvas")).to_have_count(1)
             assert len(charts.nth(i).get_attribute("aria-label") or "") > 20
+            assert here.ink(charts.nth(i)) > 0.005
+        assert here.problems == []
 
 
 @pytest.mark.parametrize("scripts", [True, False])
@@ -79,22 +97,49 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
         page.wait_for_url(re.compile("/plan/"))
         assert page.locator(".scenario-card.best").count() == 1
         assert "USD over" in (page.locator("#answer").text_content() or "")
+        page.get_by_role("link", name="Change the plan").click()
+        page.get_by_label("Horizon").fill("18")
+        page.get_by_role("button", name="Compare", exact=True).click()
+        page.wait_for_url(re.compile("horizon_months=18"))
+        assert "over 18 months" in (page.locator("#answer").text_content() or "")
 
 
 def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
         before = page.locator(".scenario-card .total").all_text_contents()
-        box = page.get_by_label(re.compile("^Electricity,"))
+        box = page.get_by_label("Electricity, USD/kWh")
         box.fill("0.9")
         box.press("Tab")
         page.wait_for_url(re.compile("electricity_per_kwh=0.9"))
-        page.wait_for_function(
-            "before => [...document.querySelectorAll('.scenario-card .total')]"
-            ".map(e => e.textContent).join() !== before",
-            arg=",".join(before),
-        )
+        assert page.locator(".scenario-card .total").all_text_contents() != before
+        expect(page.locator("#a-on-prem-electricity-per-kwh-state")).to_have_text("given")
+        box.fill("-1")
+        box.press("Tab")
+        expect(page.locator("#a-on-prem-electricity-per-kwh-error")).to_contain_text("not allowed")
+        assert box.input_value() == "-1"
+        expect(page.locator("#refused")).to_contain_text("before this change")
+        box.fill("8 %")
+        box.press("Tab")
+        page.wait_for_url(re.compile(r"electricity_per_kwh=8\+%25"))
+        expect(page.locator("#a-on-prem-electricity-per-kwh-error")).to_be_empty()
+        page.go_back()
+        page.wait_for_url(re.compile("electricity_per_kwh=0.9"))
+        expect(page.get_by_label("Electricity, USD/kWh")).to_have_value("0.9")
         assert here.problems == []
+
+
+def test_the_figures_do_not_jump_when_they_change(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        box = page.get_by_label("PUE, ratio")
+        box.scroll_into_view_if_needed()
+        page.wait_for_timeout(100)
+        at = box.bounding_box()
+        box.fill("1.2")
+        box.press("Enter")
+        page.wait_for_url(re.compile("pue=1.2"))
+        assert (box.bounding_box() or {}).get("y") == pytest.approx((at or {})["y"], abs=1)
 
 
 def test_the_answer_so_far_follows_the_typing(chromium, base):
@@ -120,15 +165,66 @@ def test_the_whole_way_by_keyboard(chromium, base):
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("/plan/"))
         assert page.locator(".scenario-card").count() == 6
+        page.locator(".term").first.focus()
+        assert page.locator(".term-note").first.is_visible()
 
 
-def test_a_column_pasted_from_a_spreadsheet_is_the_demand_by_month(chromium, base):
+def test_a_column_pasted_from_a_spreadsheet_fills_the_months(chromium, base):
     with visit(chromium, base) as here:
-        page = here.open("/plan/")
-        page.get_by_text("I know my hours").click()
+        page = here.open("/plan/?start=2027-01&horizon_months=3&workload.kind=accelerator_hours")
         page.locator("[name='workload.accelerator']").select_option(H100)
-        page.get_by_label("Horizon").fill("3")
-        page.get_by_label("Accelerator-hours per month").fill("100\n200\n300")
+        page.get_by_text("Month by month").click()
+        page.get_by_label("2027-01").evaluate(
+            """box => { const data = new DataTransfer(); data.setData("text", "1,000\\n2000\\t300");
+            box.dispatchEvent(new ClipboardEvent("paste",
+                { clipboardData: data, bubbles: true, cancelable: true })); }"""
+        )
+        assert page.get_by_label("2027-03").input_value() == "300"
+        page.get_by_label("2027-02").fill("700")
+        page.get_by_label("2027-02").press("Tab")
         page.get_by_role("button", name="Compare", exact=True).click()
         page.wait_for_url(re.compile("hours_per_month"))
-        assert "600" in (page.locator("#live").text_content() or "")
+        assert "2,000 accelerator-hours" in (page.locator("#answer").text_content() or "")
+
+
+def test_an_accelerator_is_chosen_with_its_reasons_in_view(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["change"])
+        page.get_by_role("button", name="See which accelerators fit, and why").click()
+        page.get_by_role("link", name="Choose H100 SXM5 80 GB").click()
+        chosen = page.locator("[name='workload.accelerator']")
+        expect(chosen).to_have_value(H100)
+        expect(page.get_by_label("Model parameters")).to_have_value("7")
+
+
+def test_the_copied_link_opens_the_same_answer(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        page.get_by_role("link", name="Copy the link").click()
+        expect(page.get_by_text("Link copied")).to_be_visible()
+        link = page.evaluate("navigator.clipboard.readText()")
+        assert "prices=aws.1" in link
+        before = page.locator(".scenario-card .total").all_text_contents()
+        page.goto(link)
+        assert page.locator(".scenario-card .total").all_text_contents() == before
+
+
+def test_variants_are_put_side_by_side(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        page.get_by_role("button", name="Put side by side").click()
+        page.goto(base + PAGES["answer"].replace("5840", "2000"))
+        page.get_by_role("button", name="Put side by side").click()
+        expect(page.get_by_role("columnheader", name="B · Steady").first).to_be_visible()
+        expect(page.locator("canvas")).to_have_count(2)
+
+
+def test_the_printed_answer_shows_its_tables_and_none_of_the_buttons(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        page.emulate_media(media="print")
+        assert not page.get_by_role("link", name="Change the plan").is_visible()
+        assert not page.locator("header.navbar").is_visible()
+        assert page.get_by_role("cell", name="EIA average").first.is_visible()
+        assert here.overflow() <= 0

@@ -160,7 +160,7 @@ def test_the_market_is_counted_by_part_of_the_world(client, prices):
     replace_regions({("aws", "us-east-1"): Region("north-america")})
     response = get(client, "market")
     (one,) = response.context["places"]
-    assert one["title"] == "North america"
+    assert one["title"] == "North America"
     assert one["place"].count == response.context["found"].total
 
 
@@ -190,3 +190,33 @@ def test_an_offer_that_is_gone_keeps_its_history(client, prices):
     page = text(get(client, "market-offer", {"id": on_demand}))
     assert "no longer in the catalog" in page
     assert "55.04 USD/h" in page
+
+
+def test_a_page_that_is_not_there_says_so_in_our_layout(client, db):
+    response = client.get("/nowhere/")
+    assert response.status_code == 404
+    assert "GPU cost planner" in text(response)
+
+
+def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monkeypatch):
+    def fail(*args):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("planner.web.views.site.lowest_prices", fail)
+    client.raise_request_exception = False
+    response = client.get("/")
+    assert response.status_code == 500
+    assert "went wrong on our side" in text(response)
+
+
+def test_a_host_that_is_not_ours_is_refused_in_our_layout(client, db):
+    response = client.get("/", headers={"host": "evil.example"})
+    assert response.status_code == 400
+    assert "cannot be read" in text(response)
+
+
+def test_words_of_the_trade_have_their_meaning_behind_them(client, prices):
+    page = text(get(client, "plan", HOURS))
+    assert 'href="/method/#term-accelerator-hour"' in page
+    assert "Eight of them for a day are 192." in page
+    assert 'id="term-accelerator-hour"' in text(get(client, "method"))
