@@ -12,6 +12,8 @@ from django.db import connection, models
 
 from pricing.models import OPEN, Price
 
+_CACHE_KIB = 65_536
+"""Pages that SQLite may keep while it publishes, KiB; 100,000 new prices need about half."""
 PUBLISH_LOCK = 0x6770_7075
 """Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
 
@@ -58,11 +60,13 @@ def close_prices(listings: Iterable[int], last_revision: int) -> None:
 def one_publisher_at_a_time() -> None:
     """Wait, within a transaction, until no other transaction publishes.
 
-    SQLite has one writer anyway.
+    SQLite has one writer anyway; it is given room to hold a revision in memory.
     """
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PUBLISH_LOCK])
+        else:
+            cursor.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
 
 
 @contextmanager

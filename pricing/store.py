@@ -10,7 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,8 @@ from pricing.models import OPEN, Listing, Price, Revision
 from pricing.offers import Offer, PurchaseOption
 
 _IDENTITY = (
-    *("provider", "region", "zone", "instance_type", "accelerator", "accelerator_count"),
+    *("provider", "region", "zone", "instance_type", "accelerator"),
+    *("accelerator_count.numerator", "accelerator_count.denominator"),
     *("purchase_option", "term_months", "payment_option", "currency"),
     *("vcpus", "memory_gib", "network_gbps", "sku", "source"),
 )
@@ -181,7 +182,7 @@ def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
     Must run inside a transaction that is the only one to publish.
     """
     plan = _plan(revision, offers, previous)
-    plan.in_force.sort(key=lambda pair: pair[0])
+    plan.in_force.sort(key=itemgetter(0))
     revision.dates = price_dates.encode([o.as_of for _, _, o in plan.in_force], revision.as_of)
     revision.digest = _digest(plan.in_force)
     bulk.close_prices(plan.closed, revision.number - 1)
@@ -268,12 +269,16 @@ def _digest(in_force: Sequence[_InForce]) -> str:
 
     A listing never changes, so its number stands for all it says.
     """
+    listings, units, offers = zip(*in_force, strict=True) if in_force else ((), (), ())
+    prices, upfronts = zip(*units, strict=True) if units else ((), ())
+    days = [offer.as_of for offer in offers]
+    number_of = {day: day.toordinal() if day else 0 for day in set(days)}
     columns = (
-        [listing_id for listing_id, _, _ in in_force],
-        [units[0] for _, units, _ in in_force],
-        [units[1] for _, units, _ in in_force],
-        [offer.sold_now for _, _, offer in in_force],
-        [offer.as_of.toordinal() if offer.as_of else 0 for _, _, offer in in_force],
+        listings,
+        prices,
+        upfronts,
+        [offer.sold_now for offer in offers],
+        [number_of[day] for day in days],
     )
     content = b"".join(np.array(column, dtype="<i8").tobytes() for column in columns)
     return hashlib.sha256(content).hexdigest()
