@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import statistics
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -15,7 +18,7 @@ from pricing.bundled import files
 from pricing.exchange_rates import ExchangeRates
 from pricing.offers import Offer
 from pricing.snapshot import Catalog
-from tests.bench.row import SHORT, Row, median_ms
+from tests.bench.row import SHORT, Row
 
 TODAY = dt.date(2026, 11, 20)
 BUNDLED_MS, LARGE_MS = 150.0, 300.0
@@ -84,6 +87,18 @@ REQUESTS = {
 }
 
 
+def processor_ms(work: Callable[[], object], times: int = 5) -> float:
+    """Median processor time of `work`, ms: a comparison runs in one thread, so that on a free
+    machine it is the time that a caller waits, and on a busy one still means something."""
+    work()
+    taken = []
+    for _ in range(3 if SHORT else times):
+        began = time.process_time()
+        work()
+        taken.append((time.process_time() - began) * 1e3)
+    return statistics.median(taken)
+
+
 def bench() -> list[Row]:
     rows = []
     for name, catalog, hold in (
@@ -91,7 +106,7 @@ def bench() -> list[Row]:
         (f"{LARGE:,} offers", large(), LARGE_MS),
     ):
         for title, asked in REQUESTS.items():
-            ours = median_ms(lambda a=asked, c=catalog: compare(a, c, today=TODAY).as_dict())
+            ours = processor_ms(lambda a=asked, c=catalog: compare(a, c, today=TODAY).as_dict())
             label = f"compare, {name}: {title}"
             rows.append(Row(label, ours, hold, f"<= {hold:g} ms", ours <= hold))
     return rows
