@@ -1,6 +1,18 @@
-/* Shows how much of a chosen file was sent, and lets it be stopped; without it the form just sends. */
+/* Small helps on the team's pages; each has its way without JavaScript. */
 (() => {
   "use strict";
+
+  /* Copies a secret that is shown once. */
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy-text]");
+    if (!button) return;
+    navigator.clipboard.writeText(button.dataset.copyText).then(
+      () => { button.textContent = "Copied"; },
+      () => { button.textContent = "Select it and copy"; },
+    );
+  });
+
+  /* Shows how much of a chosen file was sent, and lets it be stopped. */
   document.addEventListener("submit", (event) => {
     const form = event.target.closest("[data-upload]");
     const file = form && form.querySelector("input[type=file]").files[0];
