@@ -49,8 +49,7 @@ class Filters:
             min_accelerators_per_node=self.min_accelerators_per_node,
             interconnect=self.interconnect,
         )
-        price = table.effective_usd_per_hour[rows]
-        return rows[np.isfinite(price) & (price > 0)]
+        return rows[_is_priced(table, rows)]
 
     def given(self) -> list[str]:
         """Names of the limits that the request sets, the workload's accelerators first."""
@@ -71,6 +70,17 @@ class Filters:
         """Nothing but the named limits and the purchase options."""
         kept = {name: getattr(self, name) for name in names}
         return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | kept)
+
+
+def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
+    """[row] whether what it costs is known: an hour of what is rented by the hour, an hour and a
+    term of a commitment."""
+    names = table.purchase_option.names
+    binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
+    is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
+    per_hour = np.where(is_commitment, table.effective_usd_per_hour[rows], table.usd_per_hour[rows])
+    has_term = ~is_commitment | (table.term_months[rows] > 0)
+    return np.asarray(np.isfinite(per_hour) & (per_hour > 0) & has_term)
 
 
 @dataclass(frozen=True)

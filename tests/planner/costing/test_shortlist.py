@@ -125,6 +125,13 @@ def test_an_unknown_price_is_never_eligible() -> None:
     assert hourly(found) == ["aws:eu-west-1:p5.48xlarge:on_demand"]
 
 
+def test_nor_is_an_hour_without_a_price_or_a_commitment_without_a_term() -> None:
+    block = offer("0", "capacity_block", upfront=Decimal(1000))
+    endless = offer("10", "reserved")
+    found = market(block, endless, offer("50"))
+    assert ids(found, list(range(len(found)))) == ["aws:us-east-1:p5.48xlarge:on_demand"]
+
+
 def test_exclusions_are_counted_limit_by_limit() -> None:
     filters = Filters((H100,), providers=("gcp",), purchase_options=("on_demand",))
     total, excluded, left = count_exclusions(CATALOG.offers, filters)
