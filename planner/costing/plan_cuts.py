@@ -24,6 +24,8 @@ from planner.costing.plan_rows import ABSENT, Rows
 _LEAST_FRACTION = 1e-4
 """A fraction nearer than this to a whole number makes a cut too steep to be of use."""
 _LEAST_VIOLATION = 1e-4
+_LARGE = 20
+"""A start whose cash goes more often than that into the month's budget is not worth a cut."""
 _WHOLE = 1e-9
 
 
@@ -100,7 +102,8 @@ class Separator:
             for base in self._at_least:
                 found += self._round_up(base, kinds, up, continuous)
             found += [] if self.elastic else self._quota_cuts(kinds, up)
-        found += [] if self.elastic else self._capital_cuts(begun)
+        if not self.elastic:
+            found += self._capital_cuts(begun) + self._budget_cuts(begun)
         order = sorted(range(len(found)), key=lambda i: (-found[i][0], i))
         return [found[i][1] for i in order[:most]]
 
@@ -156,6 +159,25 @@ class Separator:
         found = []
         for step in np.unique(capex[partial]):
             unit, most = _rounded_down(capex / step, budget / step)
+            over = float(unit @ begun) - most
+            if over > _LEAST_VIOLATION:
+                none = np.zeros(0, np.int64)
+                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
+        return found
+
+    def _budget_cuts(self, begun: Floats) -> list[tuple[float, Cut]]:
+        """From a month's budget, where what is begun in part takes a good share of it."""
+        cash, starts = self.starts.cash, self.starts.starts
+        if cash is None:
+            return []
+        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.starts.copies, -1)
+        room, found = by_copy.min(axis=0), []
+        partial = np.flatnonzero(np.abs(begun - np.round(begun)) > 1e-6)
+        paid = {(int(starts.month[j]), float(cash[j, starts.month[j]])) for j in partial}
+        for month, step in sorted(paid):
+            if room[month] < 0 or step * _LARGE < room[month]:
+                continue
+            unit, most = _rounded_down(cash[:, month] / step, float(room[month] / step))
             over = float(unit @ begun) - most
             if over > _LEAST_VIOLATION:
                 none = np.zeros(0, np.int64)
