@@ -21,7 +21,7 @@ class AlreadyRunning(Exception):  # noqa: N818 - it is news, not an error
     """Another process refreshes this provider."""
 
     def __init__(self, provider: str) -> None:
-        super().__init__(f"{provider}: another refresh is running; this one stops here")
+        super().__init__(f"another refresh of {provider} is running; this one stops here")
         self.provider = provider
 
 

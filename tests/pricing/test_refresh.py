@@ -105,7 +105,7 @@ def test_the_second_refresh_of_a_provider_says_so_and_stops():
     with provider_lock("nimbus"):
         result = one(FakeProvider())
     assert result.outcome == "busy"
-    assert "another refresh is running" in result.message
+    assert "another refresh of nimbus is running" in result.message
     assert not RefreshRun.objects.exists()
 
 

@@ -92,7 +92,7 @@ def test_json_reports_the_same(nimbus):
 def test_a_second_refresh_says_so_and_stops(nimbus):
     with provider_lock("nimbus"):
         text, status = run()
-    assert "nimbus: busy: nimbus: another refresh is running; this one stops here" in text
+    assert "nimbus: busy: another refresh of nimbus is running; this one stops here" in text
     assert status == 1
 
 
