@@ -156,14 +156,22 @@ USE_I18N = False
 STATIC_URL = "/static/"
 STATIC_ROOT = BASE_DIR / "staticfiles"
 NODE_MODULES = BASE_DIR / "node_modules"
-FRONT_END_PACKAGES = {
-    "tabler": NODE_MODULES / "@tabler/core/dist",
-    "echarts": NODE_MODULES / "echarts/dist",
-    "htmx": NODE_MODULES / "htmx.org/dist",
+FRONT_END_FILES = {
+    "tabler": (
+        NODE_MODULES / "@tabler/core/dist",
+        (
+            *("css/tabler.min.css", "css/tabler.min.css.map"),
+            *("js/tabler.min.js", "js/tabler.min.js.map"),
+        ),
+    ),
+    "echarts": (NODE_MODULES / "echarts/dist", ("echarts.min.js",)),
+    "htmx": (NODE_MODULES / "htmx.org/dist", ("htmx.min.js",)),
 }
-STATICFILES_DIRS = [
-    BASE_DIR / "static",
-    *((f"npm/{name}", str(path)) for name, path in FRONT_END_PACKAGES.items() if path.is_dir()),
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_FINDERS = [
+    "django.contrib.staticfiles.finders.FileSystemFinder",
+    "django.contrib.staticfiles.finders.AppDirectoriesFinder",
+    "planner.web.front_end.FrontEndFinder",
 ]
 WHITENOISE_USE_FINDERS = DEBUG
 STORAGES = {

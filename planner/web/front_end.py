@@ -1,0 +1,38 @@
+"""The few files of the front-end packages that pages use, served from where npm put them.
+
+A package's `dist` holds a hundred variants, some of which name files that it does not ship; only
+what is listed in `FRONT_END_FILES` is found, collected and compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import BaseFinder
+from django.contrib.staticfiles.utils import matches_patterns
+from django.core.files.storage import FileSystemStorage
+
+PREFIX = "npm/"
+
+
+class FrontEndFinder(BaseFinder):
+    """Finds `npm/<name>/<path>` for the packages and paths of the settings."""
+
+    def find(self, path: str, find_all: bool = False, **kwargs: Any) -> Any:
+        for name, (folder, files) in settings.FRONT_END_FILES.items():
+            inner = path.removeprefix(f"{PREFIX}{name}/")
+            if inner in files and inner != path and (Path(folder) / inner).is_file():
+                found = str(Path(folder) / inner)
+                return [found] if find_all else found
+        return []
+
+    def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:
+        for name, (folder, files) in settings.FRONT_END_FILES.items():
+            storage = FileSystemStorage(location=str(folder))
+            storage.prefix = f"{PREFIX}{name}"  # type: ignore[attr-defined]
+            for path in files:
+                if (Path(folder) / path).is_file() and not matches_patterns(path, ignore_patterns):
+                    yield path, storage
