@@ -217,7 +217,8 @@ def _spread(posting: Posting) -> Cents:
     planned = posting.stream.write_off
     if planned is None or not planned.any():
         return posting.cents
-    so_far = np.rint(np.cumsum(planned) / planned.sum() * int(posting.cents.sum()))
+    share = np.cumsum(planned)
+    so_far = np.rint(share / share[-1] * int(posting.cents.sum()))
     return np.asarray(np.diff(so_far.astype(np.int64), prepend=0))
 
 
