@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from django.db import close_old_connections
+from django.db import close_old_connections, connection
 from django.utils import timezone
 
 from pricing import clock, runs
@@ -193,8 +193,8 @@ class _Run:
                 self._take(name, outcome)
 
     def _take(self, name: str, outcome: Fetched | BaseException) -> None:
-        # The connection may have been dropped while the provider was read.
-        close_old_connections()
+        if not connection.in_atomic_block:
+            close_old_connections()  # it may have been dropped while the provider was read
         if isinstance(outcome, BaseException):
             self._failed(name, outcome)
             return
