@@ -34,5 +34,7 @@ class FrontEndFinder(BaseFinder):
             storage = FileSystemStorage(location=str(folder))
             storage.prefix = f"{PREFIX}{name}"  # type: ignore[attr-defined]
             for path in files:
-                if (Path(folder) / path).is_file() and not matches_patterns(path, ignore_patterns):
+                if (Path(folder) / path).is_file() and not matches_patterns(
+                    path, ignore_patterns or ()
+                ):
                     yield path, storage
