@@ -5,7 +5,16 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, re_path, register_converter
 from rest_framework.routers import SimpleRouter
 
-from planner.api.views import comparisons, documents, operations, projects, saved, servers, teams
+from planner.api.views import (
+    comparisons,
+    documents,
+    held,
+    operations,
+    projects,
+    saved,
+    servers,
+    teams,
+)
 from planner.exports import FORMATS
 
 
@@ -56,6 +65,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("me/", teams.MeView.as_view(), name="me"),
     path("invitations/accept/", teams.AcceptInvitationView.as_view(), name="invitation-accept"),
     path("refreshes/", operations.RefreshesView.as_view(), name="refreshes"),
+    path("held-batches/", held.HeldBatchesView.as_view(), name="held-batches"),
+    path("held-batches/<int:pk>/", held.HeldBatchView.as_view(), name="held-batch"),
+    path("held-batches/<int:pk>/release/", held.ReleaseView.as_view(), name="held-batch-release"),
+    path("held-batches/<int:pk>/reject/", held.RejectView.as_view(), name="held-batch-reject"),
     path("schema/", documents.SchemaView.as_view(), name="schema"),
     path("docs/", documents.DocsView.as_view(), name="docs"),
     path("", include(router.urls)),

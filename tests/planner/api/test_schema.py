@@ -88,6 +88,7 @@ KEYS = {
     "webhooks": "webhook",
     "deliveries": "delivery",
     "actuals": "upload",
+    "held-batches": "held",
 }
 
 

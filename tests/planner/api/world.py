@@ -20,7 +20,10 @@ from planner.models import (
     WebhookDelivery,
 )
 from planner.services import actuals, projects, saved, teams, tokens, webhooks
-from tests.planner.workspace import ROLES, Workspace, market
+from pricing.batch import Batch, pack
+from pricing.models import HeldBatch
+from tests.planner.costing.market_of import offer
+from tests.planner.workspace import ROLES, SEEN, Workspace, market
 
 SERVER = {"server": "custom", "unit_price": 250_000, "accelerator": "H100", "accelerator_count": 8,
           "power_kw": 10}  # fmt: skip
@@ -40,7 +43,18 @@ class World:
         market()
         self.alpha, self.beta = Workspace("alpha"), Workspace("beta")
         self._fill(self.alpha, self.ids)
+        self.ids["held"] = self._held_batch().pk
         self._let_in()
+
+    def _held_batch(self) -> HeldBatch:
+        batch = Batch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
+        return HeldBatch.objects.create(
+            provider="aws",
+            reasons=["prices moved too far"],
+            offer_count=1,
+            digest=batch.digest,
+            payload=pack(batch),
+        )
 
     def _fill(self, work: Workspace, ids: dict[str, Any]) -> None:
         owner = work.access()
