@@ -47,6 +47,9 @@ def _dates(rented: Sequence[Source]) -> Iterator[str]:
 
 
 def _terms(source: Source) -> Iterator[str]:
+    if source.is_spot:
+        lost = f"{1.0 - source.goodput:.1%}"
+        yield f"{source.label}: can be taken back at any time; {lost} of its hours count as lost."
     if source.is_spot and source.zone and source.zone != source.label:
         yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
     if source.purchase_option in _NOTES:

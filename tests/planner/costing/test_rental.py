@@ -81,6 +81,13 @@ def test_spot_pays_for_the_hours_it_loses() -> None:
     assert any("run again" in line.label for line in one.lines)
 
 
+def test_that_spot_can_be_taken_back_is_said() -> None:
+    prices = catalog(offer("50"), offer("20", "spot", zone="us-east-1a"))
+    warnings = compare(request_of(NODE), prices, today=TODAY).warnings
+    assert any("can be taken back at any time" in words for words in warnings)
+    assert any("zone us-east-1a alone" in words for words in warnings)
+
+
 def test_more_interruptions_cost_more() -> None:
     prices = catalog(offer("50"), offer("20", "spot"))
     calm = scenario("spot", prices, risk={"spot_interruptions_per_month": 0.1})
