@@ -136,6 +136,16 @@ class AnswerPage:
     def grid(self) -> tables.Grid | None:
         return tables.grid_of(self.answer)
 
+    @property
+    def explained(self) -> list[str]:
+        """What limits cost and where the advice turns; what is begun has its own table."""
+        found = self.answer.get("explanation") or {}
+        return list(found.get("words", [])[len(found.get("purchases", [])) :])
+
+    @property
+    def asks_to_explain(self) -> bool:
+        return bool(self.query and self.query.get("explain"))
+
     @cached_property
     def demand(self) -> dict[str, Any]:
         """Hours of the whole plan with their range, and the highest peak."""

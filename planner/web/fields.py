@@ -212,6 +212,8 @@ RISK = (
     _f("risk.spot_interruptions_per_month", "Spot interruptions", unit="per month",
        default="spot_interruptions_per_month"),
     _f("risk.slip_months_sd", "Slipped deadlines", unit="months", default="slip_months_sd"),
+    _f("risk.tail_weight", "Weight of the dearest tenth", typical="none",
+       help="Also plans with all futures in mind; 1 counts the dearest tenth as much as the mean."),
     _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
 )  # fmt: skip
 

@@ -220,3 +220,35 @@ def test_words_of_the_trade_have_their_meaning_behind_them(client, prices):
     assert 'href="/method/#term-accelerator-hour"' in page
     assert "Eight of them for a day are 192." in page
     assert 'id="term-accelerator-hour"' in text(get(client, "method"))
+
+
+def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
+    budget = {
+        **HOURS,
+        "horizon_months": "24",
+        "on_prem.servers.0.server": "dgx-h100",
+        "constraints.capex_budget": "1000",
+        "constraints.purchase_options": "on_demand",
+    }
+    assert "Work it out" in text(get(client, "plan", budget))
+    page = text(get(client, "plan", {**budget, "explain": "true"}))
+    assert "of capex_budget (now 1,000) would save" in page
+    assert "Work it out" not in page
+
+
+def test_an_edit_does_not_wait_for_the_explanation(client, prices):
+    page = get(client, "plan", {**HOURS, "explain": "true"}).context["page"]
+    assert "explain" not in dict(page.kept_address)
+
+
+def test_a_plan_with_all_futures_in_mind_is_shown(client, prices):
+    page = text(get(client, "plan", {**HOURS, "risk.samples": "500", "risk.tail_weight": "1"}))
+    assert "with all futures in mind?" in page
+    assert "over 15 futures" in page
+
+
+def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
+    page = get(client, "plan", HOURS).context["page"]
+    rented = next(row for row in page.energy if row.title == "On demand")
+    assert rented.is_unknown
+    assert "Without" in text(get(client, "plan", HOURS))
