@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 import pytest
+from django.conf import settings as project
 from django.urls import reverse
 
 from planner.models import Job
 from planner.services import jobs
 from tests.planner.web.asking import HOURS, TRAINING, get, text
 
+CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
 RUNS = {
     "workload.runs.0.start": "2027-01",
     "workload.runs.0.deadline": "2027-02",
@@ -104,8 +106,6 @@ def test_more_futures_than_a_page_waits_for_are_offered_as_a_job(client, prices)
 
 
 def start(client, values):
-    from urllib.parse import urlencode
-
     return client.post(reverse("futures-start"), {"plan": urlencode(values)})
 
 
@@ -152,3 +152,15 @@ def test_a_request_that_is_refused_ends_the_job_with_its_reason(client, prices, 
     settings.JOBS_BACKEND = "inline"
     here = start(client, {**MANY, "workload.accelerator": "X9"})["Location"]
     assert "workload.accelerator" in text(client.get(here))
+
+
+def test_a_form_sent_without_scripts_fits_the_first_line_of_a_request(client, prices):
+    rows = {f"rows.{name}": "3" for name in ("custom_offers", "on_prem.servers", "workload.runs")}
+    page = text(get(client, "plan", {**HOURS, **rows}))
+    form = page[page.index('id="plan-form"') : page.index("</form>", page.index("plan-form"))]
+    names = re.findall(r'<(?:input|select|textarea)[^>]* name="([^"]+)"', form)
+    assert len(names) > 100
+    boxes = re.findall(r'type="checkbox" name="([^"]+)"', form)
+    sent = [(name, "1234567") for name in names if name not in boxes]
+    limit = int(re.search(r"limit_request_line = (\d+)", CONFIGURATION.read_text())[1])
+    assert len(f"GET {reverse('plan')}?{urlencode(sent)} HTTP/1.1") < limit
