@@ -96,9 +96,8 @@ def doubts(training: Training, one: Accelerator, precision: str, count: int) -> 
         > known.sequence_length,
         f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
         "workloads and its datasheet": not level_of(one, precision).is_measured,
-        f"no published run trained over PCIe on more than {SINGLE_NODE} accelerators": count
-        > SINGLE_NODE
-        and fast_domain(one) <= 2,
+        "no published run trained over PCIe or the network alone on more than "
+        f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
         "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
         "half the MFU of dense models": is_mixture(training),
         "no adapter run is among the published ones": is_adapter(training),

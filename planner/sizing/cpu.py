@@ -6,6 +6,7 @@ from planner.sizing.samples import rate_on
 from planner.sizing.work import work_of
 from planner.sizing.workload import AcceleratorHours, Samples, Training
 from pricing.accelerators import get
+from pricing.invalid_input import InvalidInput
 
 CPU_TFLOPS = 0.32
 """Sustained fp32 rate of a 16-vCPU cloud machine, TFLOP/s: 8 cores at 2.5 GHz · 32 FLOP a cycle
@@ -17,9 +18,9 @@ ENOUGH_HOURS = 12.0
 """h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
 
 
-def cpu_hours(workload: Training | Samples) -> float:
+def cpu_hours(workload: Training | Samples) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
-    A100's rate.
+    A100's rate, None where that cannot be told.
 
     >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
     >>> cpu_hours(small) < 2
@@ -27,7 +28,10 @@ def cpu_hours(workload: Training | Samples) -> float:
     """
     if isinstance(workload, Training):
         return work_of(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
-    a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
+    try:
+        a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
+    except InvalidInput:
+        return None
     rate = a100 * CPU_TFLOPS / A100_SAMPLES_TFLOPS
     return workload.samples * workload.epochs / (rate * 3600)
 
@@ -36,7 +40,11 @@ def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> dict
     """Whether a CPU is enough for all runs, its hours and what to do about it."""
     if isinstance(workload, AcceleratorHours):
         return {"is_enough": None, "hours": None, "note": "the work behind the hours is not known"}
-    hours = cpu_hours(workload) * runs * workload.experiments_factor
+    one_run = cpu_hours(workload)
+    if one_run is None:
+        note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
+        return {"is_enough": None, "hours": None, "note": note}
+    hours = one_run * runs * workload.experiments_factor
     enough = hours <= ENOUGH_HOURS
     note = (
         "a CPU machine is enough: rent no accelerator for it"

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.sizing.candidates import lay_out_everywhere, lay_out_on, placed, reference_of
-from planner.sizing.fitness import considered, notes_on
+from planner.sizing.fitness import considered, exclusion, notes_on
 from planner.sizing.hours import TrainingSize
 from planner.sizing.schedule import Schedule, Sized, Window, windows_of
 from planner.sizing.work import work_of
 from planner.sizing.workload import AcceleratorHours, Samples, Training
-from pricing.accelerators import resolve
+from pricing.accelerators import get, resolve
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
 
@@ -193,7 +193,10 @@ def method_of(size: Sized) -> str:
 
 
 def nothing_fits(excluded: Mapping[str, str]) -> str:
-    """Why no accelerator can do the work, the commonest reason first."""
-    reasons = Counter(excluded.values()).most_common(3)
+    """Why no accelerator can do the work: the commonest reason first, of equals that of the most
+    memory; those that are never proposed only where there are no others."""
+    largest_first = sorted(excluded, key=lambda slug: -get(slug).memory_gib)
+    of_the_work = [excluded[s] for s in largest_first if excluded[s] != exclusion(get(s))]
+    reasons = Counter(of_the_work or excluded.values()).most_common(3)
     listed = "; ".join(f"{reason} ({count} accelerators)" for reason, count in reasons)
     return f"no accelerator can do this work: {listed}"

@@ -20,7 +20,7 @@ from planner.sizing.candidates import (
 )
 from planner.sizing.confidence import has_given_throughput
 from planner.sizing.cpu import cpu_note
-from planner.sizing.demand import method_of, nothing_fits
+from planner.sizing.demand import demand_of, method_of, nothing_fits
 from planner.sizing.figures import figures
 from planner.sizing.fitness import PREFERRED, notes_on
 from planner.sizing.inference import serving
@@ -40,6 +40,8 @@ from pricing.accelerators import Accelerator, all_accelerators, get, resolve
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
 
+OPEN_START = dt.date(2000, 1, 1)
+"""First month where only an estimate is asked for; which one it is changes nothing, 2026."""
 OPEN_HORIZON_MONTHS = 240
 """Months over which runs are laid out where only an estimate is asked for; planning value, 2026."""
 
@@ -129,14 +131,21 @@ def _given_hours(
     asked: EstimateRequest, workload: AcceleratorHours, named: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
-    usual = max(1, math.ceil(max(hours) / HOURS_PER_MONTH))
+    demand = demand_of(workload, OPEN_START, len(hours))
+    least = math.ceil(max(hours) / HOURS_PER_MONTH)
+    if asked.accelerators and asked.accelerators < least:
+        raise InvalidInput(
+            "accelerators",
+            f"{asked.accelerators} deliver {asked.accelerators * HOURS_PER_MONTH:,} h in a month "
+            f"and the work asks for {max(hours):,.0f} h; allowed are {least} or more",
+        )
     return Estimate(
         workload=workload,
         accelerator=named or resolve(workload.accelerator),
         runs=1,
         hours=sum(hours),
         method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),
-        peak=asked.accelerators or workload.peak_accelerators or usual,
+        peak=asked.accelerators or int(demand.peak_accelerators.max()),
     )
 
 
@@ -197,7 +206,7 @@ def _reference(
 def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
     """First month and months from there over which the runs are laid out."""
     if not runs:
-        return dt.date(2000, 1, 1), OPEN_HORIZON_MONTHS
+        return OPEN_START, OPEN_HORIZON_MONTHS
     start = min(run.start for run in runs)
     last = max(run.deadline or run.start for run in runs)
     months = (last.year - start.year) * 12 + last.month - start.month

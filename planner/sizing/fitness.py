@@ -50,8 +50,8 @@ def exclusion(one: Accelerator, least: int = 1) -> str | None:
         return "built for inference, not for training"
     if fast_domain(one) <= 2 and least > SLOW_LINK_LIMIT:
         return (
-            f"one copy needs {least:,} accelerators joined by PCIe; more than {SLOW_LINK_LIMIT} "
-            "is not practical"
+            f"one copy needs {least:,} accelerators joined by PCIe or the network alone; more "
+            f"than {SLOW_LINK_LIMIT} is not practical"
         )
     return None
 

@@ -9,22 +9,23 @@ given, calibrated otherwise; a measured throughput replaces P · MFU.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 
 from planner.sizing.confidence import doubts, given_mfu, has_given_rate, range_of
 from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.memory import min_accelerators
 from planner.sizing.parallelism import Layout, fast_domain, layout_on
+from planner.sizing.precisions import check_precision, precisions_of
 from planner.sizing.throughput import (
     MFU_CEILING,
     default_accelerators,
     level_of,
     mfu_of,
 )
-from planner.sizing.work import RECOMPUTE_FACTOR, Work, active_parameters, work_of
+from planner.sizing.work import RECOMPUTE_FACTOR, Work, size_at_work, work_of
 from planner.sizing.workload import Training
-from pricing.accelerators import Accelerator, get
+from pricing.accelerators import Accelerator
 from pricing.invalid_input import InvalidInput
 
 PRECISION_ORDER = ("bf16", "fp16", "fp32")
@@ -107,28 +108,18 @@ class TrainingSize:
 def precision_on(training: Training, one: Accelerator) -> str:
     """The precision asked for, or the best that the accelerator has; refuses one it lacks.
 
+    >>> from pricing.accelerators import get
     >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
     >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
     ('bf16', 'fp16')
     """
-    available = _precisions(one.slug)
     if training.precision is None:
-        best = [p for p in PRECISION_ORDER if p in available]
+        best = [p for p in PRECISION_ORDER if p in precisions_of(one)]
         if best:
             return best[0]
         raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
-    if training.precision in available:
-        return training.precision
-    allowed = ", ".join(available) or "none, no rate is known"
-    raise InvalidInput(
-        "precision", f"{one.slug} has no {training.precision}; allowed there are {allowed}"
-    )
-
-
-@cache
-def _precisions(slug: str) -> tuple[str, ...]:
-    one = get(slug)
-    return tuple(p for p in ("fp32", "tf32", "bf16", "fp16", "fp8") if one.dense_tflops(p))
+    check_precision(training.precision, one)
+    return training.precision
 
 
 @dataclass(frozen=True)
@@ -188,7 +179,7 @@ class TrainingTask:
 
     def _calibrated_mfu(self, count: int) -> tuple[float, str]:
         one, work = self.accelerator, self.work
-        mfu = mfu_of(one, self.precision, count, active_parameters(self.training))
+        mfu = mfu_of(one, self.precision, count, size_at_work(self.training))
         if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
             mfu *= PEERLESS_SHARE
         if self.training.optimizer == "qlora":
@@ -246,6 +237,7 @@ def size_training(
 
     Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
 
+    >>> from pricing.accelerators import get
     >>> llama = Training(kind="training", parameters=6.7e9, tokens=1e12, sequence_length=2048)
     >>> 60e3 < size_training(llama, get("nvidia-a100-80gb-sxm"), 256).hours < 130e3
     True
@@ -268,6 +260,6 @@ def _high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
     if mfu <= MFU_CEILING or not has_given_rate(training):
         return ()
     return (
-        f"an MFU of {mfu:.0%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
+        f"an MFU of {mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
         "that it is MFU and not HFU, and against the dense peak and not the sparse one",
     )

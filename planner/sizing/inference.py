@@ -26,11 +26,13 @@ def serving(training: Training, one: Accelerator) -> dict[str, object]:
     """
     length = sequence_length(training)
     cache = kv_cache_bytes(shape_of_training(training), length, 1, "fp16") / GIB
-    weights = {p: weight_bytes(training.parameters, p) / GIB for p in SERVING_PRECISIONS}
+    weights = {p: weight_bytes(training.parameters, p) / GIB for p in ("fp32", *SERVING_PRECISIONS)}
     usable = usable_gib(one.memory_gib)
     return {
         "sequence_length": length,
         "weights_gib": weights,
         "kv_cache_gib_per_sequence": cache,
-        "min_accelerators": {p: math.ceil((w + cache) / usable) for p, w in weights.items()},
+        "min_accelerators": {
+            p: math.ceil((weights[p] + cache) / usable) for p in SERVING_PRECISIONS
+        },
     }

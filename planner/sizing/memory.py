@@ -91,6 +91,11 @@ class Split:
         """Replicas of the model that work side by side."""
         return max(1, self.accelerators // (self.tensor * self.pipeline))
 
+    @property
+    def unused(self) -> int:
+        """Accelerators left over, too few for one more replica."""
+        return self.accelerators - self.tensor * self.pipeline * self.data
+
 
 @dataclass(frozen=True)
 class Memory:
@@ -148,7 +153,7 @@ def memory_on(training: Training, precision: str, memory_gib: float, split: Spli
     every accelerator, 2 the gradients too, 3 the weights too (arXiv 1910.02054).
     """
     states, stage = states_of(training, precision), split.zero_stage
-    model_parallel, every = split.tensor * split.pipeline, split.accelerators
+    model_parallel, every = split.tensor * split.pipeline, split.accelerators - split.unused
     return Memory(
         weights_gib=states.weights / (every if stage >= 3 else model_parallel) / GIB,
         gradients_gib=states.gradients / (every if stage >= 2 else model_parallel) / GIB,
@@ -160,9 +165,9 @@ def memory_on(training: Training, precision: str, memory_gib: float, split: Spli
 
 
 def min_accelerators(training: Training, precision: str, memory_gib: float) -> int | None:
-    """Least n that holds the training, over every split into t · p parts:
+    """Least n that holds the training, over every split into t · p parts, in whole replicas:
 
-        n = max(t · p, ⌈sharded / (usable − kept / (t · p) − activations / t)⌉)
+        n = t · p · max(1, ⌈sharded / (usable − kept / (t · p) − activations / t) / (t · p)⌉)
 
     `sharded` is what the ZeRO stage divides over all n (everything, unless a lower stage is
     asked for), `kept` the rest; activations are recomputed unless that is ruled out. None where
@@ -170,7 +175,7 @@ def min_accelerators(training: Training, precision: str, memory_gib: float) -> i
 
     >>> llama = Training(kind="training", parameters=65.2e9, tokens=1.4e12, sequence_length=2048)
     >>> min_accelerators(llama, "bf16", 80)
-    13
+    14
     >>> min_accelerators(llama.model_copy(update={"optimizer": "qlora"}), "bf16", 48)
     1
     """
@@ -184,7 +189,7 @@ def min_accelerators(training: Training, precision: str, memory_gib: float) -> i
         for p in PIPELINE_SIZES if kept else (1,):
             left = usable - kept / (t * p) - activations / t
             if left > 0 and (left >= sharded or stage):
-                counts.append(max(t * p, math.ceil(sharded / left)))
+                counts.append(t * p * max(1, math.ceil(sharded / left / (t * p))))
     return min(counts, default=None)
 
 

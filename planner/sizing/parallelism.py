@@ -51,6 +51,7 @@ class Layout:
             "data": self.split.data,
             "zero_stage": self.split.zero_stage,
             "activation_checkpointing": self.split.recompute,
+            "unused": self.split.unused,
             "pipeline_bubble": self.pipeline_bubble,
         }
 
@@ -70,13 +71,15 @@ def fast_domain(one: Accelerator) -> int:
 def layout_on(
     training: Training, precision: str, one: Accelerator, accelerators: int
 ) -> Layout | None:
-    """The first split that fits, in the order of what it costs to run; None where none does."""
-    for split in _splits(fast_domain(one), accelerators):
-        if not _is_asked(training, split):
-            continue
-        memory = memory_on(training, precision, one.memory_gib, split)
-        if memory.total_gib <= one.memory_gib:
-            return Layout(split, memory, _bubble(training, split))
+    """The first split that fits, in the order of what it costs to run: those that use every
+    accelerator before those that leave some over; None where none does."""
+    for leaves_some_over in (False, True):
+        for split in _splits(fast_domain(one), accelerators):
+            if (split.unused > 0) is not leaves_some_over or not _is_asked(training, split):
+                continue
+            memory = memory_on(training, precision, one.memory_gib, split)
+            if memory.total_gib <= one.memory_gib:
+                return Layout(split, memory, _bubble(training, split))
     return None
 
 

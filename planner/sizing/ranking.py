@@ -60,6 +60,8 @@ def system_of(one: Accelerator, count: int) -> str:
 
     >>> system_of(get("nvidia-h100-80gb-sxm"), 8), system_of(get("nvidia-l4"), 1)
     ('multi-GPU system of 8 (HGX or DGX)', 'single card')
+    >>> system_of(get("aws-trainium2"), 32), system_of(get("nvidia-gh200-96gb"), 32)
+    ('server of 16 chips (NeuronLink)', 'superchip servers')
     """
     domain = fast_domain(one)
     if one.accelerator_class == "tpu":
@@ -69,6 +71,10 @@ def system_of(one: Accelerator, count: int) -> str:
     if domain == 8:
         maker = "HGX or DGX" if one.vendor == "NVIDIA" else "OAM board"
         return f"multi-GPU system of 8 ({maker})"
+    if one.interconnect == "neuronlink":
+        return f"server of {domain} chips (NeuronLink)"
+    if one.form == "superchip":
+        return "single superchip" if count == 1 else "superchip servers"
     return "single card" if count == 1 else "cards in PCIe servers"
 
 

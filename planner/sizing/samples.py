@@ -19,6 +19,7 @@ from functools import cache
 from planner.sizing.energy import energy_kwh
 from planner.sizing.goodput import goodput_of
 from planner.sizing.measured import FULL, LOW, MIXED, Measurement, benchmark, measurements
+from planner.sizing.precisions import check_precision
 from planner.sizing.relative import peak_tflops, throughput_index
 from planner.sizing.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
 from planner.sizing.workload import Samples
@@ -85,6 +86,8 @@ def size_samples(
     >>> round(size_samples(work, get("nvidia-a100-80gb-sxm")).hours, 1)
     13.0
     """
+    if workload.precision:
+        check_precision(workload.precision, one)
     rate = rate_on(workload, one)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
@@ -169,6 +172,8 @@ def _class(workload: Samples) -> str:
 
 def _given_rate(workload: Samples, one: Accelerator) -> _Rate:
     rate = workload.samples_per_second or 0.0
+    if workload.benchmark:
+        benchmark(workload.benchmark)
     there = resolve(workload.accelerator or "")
     if there.slug == one.slug:
         return _Rate(rate, "given", GIVEN_RANGE)

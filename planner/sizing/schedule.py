@@ -114,8 +114,7 @@ def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float)
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
     first = _month(run.start, start)
-    end = f"{_nth(start, horizon - 1):%Y-%m}"
-    allowed = f"allowed are {start:%Y-%m} to {end}"
+    allowed = f"allowed are {_nth(start, 0)} to {_nth(start, horizon - 1)}"
     if not 0 <= first < horizon:
         raise InvalidInput(
             f"runs.{i}.start", f"{run.start:%Y-%m} is outside the horizon; {allowed}"
@@ -134,6 +133,7 @@ def _month(day: dt.date, start: dt.date) -> int:
     return (day.year - start.year) * 12 + day.month - start.month
 
 
-def _nth(start: dt.date, months: int) -> dt.date:
+def _nth(start: dt.date, months: int) -> str:
+    """The month so many after the start, as text: a horizon may end past the last year of dates."""
     year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
-    return dt.date(year, month + 1, 1)
+    return f"{year:04d}-{month + 1:02d}"

@@ -25,7 +25,7 @@ from planner.sizing.goodput import goodput_of
 from planner.sizing.measured import FULL, LOW, MIXED
 from planner.sizing.published import PublishedRun, published_runs
 from planner.sizing.relative import throughput_index
-from planner.sizing.work import Work, work_of
+from planner.sizing.work import Work, size_at_work, work_of
 from planner.sizing.workload import Training
 from pricing.accelerators import Accelerator, get
 
@@ -37,7 +37,8 @@ Megatron-LM lost only 5 points from 96 to 4,608 H100 (NVIDIA/Megatron-LM README,
 FULL_MODEL, SMALL_EXPONENT = 1.3e9, 0.14
 """Parameters below which a model does not fill an accelerator, and by how much: MFU falls with
 N^0.14 from 1.3B to 0.12B on A100 (MPT at 1,024 and 2,048 tokens: 57 to 41 % and 57 to 45 %,
-mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023)."""
+mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023). Attention fills it too: 0.12B at
+65,536 tokens does the work of 1.3B a token and reaches 52 % (same source)."""
 MFU_CEILING = 0.65
 """Sustained MFU above this is suspect: best matmuls reach 73-87 % of peak on A100, H100 and
 B200 (stas00/ml-engineering, 2025) and a training step holds more than matmuls."""
@@ -95,7 +96,8 @@ class Calibration:
 def mfu_of(
     one: Accelerator, precision: str, accelerators: float, parameters: float = FULL_MODEL
 ) -> float:
-    """Sustained MFU on n accelerators of a model with N parameters at work, at most 0.65.
+    """Sustained MFU on n accelerators of a model with N parameters at work (`size_at_work`, so
+    that more work never takes less time), at most 0.65.
 
     >>> a100 = get("nvidia-a100-80gb-sxm")
     >>> 0.3 < mfu_of(a100, "bf16", 1024) < mfu_of(a100, "bf16", 8) <= 0.65
@@ -267,7 +269,7 @@ def _log_realised(run: PublishedRun) -> float:
     one = get(run.accelerator)
     peak_hours = run.accelerator_hours * 3600 * _peak(one, run.precision) * 1e12
     share = run_work(run).executed_flops / peak_hours
-    parameters = run.active_parameters or run.parameters or FULL_MODEL
+    parameters = size_at_work(training_of(run)) if run.parameters else FULL_MODEL
     return math.log(share / level_of(one, run.precision).mfu / small_model_share(parameters))
 
 

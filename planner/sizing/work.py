@@ -84,6 +84,21 @@ def active_parameters(training: Training) -> float:
     return training.active_parameters or training.parameters
 
 
+def size_at_work(training: Training) -> float:
+    """Parameters whose matrix work would be all that a token takes, attention's included:
+    N + 2 L d s.
+
+    >>> small = Training(kind="training", parameters=1.25e8, tokens=1, layers=12, hidden_size=768,
+    ...                  sequence_length=65536)
+    >>> f"{size_at_work(small):.3g}"
+    '1.33e+09'
+    """
+    shape = shape_of_training(training)
+    length = training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length
+    return active_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+
+
 def is_mixture(training: Training) -> bool:
     """Whether less than 95 % of the parameters work on a token."""
     return active_parameters(training) < 0.95 * training.parameters

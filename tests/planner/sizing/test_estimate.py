@@ -146,6 +146,36 @@ def test_serving_what_was_trained_is_answered():
     assert serving["weights_gib"]["int4"] == pytest.approx(serving["weights_gib"]["fp16"] / 4)
 
 
+def test_the_weights_alone_are_the_published_28_and_14_gigabytes():
+    weights = answer(training(), accelerator="L4")["inference"]["weights_gib"]
+    assert weights["fp32"] * 2**30 == pytest.approx(28e9)
+    assert weights["fp16"] * 2**30 == pytest.approx(14e9)
+
+
+def test_runs_at_the_end_of_the_calendar_are_answered():
+    found = answer(training(runs=[{"start": "9999-12"}]), accelerator="H100 SXM")
+    assert found["accelerator_hours"]["p50"] > 0
+
+
+def test_a_rate_on_what_has_no_datasheet_leaves_the_cpu_open():
+    work = SAMPLES | {"benchmark": None, "samples_per_second": 9, "accelerator": "intel-gaudi"}
+    found = answer(work)
+    assert found["cpu"]["is_enough"] is None
+    assert "intel-gaudi" in found["cpu"]["note"]
+
+
+def test_what_fits_nowhere_says_why_the_largest_does_not():
+    error = refusal({"workload": training(sequence_length=100_000_000)})
+    first = error.message.split(": ")[1]
+    assert first.startswith("one sequence does not fit amd-mi3")
+    assert "retired" not in error.message
+
+
+def test_hours_are_given_with_accelerators_that_deliver_them():
+    assert answer(HOURS, accelerators=3)["accelerators"] == 3
+    assert answer(HOURS | {"peak_accelerators": 5})["accelerators"] == 5
+
+
 def test_a_rate_measured_elsewhere_ranks_nothing_else():
     work = training(tokens_per_second_per_accelerator=3000)
     assert list(ranked(work, accelerator="A100-80GB")) == ["nvidia-a100-80gb-sxm"]
@@ -186,6 +216,27 @@ def test_a_sample_rate_is_moved_to_another_accelerator():
             "has no bf16",
         ),
         ({"workload": training(), "gpus": 8}, "gpus", "not a known field"),
+        ({"workload": HOURS | {"hours_per_month": 0}}, "workload.hours_per_month", "at least one"),
+        ({"workload": HOURS | {"peak_accelerators": 2}}, "workload.peak_accelerators", "3 or more"),
+        ({"workload": HOURS, "accelerators": 2}, "accelerators", "allowed are 3 or more"),
+        (
+            {
+                "workload": SAMPLES
+                | {"samples_per_second": 9, "benchmark": "x", "accelerator": "T4"}
+            },
+            "workload.benchmark",
+            "'x' is not known",
+        ),
+        (
+            {"workload": SAMPLES | {"precision": "bf16"}, "accelerator": "T4"},
+            "workload.precision",
+            "allowed there are fp32, fp16",
+        ),
+        (
+            {"workload": SAMPLES | {"precision": "tf32"}, "accelerator": "V100"},
+            "workload.precision",
+            "has no tf32",
+        ),
         (
             {"workload": {"kind": "guess"}},
             "workload.kind",

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.sizing.hours import precision_on, size_training
+from planner.sizing.hours import precision_on, size_training, training_on
 from planner.sizing.throughput import level_of
 from planner.sizing.workload import Training
 from planner.validation import parse
@@ -55,6 +55,32 @@ def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card)
     rest = {"tokens": tokens, "sequence_length": length}
     less = hours(card, parameters=few, **rest)
     assert less <= hours(card, parameters=many, **rest) * (1 + 1e-12)
+
+
+SHAPES = st.sampled_from([{"layers": 12, "hidden_size": 768}, {"hidden_size": 11_000}, {}])
+
+
+@examples(50, 2000)
+@given(
+    st.floats(1e6, 1e10),
+    st.sampled_from([1.0001, 1.05, 2, 10]),
+    SHAPES,
+    st.sampled_from([A100, H100]),
+)
+def test_nor_where_attention_is_most_of_the_work(one, times, shape, card):
+    rest = {"tokens": 1e9, "sequence_length": 131_072, **shape}
+    few, many = (training_on(training(parameters=n, **rest), card) for n in (one, one * times))
+    count = many.min_accelerators
+    assert few.at(count).hours <= many.at(count).hours * (1 + 1e-12)
+
+
+def test_attention_fills_an_accelerator_that_a_small_model_does_not():
+    small = {"parameters": 125e6, "layers": 12, "hidden_size": 768, "tokens": 1e9}
+    short, long = (
+        size_training(training(sequence_length=length, **small), A100, 8).mfu
+        for length in (2048, 65_536)
+    )
+    assert short / long == pytest.approx(0.445 / 0.522, abs=0.12)
 
 
 @examples(50, 2000)

@@ -22,6 +22,8 @@ from planner.sizing.workload import Training
 from pricing.accelerators import get
 from tests.planner.costing.generated import examples
 
+A100 = get("nvidia-a100-80gb-sxm")
+
 
 def training(**changes):
     return Training(**{"kind": "training", "parameters": 7e9, "tokens": 1e12, **changes})
@@ -130,6 +132,23 @@ def test_from_the_least_number_on_there_is_a_layout(parameters, stage, checkpoin
         assert layout is not None
         assert layout.memory.total_gib <= one.memory_gib
         assert layout.split.tensor * layout.split.pipeline * layout.split.data <= count
+
+
+@pytest.mark.parametrize("accelerators", [14, 16, 29, 31, 100, 1031])
+def test_a_layout_uses_what_it_counts(accelerators):
+    llama = training(parameters=65.2e9, sequence_length=2048)
+    layout = layout_on(llama, "bf16", A100, accelerators).as_dict()
+    parts = layout["tensor"] * layout["pipeline"] * layout["data"]
+    assert parts + layout["unused"] == accelerators
+    assert layout["unused"] < layout["tensor"] * layout["pipeline"]
+    assert accelerators > 512 or layout["unused"] == 0
+
+
+def test_what_is_left_over_holds_nothing():
+    some, none = (
+        memory_on(training(), "bf16", 80, Split(n, tensor=8, zero_stage=3)) for n in (15, 8)
+    )
+    assert some == none
 
 
 def test_keys_and_values_of_a_7b_model_at_4096_tokens_take_2_gib():
