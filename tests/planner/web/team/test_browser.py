@@ -10,10 +10,12 @@ from urllib.parse import urlencode
 import pytest
 from django.conf import settings
 from django.test import Client
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from planner.models import Alert, Role, SavedComparison, Scope
+from planner.models import Alert, Job, Role, SavedComparison, Scope
 from planner.services import actuals, projects, saved, teams, tokens, webhooks
+from pricing.models import HeldBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import Workspace, market
 
@@ -80,8 +82,21 @@ def full(work) -> dict[str, str]:
     hook = webhooks.add_endpoint(
         owner, work.team, {"url": "https://hooks.test/a", "events": ["project.price_moved"]}
     )
+    HeldBatch.objects.create(
+        provider="aws", reasons=["3 prices moved tenfold"], offer_count=4, digest="0", payload=b""
+    )
+    jobs = {"running job": _job(work, "running"), "failed job": _job(work, "failed")}
     market("60.00")
-    return addresses(project.pk, plan.pk, quote.pk, hook.pk)
+    return addresses(project.pk, plan.pk, quote.pk, hook.pk) | jobs
+
+
+def _job(work, state: str) -> str:
+    error = {"detail": "It cannot be used.", "errors": [{"field": "row 2.cost", "message": "no"}]}
+    made = Job.objects.create(
+        team=work.team, kind="actuals_upload", state=state, done=3, total=10, error=error,
+        heard_at=timezone.now(), arguments={"file_name": "paid.csv"}, message="Read 3 of 10 MB",
+    )  # fmt: skip
+    return f"/jobs/{made.pk}/"
 
 
 def addresses(project, plan, quote, hook) -> dict[str, str]:
@@ -228,3 +243,35 @@ def test_another_s_workspace_is_not_there(work, full, enter):
     assert answer is not None
     assert answer.status == 404
     expect(here.page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+
+
+REFUSED = {
+    "project": ("/team/alpha/projects/new/", "Name", "x" * 10, "Budget", "much", "Save"),
+    "team": ("/teams/new/", "Name of the team", "Alpha", "Name of the team", "Alpha", "Found"),
+}
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, width, name):
+    address, first, value, second, wrong, button = REFUSED[name]
+    here = enter(work.users[Role.OWNER], theme=theme, width=width)
+    page = settled(here, address)
+    page.get_by_label(first, exact=True).fill(value)
+    page.get_by_label(second, exact=True).fill(wrong)
+    page.get_by_role("button", name=button).click()
+    expect(page.get_by_label(first, exact=True)).to_have_value(value)
+    here.problems.clear()  # The console tells of the status 400.
+    assert here.violations() == []
+    assert here.overflow() <= 0
+
+
+def test_a_secret_is_copied_as_it_is(work, enter):
+    page = settled(enter(work.users[Role.OWNER]), "/team/alpha/settings/tokens/")
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_label("What it is for").fill("Nightly")
+    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == page.locator("#secret").inner_text()
