@@ -24,7 +24,7 @@ from pricing.offers import Offer, PurchaseOption
 _IDENTITY = (
     *("provider", "region", "zone", "instance_type", "accelerator"),
     *("accelerator_count.numerator", "accelerator_count.denominator"),
-    *("purchase_option", "term_months", "payment_option", "currency"),
+    *("purchase_option._value_", "term_months", "payment_option", "currency"),
     *("vcpus", "memory_gib", "network_gbps", "sku", "source"),
 )
 """Fields of an offer that make its listing; the others are its price and its date."""
@@ -225,23 +225,14 @@ def _listings(offers: Sequence[Offer], is_first: bool = False) -> list[int]:
     ids: list[int] = []
     rows: list[tuple[Any, ...]] = []
     for offer in offers:
-        listing_id = known.get(listing_of(offer)) if known else None
+        said = listing_of(offer)
+        listing_id = known.get(said)
         if listing_id is None:
             listing_id = free + len(rows)
-            rows.append(_listing_row(listing_id, offer))
+            rows.append((listing_id, offer.id, *said))
         ids.append(listing_id)
     bulk.insert(Listing, _LISTING_COLUMNS, rows)
     return ids
-
-
-def _listing_row(listing_id: int, offer: Offer) -> tuple[Any, ...]:
-    count = offer.accelerator_count
-    return (
-        listing_id, offer.id, offer.provider, offer.region, offer.zone, offer.instance_type,
-        offer.accelerator, count.numerator, count.denominator, offer.purchase_option._value_,
-        offer.term_months, offer.payment_option, offer.currency, offer.vcpus, offer.memory_gib,
-        offer.network_gbps, offer.sku, offer.source,
-    )  # fmt: skip
 
 
 def _known_listings(offers: Iterable[Offer], chunk: int = 500) -> dict[tuple[Any, ...], int]:
