@@ -238,6 +238,10 @@ class Risk(RequestModel):
     tail_weight: Annotated[Number, Field(ge=0, le=100)] | None = None
     """Asks for the plan that is best over the futures: expected cost, plus this many times the
     mean cost of the dearest tenth of them."""
+    spot_goodput: Annotated[Number, Field(gt=0, le=1)] | None = None
+    """Share of spot hours that is useful at the usual rate of interruptions."""
+    checkpoint_save_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
+    restart_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
 
 
 class ExchangeRate(RequestModel):

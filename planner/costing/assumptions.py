@@ -40,8 +40,10 @@ _RISK = (
     "price_sd",
     "spot_interruptions_per_month",
     "slip_months_sd",
+    "spot_goodput",
+    "checkpoint_save_hours",
+    "restart_hours",
 )
-_ALWAYS_DEFAULT = ("spot_goodput", "checkpoint_save_hours", "restart_hours")
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 
 DEPRECIATION = "straight_line"
@@ -134,8 +136,6 @@ def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumpti
             source = reason if given is None else "request"
             chosen = value if given is None else given
             yield Assumption(f"risk.{field}", chosen, unit, given is not None, source)
-    for field in _ALWAYS_DEFAULT:
-        yield _row(f"risk.{field}", None, currency, units_per_usd)
     if request.data.storage_gib or request.data.egress_gib_per_month:
         for field in _DATA_PRICES:
             yield _row(f"data.{field}", None, currency, units_per_usd)

@@ -100,3 +100,17 @@ def test_empty_boxes_are_left_out_of_the_address(client, prices):
     assert response.status_code == 302
     assert "name=" not in response["Location"]
     assert "workload.hours_per_month=4000" in response["Location"]
+
+
+def test_every_assumption_can_be_edited(client, prices):
+    data = {**HOURS, "risk.samples": "500"}
+    rows = rows_of(get(client, "plan", data).context["page"].answer)
+    assert [one.path for one in rows if not one.name] == []
+
+
+def test_useful_spot_hours_change_what_spot_costs(client, prices):
+    def spot(values):
+        scenarios = get(client, "plan", values).context["page"].answer["scenarios"]
+        return next(float(s["total_cost"]) for s in scenarios if s["key"] == "spot")
+
+    assert spot({**HOURS, "risk.spot_goodput~pct": "50"}) > spot(HOURS) * 1.5
