@@ -114,6 +114,7 @@ class LinearProgram:
         highs.setOptionValue("presolve", "choose")
         highs.setOptionValue("mip_rel_gap", gap)
         highs.setOptionValue("mip_abs_gap", 0.0)
+        highs.setOptionValue("mip_heuristic_run_root_reduced_cost", False)
         if node_limit is not None:
             highs.setOptionValue("mip_max_nodes", node_limit)
         kinds = np.ones(columns.size, np.uint8)

@@ -152,7 +152,7 @@ class Search:
         is_wide = self._open(found) > self.gap
         if self._is_small(needed):
             limit = self.node_limit if is_wide else _SMALL_NODES
-            return self._among(needed, found, 0.0, limit).begun
+            return self._among(needed, found, min(self.gap, _CLOSE), limit).begun
         if is_wide:
             return self._among(needed, found, self.gap, self.node_limit).begun
         return found.begun
