@@ -174,6 +174,7 @@ STATICFILES_FINDERS = [
     "planner.web.front_end.FrontEndFinder",
 ]
 WHITENOISE_USE_FINDERS = DEBUG
+WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
