@@ -219,6 +219,16 @@ def test_what_changed_since_comes_into_the_page(work, full, enter):
     expect(page.get_by_text("identical to the cent")).to_be_visible()
 
 
+@pytest.mark.parametrize("name", ["project", "comparison"])
+def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
+    page = settled(enter(work.users[Role.VIEWER]), full[name])
+    charts = page.locator("[data-chart]")
+    assert charts.count() >= 1
+    for chart in charts.all():
+        chart.scroll_into_view_if_needed()
+        expect(chart.locator("canvas")).to_be_visible()
+
+
 def test_a_large_file_is_sent_and_read(work, full, enter):
     page = settled(enter(work.users[Role.EDITOR]), full["project"])
     rows = b"month,cost\n" + b"2027-04,1.00\n" * 100_000
