@@ -7,15 +7,17 @@ again at no cost. Views parse, ask and render; they decide nothing about money.
 from __future__ import annotations
 
 import datetime as dt
+import json
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
+from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
@@ -52,7 +54,7 @@ class OffersView(APIView):
         parameters=api_schema.OFFER_FILTERS,
         responses=api_schema.OffersSerializer,
     )
-    def get(self, request: Request) -> Response:
+    def get(self, request: Request) -> HttpResponse:
         """Offers that meet every filter, the cheapest first."""
         search = offer_search(Query(request, *_FILTERS))
         size = CursorPages().get_page_size(request)
@@ -66,25 +68,28 @@ class OffersView(APIView):
         is_kept = size <= CursorPages.page_size and search.as_of is None
         page = _kept_page if is_kept else _page
         more, content = page(search, place, size, today, now)
-        body = {"next": _link(request, more) if more else None, **content}
-        return Response(body, headers={"ETag": etag, "Cache-Control": "no-cache"})
+        link = json.dumps(_link(request, more) if more else None).encode()
+        body = b'{"next":' + link + b"," + content.removeprefix(b"{")
+        headers = {"ETag": etag, "Cache-Control": "no-cache"}
+        return HttpResponse(body, content_type="application/json", headers=headers)
 
 
 def _page(
     search: OfferSearch, place: Place | None, size: int, today: dt.date, now: catalog.State
-) -> tuple[str | None, dict[str, Any]]:
-    """(cursor of the next page, content of this one); both change with `now` and `today` alone."""
+) -> tuple[str | None, bytes]:
+    """(cursor of the next page, this one's JSON); both change with `now` and `today` alone."""
     known = catalog_for(search, place, now)
     search.refuse_unknown(known)
     start = place.start if place else 0
     rows, count = search.page(known.offers, start, size)
     revision_of = {info.provider: info.revision for info in known.revisions}
     more = to_cursor(search, start + size, known) if start + size < count else None
-    return more, {
+    content = {
         "count": count,
         "catalog": [catalog_json(info, today) for info in known.revisions],
         "results": [offer_json(known, int(row), revision_of) for row in rows],
     }
+    return more, JSONRenderer().render(content)
 
 
 _kept_page = lru_cache(maxsize=256)(_page)
