@@ -68,7 +68,16 @@ class TrainingSize:
     def warnings(self) -> tuple[str, ...]:
         """What is suspect about a given rate, or why the calibration may not hold."""
         found = doubts(self.training, self.accelerator, self.precision, self.accelerators)
-        return (*_high_mfu(self.mfu, self.training), *found)
+        return (*_high_mfu(self.mfu, self.training), *self._impossible_hfu(), *found)
+
+    def _impossible_hfu(self) -> tuple[str, ...]:
+        if self.mfu <= 1 / RECOMPUTE_FACTOR or self.hfu <= 1:
+            return ()
+        return (
+            f"at an MFU of {self.mfu:.1%} nothing is left for activation checkpointing, without "
+            f"which {self.accelerators} {self.accelerator.slug} cannot hold it: that is "
+            f"{self.hfu:.0%} of the dense peak",
+        )
 
     @cached_property
     def layout(self) -> Layout:

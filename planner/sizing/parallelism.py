@@ -84,8 +84,10 @@ def layout_on(
 
 
 def _is_asked(training: Training, split: Split) -> bool:
-    """Whether a split keeps to the stage and checkpointing that the team asks for."""
-    stage, checkpointing = training.zero_stage, training.activation_checkpointing
+    """Whether a split keeps to the stage and checkpointing that the team asks for; an HFU is
+    that of a run that recomputes."""
+    stage = training.zero_stage
+    checkpointing = True if training.hfu else training.activation_checkpointing
     return stage in (None, split.zero_stage) and checkpointing in (None, split.recompute)
 
 

@@ -90,6 +90,9 @@ ExperimentsFactor = Annotated[Number, Field(ge=1, le=1000)]
 """Hours of all attempts, failed and exploratory ones included, over those of the final runs."""
 
 
+MOST_MFU_RECOMPUTING = 0.75
+"""MFU at which full recomputation, 8 N D for 6 N D, takes the whole of the dense peak (Korthikanti
+et al., arXiv 2205.05198, 2022)."""
 MEASURED = ("tokens_per_second_per_accelerator", "measured_accelerator_hours")
 """Fields of a training that hold what was measured on one kind of accelerator."""
 RATES = ("mfu", "hfu", *MEASURED)
@@ -149,6 +152,19 @@ class Training(RequestModel):
         given = [name for name in RATES if getattr(self, name) is not None]
         if len(given) > 1:
             yield InvalidInput(given[0], f"give only one of {', '.join(given)}")
+        checkpointing = self.activation_checkpointing
+        if self.hfu is not None and checkpointing is False:
+            yield InvalidInput(
+                "hfu",
+                f"{self.hfu:g} counts recomputation and activation_checkpointing is false; allowed "
+                "there is mfu",
+            )
+        if self.mfu is not None and self.mfu > MOST_MFU_RECOMPUTING and checkpointing:
+            yield InvalidInput(
+                "mfu",
+                f"{self.mfu:g} is more than 100 % of peak with the recomputation of "
+                f"activation_checkpointing; allowed with it are up to {MOST_MFU_RECOMPUTING:g}",
+            )
         if self.measured_accelerator_hours is not None and self.goodput is not None:
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
 

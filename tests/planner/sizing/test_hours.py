@@ -128,6 +128,32 @@ def test_an_hfu_is_three_quarters_mfu():
     assert hours(hfu=0.48) == pytest.approx(hours(mfu=0.36))
 
 
+def test_an_hfu_is_shown_as_it_was_given():
+    size = size_training(training(hfu=0.48), A100, 256)
+    assert size.hfu == pytest.approx(0.48)
+    assert size.layout.split.recompute
+    assert size.hardware_flops == size.work.hardware_flops_recomputing
+
+
+def test_an_mfu_that_leaves_nothing_for_the_checkpointing_it_needs_warns():
+    size = size_training(training(mfu=0.8, parameters=70e9, micro_batch_size=64), A100, 64)
+    assert size.hfu > 1
+    assert any("nothing is left for activation checkpointing" in w for w in size.warnings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"hfu": 0.5, "activation_checkpointing": False}, "hfu", "allowed there is mfu"),
+        ({"mfu": 0.8, "activation_checkpointing": True}, "mfu", "up to 0.75"),
+    ],
+)
+def test_rates_that_contradict_the_checkpointing_are_refused(changes, field, words):
+    error = refusal(**changes)
+    assert error.field == f"workload.{field}"
+    assert words in error.message
+
+
 def test_a_measured_rate_replaces_the_calibration():
     by_hand = 1e12 / 3000 / 3600 / 0.9
     given = hours(tokens_per_second_per_accelerator=3000, goodput=0.9)
