@@ -7,7 +7,7 @@ Every door translates it: the page puts the message beside the field, the API an
 from __future__ import annotations
 
 
-class InvalidInput(ValueError):
+class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
     """A value that cannot be used: `field` (dotted path), what is wrong, what is allowed.
 
     >>> raise InvalidInput("horizon_months", "200 is more than 120; allowed are 1 to 120")
