@@ -89,6 +89,20 @@
     if (event.target.closest("[data-print]")) window.print();
   });
 
+  /* An edit that the server did not answer is said beside the boxes; nothing typed is lost. */
+  const unanswered = () => {
+    const place = document.getElementById("refused");
+    if (!place) return;
+    const note = document.createElement("div");
+    note.className = "alert alert-danger";
+    note.setAttribute("role", "alert");
+    note.textContent = "The server did not answer. The figures are still those from before this change; change the value again or press Recalculate.";
+    place.replaceChildren(note);
+  };
+  document.addEventListener("htmx:responseError", unanswered);
+  document.addEventListener("htmx:sendError", unanswered);
+  document.addEventListener("htmx:timeout", unanswered);
+
   /* Empty fields stay out of the address. */
   document.addEventListener("submit", (event) => {
     const form = event.target.closest("[data-tidy]");

@@ -23,6 +23,8 @@ SCALES = {
     "tn": Decimal(10**12),
 }
 _SEPARATORS = re.compile(r"[\s,;]+")
+_BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0]*(?:[^\S\u00a0]|;|,(?!\d{3}\b))[^\S\u00a0]*")
+"""White space, a semicolon, or a comma that does not group thousands."""
 _GROUPED = re.compile(r"^[+-]?\d{1,3}([,_ \u00a0]\d{3})+(\.\d+)?$")
 
 
@@ -50,13 +52,13 @@ def number(text: str, scale: str = "") -> int | float | str:
 def numbers(text: str) -> int | float | str | list[int | float | str]:
     """One number, or a column of them as pasted from a spreadsheet.
 
-    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000"), numbers("100;")
-    (100, [100, 200, 0.5], 1000, [100])
+    >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000\\n2,000"), numbers("100;")
+    (100, [100, 200, 0.5], [1000, 2000], [100])
+    >>> numbers("100 200 300"), numbers("10,20"), numbers("1,250,000")
+    ([100, 200, 300], [10, 20], 1250000)
     """
     tidy = text.strip()
-    if _GROUPED.match(tidy):
-        return number(tidy)
-    values = [number(part) for part in _SEPARATORS.split(tidy) if part]
+    values = [number(part) for part in _BETWEEN_NUMBERS.split(tidy) if part]
     is_one = len(values) == 1 and not tidy.endswith(";")
     return values[0] if is_one else values
 

@@ -48,12 +48,16 @@ def _servers(chosen: list[str]) -> list[Server]:
     return [server for server in all_servers() if not chosen or server.slug in chosen]
 
 
+def _newest_first(one: Accelerator) -> tuple[bool, int, str]:
+    return one.retired, -one.year, one.name
+
+
 @open_page
 @require_safe
 def hardware(request: HttpRequest) -> HttpResponse:
     """Every accelerator and server; with `compare`, up to four of them in columns."""
     chosen = request.GET.getlist("compare")[:COMPARED_AT_MOST]
-    rows = [row_of(one) for one in all_accelerators()]
+    rows = [row_of(one) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
     context = {
         "rows": rows,

@@ -75,3 +75,31 @@ def test_a_request_survives_the_way_to_its_address_and_back(finance):
     for name, value in pairs:
         query.appendlist(name, value)
     assert read(query.urlencode()) == {"finance": finance}
+
+
+@given(st.lists(st.one_of(st.integers(0, 10**9), leaves), min_size=1, max_size=120))
+def test_hours_by_month_survive_the_way_to_their_address_and_back(hours):
+    ((name, value),) = address.flatten({"workload": {"hours_per_month": hours}})
+    query = QueryDict(mutable=True)
+    query.appendlist(name, value)
+    assert read(query.urlencode()) == {"workload": {"hours_per_month": hours}}
+
+
+def test_whatever_the_api_takes_can_stand_in_an_address():
+    request = {
+        "workload": {"kind": "training", "parameters": 7e9, "tokens": 2e9, "zero_stage": 3},
+        "exchange_rates": {"EUR": 0.9},
+        "on_prem": {"servers": []},
+        "risk": {},
+        "sensitivity": False,
+        "constraints": {"providers": ["aws"], "quotas": [{"max_accelerators": 8}]},
+    }
+    query = QueryDict(mutable=True)
+    for name, value in address.flatten(request):
+        query.appendlist(name, value)
+    assert read(query.urlencode()) == request
+
+
+def test_a_name_that_is_both_a_value_and_a_group_reaches_the_core_as_the_value():
+    assert read("workload=1&workload.kind=training") == {"workload": "1"}
+    assert read("workload.kind=training&workload=1") == {"workload": "1"}

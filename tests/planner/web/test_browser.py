@@ -129,6 +129,16 @@ def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
         assert here.problems == []
 
 
+def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        page.route(re.compile("pue=1.7"), lambda route: route.abort())
+        page.get_by_label("PUE, ratio").fill("1.7")
+        page.get_by_label("PUE, ratio").press("Enter")
+        expect(page.locator("#refused")).to_contain_text("did not answer")
+        expect(page.get_by_label("PUE, ratio")).to_have_value("1.7")
+
+
 def test_the_figures_do_not_jump_when_they_change(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
