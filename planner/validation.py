@@ -111,10 +111,14 @@ def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Ite
 
 
 def _path(data: object, loc: tuple[int | str, ...], kind: str) -> str:
-    """Dotted path of `loc` without the parts by which pydantic names a member of a union."""
+    """Dotted path of `loc` without the parts by which pydantic names a member of a union. The
+    first part inside an object that is its own kind is one, even where a field has that name."""
     parts: list[str] = []
-    here = data
+    here, entered = data, None
     for i, part in enumerate(loc):
+        if here is not entered and isinstance(here, Mapping) and here.get("kind") == part:
+            entered = here
+            continue
         is_missing_name = i == len(loc) - 1 and kind == "missing"
         if not (_leads_on(here, part) or is_missing_name):
             continue
@@ -210,6 +214,10 @@ def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseMode
     """The model that `loc` leads to: fields, list entries and union members on the way."""
     here: list[type[BaseModel]] = [model]
     for part in loc:
+        members = [m for m in here if len(here) > 1 and (part == m.__name__ or part in _tags(m))]
+        if members:
+            here = members
+            continue
         fields = [m.model_fields[str(part)] for m in here if str(part) in m.model_fields]
         if fields:
             here = [m for field in fields for m in _models_in(field.annotation)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -18,7 +19,7 @@ def read_request(name: str) -> dict[str, Any]:
     """The request in a file, or on standard input for `-`; `InvalidInput` on `file`."""
     text = read_text(name, MAX_REQUEST_BYTES)
     kind = Path(name).suffix.lower()
-    is_json = kind == ".json" or (kind != ".toml" and text.lstrip()[:1] in ("{", "["))
+    is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
     try:
         found = json.loads(text, parse_constant=_refuse) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -27,6 +28,11 @@ def read_request(name: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise InvalidInput("file", f"{name} holds no object; a request is an object of fields")
     return found
+
+
+def _starts_as_json(text: str) -> bool:
+    """An object or a list; `[word]` is a table of TOML."""
+    return text.startswith("{") or bool(re.match(r"\[\s*[^\sA-Za-z_\[]", text))
 
 
 def read_text(name: str, max_bytes: int) -> str:

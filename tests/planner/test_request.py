@@ -122,3 +122,14 @@ def test_a_server_idles_at_no_more_than_its_load() -> None:
 def test_what_is_no_object_is_refused(data: object) -> None:
     with pytest.raises(InvalidInput, match="object of fields"):
         read_request(data)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("epochs", -1), ("benchmark", 3), ("goodput", 2), ("colour", "blue")],
+)
+def test_a_field_of_samples_is_named_though_the_kind_has_a_field_of_its_name(field, value):
+    workload = {"kind": "samples", "samples": 10, "epochs": 1, "benchmark": "ssd-lambda"}
+    with pytest.raises(InvalidInput) as refusal:
+        read_request({"workload": workload | {field: value}})
+    assert refusal.value.field == f"workload.{field}"

@@ -98,3 +98,9 @@ def test_a_file_that_is_no_text(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     path = tmp_path / "request.json"
     path.write_bytes(b"\xff\xfe\x00\x01")
     assert "is not UTF-8 text" in refused(capsys, str(path))
+
+
+def test_toml_on_standard_input_may_begin_with_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = '[workload]\nkind = "accelerator_hours"\naccelerator = "H100"\nhours_per_month = 10\n'
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert reading.read_request("-")["workload"]["hours_per_month"] == 10
