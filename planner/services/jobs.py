@@ -99,8 +99,8 @@ def run(job_id: str) -> None:
     state, result, error = _outcome(job)
     job.refresh_from_db()
     job.result, job.error = result, error
-    if state == JobState.SUCCEEDED and job.total is not None:
-        job.done = job.total
+    if state == JobState.SUCCEEDED:
+        job.done = job.total = job.total or 1
     _end(job, state)
     job.save()
 
