@@ -10,6 +10,8 @@ TERMS: dict[str, str] = {
     "commitment": "Whole machines paid for a fixed term, used or not: reservations, savings plans "
     "and committed use.",
     "committed use": "A commitment of GCP for one or three years.",
+    "effective TFLOP-hour": "An hour at one TFLOP/s of useful training arithmetic: the dense bf16 "
+    "(else fp16, fp32) rate of the datasheet times the MFU that published runs reach.",
     "gap": "How far the plan could at most be from the best one, as a share of its cost.",
     "goodput": "Share of the time in which training makes progress; the rest goes to failures, "
     "restarts and checkpoints.",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rest_framework.request import Request
 
 from planner.web.address import number, tidied, write
+from planner.web.rates import effective_tflops
 from pricing import catalog
 from pricing.accelerators import Accelerator, get
 from pricing.api import offer_search
@@ -31,7 +32,7 @@ ORDERS = {
     "provider": "provider",
     "region": "region",
     "purchase_option": "purchase option",
-    "usd_per_tflop_hour": "per TFLOP-hour",
+    "usd_per_tflop_hour": "per effective TFLOP-hour",
 }
 SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
 """Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
@@ -156,7 +157,7 @@ def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
     offers = known.offers
     offer = offers.offer(row)
     accelerator = get(offer.accelerator)
-    rate = _rate(accelerator)
+    rate = effective_tflops(accelerator)
     usd = float(offers.usd_per_accelerator_hour[row])
     return MarketRow(
         offer=offer,
@@ -167,11 +168,6 @@ def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
         usd_per_tflop_hour=usd / rate if rate else None,
         cheapest_of_provider=cheapest,
     )
-
-
-def _rate(accelerator: Accelerator) -> float | None:
-    """Dense training rate, TFLOP/s: bf16, else fp16, else fp32."""
-    return accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
 
 
 def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
@@ -185,7 +181,9 @@ def cheapest_by_provider(known: Catalog, rows: Rows) -> frozenset[int]:
 def _keys(known: Catalog, order: str) -> NDArray[Any]:
     offers = known.offers
     if order == "usd_per_tflop_hour":
-        rates = np.array([_rate(get(name)) or np.nan for name in offers.accelerator.names])
+        rates = np.array(
+            [effective_tflops(get(name)) or np.nan for name in offers.accelerator.names]
+        )
         return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
     if order == "usd_per_hour":
         return offers.effective_usd_per_hour

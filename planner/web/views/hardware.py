@@ -12,6 +12,7 @@ from planner.costing.servers import Server, all_servers
 from planner.web.access import open_page
 from planner.web.choices import provider_title
 from planner.web.lowest import lowest_of
+from planner.web.rates import effective_tflops
 from pricing import catalog
 from pricing.accelerators import Accelerator, all_accelerators
 from pricing.offers import Offer, PurchaseOption
@@ -30,10 +31,13 @@ class Row:
 
     @property
     def usd_per_tflop_hour(self) -> float | None:
-        """Lowest price over the dense bf16 (else fp16, else fp32) rate, USD per TFLOP-hour."""
-        one = self.accelerator
-        rate = one.bf16_tflops or one.fp16_tflops or one.fp32_tflops
+        """Lowest price over what it sustains in training, USD per effective TFLOP-hour."""
+        rate = effective_tflops(self.accelerator)
         return None if self.usd_per_hour is None or not rate else self.usd_per_hour / rate
+
+    @property
+    def effective_tflops(self) -> float | None:
+        return effective_tflops(self.accelerator)
 
 
 def row_of(accelerator: Accelerator) -> Row:

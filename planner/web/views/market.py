@@ -34,7 +34,7 @@ COLUMNS = (
     ("region", "Region"),
     ("purchase_option", "Option"),
     ("usd_per_accelerator_hour", "USD per accelerator-hour"),
-    ("usd_per_tflop_hour", "USD per TFLOP-hour"),
+    ("usd_per_tflop_hour", "USD per effective TFLOP-hour"),
     ("usd_per_hour", "USD per hour"),
 )
 _NUMBERS = frozenset(

@@ -252,3 +252,12 @@ def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
     rented = next(row for row in page.energy if row.title == "On demand")
     assert rented.is_unknown
     assert "Without" in text(get(client, "plan", HOURS))
+
+
+def test_prices_are_held_together_by_what_training_gets_out_of_a_machine(client, prices):
+    by_rate = {"ordering": "usd_per_tflop_hour", "purchase_option": "on_demand"}
+    (row,) = get(client, "market", by_rate).context["found"].rows
+    h100 = next(r for r in get(client, "hardware").context["rows"] if r.accelerator.slug == H100)
+    assert 0.3 < h100.effective_tflops / h100.accelerator.bf16_tflops <= 0.65
+    assert row.usd_per_tflop_hour == pytest.approx(6.88 / h100.effective_tflops)
+    assert h100.usd_per_tflop_hour == row.usd_per_tflop_hour
