@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from planner.web.address import SCALES
 from planner.web.choices import Choice, choices_of
-from planner.web.fields import ALL, FINANCE, OWNING, RISK, Field
+from planner.web.fields import ALL, FINANCE, OWNING, RISK, Field, label_of
 from planner.web.formatting import plain
 from planner.web.plan_request import is_page_only
 from pricing.invalid_input import InvalidInput
@@ -58,8 +58,7 @@ class Message:
 
     @property
     def label(self) -> str:
-        field = _FIELDS.get(self.path)
-        return field.label if field else self.path
+        return label_of(self.path)
 
     @property
     def element(self) -> str:

@@ -239,3 +239,16 @@ KINDS: dict[str, str] = {
     "use_catalog": "flag",
 }
 """Kind of value by path, for `planner.web.address.read`: the form's own, else the request's."""
+
+
+_LABELS = {field.path: field.label for field in ALL}
+
+
+def label_of(path: str) -> str:
+    """The form's word for a field of the request; the path itself where the form has none.
+
+    >>> label_of("horizon_months"), label_of("workload.runs.0.start"), label_of("colour")
+    ('Horizon', 'Start', 'colour')
+    """
+    pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))
+    return _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"), path)

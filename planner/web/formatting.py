@@ -14,6 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
+from planner.web.fields import label_of
 from planner.web.glossary import TERMS
 
 register = template.Library()
@@ -153,3 +154,9 @@ def signed(value: Any, currency: str = "USD") -> str:
 def singular(unit: str) -> str:
     """The unit of one: `node-hours` → `node-hour`."""
     return str(unit).removesuffix("s")
+
+
+@register.filter
+def field_label(path: str) -> str:
+    """What the form calls a field of the request."""
+    return label_of(str(path))

@@ -14,13 +14,12 @@ from django.http import QueryDict
 from planner.models import Team
 from planner.web.address import flatten
 from planner.web.charts import TITLES, Chart, Series, months_of, spent_by_month
-from planner.web.fields import ALL
+from planner.web.fields import label_of
 from planner.web.plan_request import Outcome, outcome_of
 
 NAMES = ("a", "b", "c", "d")
 """Names of the variants in the address of the page, each holding the address of a plan."""
 MOST = len(NAMES)
-_LABELS = {field.path: field.label for field in ALL}
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def changed_fields(variants: Sequence[Variant]) -> list[ChangedField]:
         given.append({path: ", ".join(texts) for path, texts in values.items()})
     paths = dict.fromkeys(path for values in given for path in values)
     return [
-        ChangedField(_LABELS.get(path, path), tuple(values.get(path, "") for values in given))
+        ChangedField(label_of(path), tuple(values.get(path, "") for values in given))
         for path in paths
         if path != "name" and len({values.get(path) for values in given}) > 1
     ]

@@ -58,6 +58,7 @@ def _address(addresses: list[str]) -> str:
     return f"{reverse('compare')}?{urlencode(pairs)}" if pairs else reverse("compare")
 
 
+@open_page
 @require_POST
 def keep(request: HttpRequest) -> HttpResponse:
     """Puts a plan beside those kept before; the oldest goes where there are four."""
@@ -70,6 +71,7 @@ def keep(request: HttpRequest) -> HttpResponse:
     return HttpResponseRedirect(_address(request.session[_KEPT]))
 
 
+@open_page
 @require_POST
 def clear(request: HttpRequest) -> HttpResponse:
     """Forgets what was kept."""

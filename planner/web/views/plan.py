@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
@@ -42,6 +43,8 @@ def plan(request: HttpRequest) -> HttpResponse:
         return _in_place(request, query, outcome)
     if outcome.answered and not shows_form:
         return render(request, "web/plan/answer.html", answer_context(query, outcome))
+    if outcome.is_long:
+        outcome = replace(outcome_of(query, current_team(request), in_short=True), is_long=True)
     status = 400 if outcome.refusals else 200
     return render(request, "web/plan/form_page.html", _form_context(query, outcome), status=status)
 

@@ -124,6 +124,14 @@ def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, se
     assert "workload.hours_per_month" in response["Location"]
 
 
+@pytest.mark.parametrize(
+    "name", ["start", "plan", "plan-live", "plan-accelerators", "compare", "market", "method"]
+)
+def test_every_open_page_can_be_closed(client, prices, settings, name):
+    settings.LOGIN_REQUIRED = True
+    assert get(client, name).status_code == 302
+
+
 def test_colours_are_remembered(client, db):
     client.post(reverse("theme"), {"theme": "dark", "next": "/plan/"})
     assert 'data-bs-theme="dark"' in text(get(client, "start"))

@@ -95,7 +95,7 @@ def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, price
 
 def test_the_chooser_says_what_is_missing(client, prices):
     missing = {"workload.kind": "training", "workload.parameters~bn": "7"}
-    assert "workload.tokens" in text(get(client, "plan-accelerators", missing))
+    assert "Training tokens" in text(get(client, "plan-accelerators", missing))
     assert "Describe the work first" in text(get(client, "plan-accelerators"))
 
 
@@ -103,6 +103,16 @@ def test_more_futures_than_a_page_waits_for_are_offered_as_a_job(client, prices)
     page = text(get(client, "plan", MANY))
     assert "take a while" in page
     assert "Run them" in page
+
+
+def test_the_panel_beside_long_work_shows_the_totals_already(client, prices):
+    response = get(client, "plan", MANY)
+    assert response.context["live"].hours == 24_000
+
+
+def test_the_panel_names_fields_in_the_words_of_the_form(client, prices):
+    page = text(get(client, "plan-live", {**HOURS, "horizon_months": "500"}))
+    assert "<strong>Horizon</strong>: 500 is not allowed" in page
 
 
 def start(client, values):
