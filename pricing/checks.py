@@ -76,7 +76,8 @@ def check(batch: Batch, in_force: InForce, today: dt.date, *, force: bool = Fals
     )
     kept = stays_in_force(batch, passed, withheld, in_force.offers)
     offers = (*passed, *kept)
-    reasons = () if force else tuple(_doubts(batch, offers, withheld, in_force, today))
+    doubts = _doubts(batch, passed, kept, withheld, in_force, today)
+    reasons = () if force else tuple(doubts)
     return Verdict(offers, tuple(row.as_skipped() for row in withheld), reasons, len(kept))
 
 
@@ -113,7 +114,8 @@ def _covers(part: NotRead, offer: Offer) -> bool:
 
 def _doubts(
     batch: Batch,
-    offers: Sequence[Offer],
+    passed: Sequence[Offer],
+    kept: Sequence[Offer],
     withheld: Sequence[Withheld],
     in_force: InForce,
     today: dt.date,
@@ -121,10 +123,10 @@ def _doubts(
     yield from _dates(batch, in_force, today)
     yield from _too_much_withheld(batch, withheld)
     published = {offer.id: offer for offer in in_force.offers if offer.sold_now}
-    yield from _moves(offers, published, in_force.exchange_rates)
+    yield from _moves(passed, published, in_force.exchange_rates)
     if in_force.origin != "bundled" or batch.origin == "bundled":
         # A provider's own list replaces the bundled selection, which has other machines in it.
-        yield from _losses([o for o in offers if o.sold_now], tuple(published.values()))
+        yield from _losses(batch, passed, kept, published)
 
 
 def _dates(batch: Batch, in_force: InForce, today: dt.date) -> Iterable[str]:
@@ -181,13 +183,24 @@ def _price(offer: Offer) -> str:
     return f"{offer.effective_price_per_hour:.6g} {offer.currency}/h"
 
 
-def _losses(offers: Sequence[Offer], published: Sequence[Offer]) -> Iterable[str]:
-    if len(offers) < (1 - MAX_SHRINK) * len(published):
-        gone = 1 - len(offers) / len(published)
-        yield f"it has {len(offers)} offers sold now where {len(published)} were ({gone:.0%} less)"
-    families = _families(published) - _families(offers)
+def _losses(
+    batch: Batch,
+    passed: Iterable[Offer],
+    kept: Iterable[Offer],
+    published: Mapping[str, Offer],
+) -> Iterable[str]:
+    """What was read is compared with what is published of it: the rest, which stays in force
+    unread, must not hide a loss."""
+    unread = [offer for offer in kept if offer.sold_now]
+    before = [published[key] for key in published.keys() - {offer.id for offer in unread}]
+    sold = [offer for offer in passed if offer.sold_now]
+    if len(sold) < (1 - MAX_SHRINK) * len(before):
+        gone = 1 - len(sold) / len(before)
+        yield f"it has {len(sold)} offers sold now where {len(before)} were ({gone:.0%} less)"
+    elsewhere = [o for o in unread if batch.regions and o.region not in batch.regions]
+    families = _families(before) - _families((*sold, *elsewhere))
     yield from _listed(sorted(families), "families are gone")
-    regions = {o.region for o in published} - {o.region for o in offers}
+    regions = {o.region for o in before} - {o.region for o in sold}
     yield from _listed(sorted(regions), "regions are gone")
 
 

@@ -205,7 +205,7 @@ class _Run:
             self._failed(name, error, "the publication")
         else:
             message = "; ".join(done.reasons)
-            remedy = runs.REVIEW if done.reasons else ""
+            remedy = runs.remedy_of(done.outcome)
             self._finish(Result(name, done.outcome, message, remedy, done))
 
     def _batch(self, name: str, fetched: Fetched) -> Batch:

@@ -73,7 +73,8 @@ def _counts(changes: Changes) -> str:
 def _rows(what: str, by_reason: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for reason, row in by_reason.items():
         examples = ", ".join(str(text) for text in list(row["examples"])[:3])
-        yield f"  {what}: {reason}: {row['count']:,} rows{f' ({examples})' if examples else ''}"
+        count = f"{row['count']:,} row{'' if row['count'] == 1 else 's'}"
+        yield f"  {what}: {reason}: {count}{f' ({examples})' if examples else ''}"
 
 
 def _in_force(now: Freshness | None) -> dict[str, Any] | None:

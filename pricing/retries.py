@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -33,14 +34,20 @@ def retry_after_s(header: str | None, now: datetime | None = None) -> float | No
     if not header:
         return None
     try:
-        return max(0.0, float(header))
+        seconds = float(header)
     except ValueError:
-        pass
+        return _until(header, now or datetime.now(UTC))
+    return None if math.isnan(seconds) else max(0.0, seconds)
+
+
+def _until(date: str, now: datetime) -> float | None:
+    """Seconds to a date, which is in UTC where it names no zone or the zone "-0000"."""
     try:
-        when = parsedate_to_datetime(header)
+        when = parsedate_to_datetime(date)
     except ValueError:
         return None
-    return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+    aware = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (aware - now).total_seconds())
 
 
 _BACK_OFF = tenacity.wait_random_exponential(multiplier=0.5, max=MAX_WAIT_S)

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 REVIEW = "Look at it in the admin under held batches; release it there or refresh with --force."
+WOULD_REVIEW = (
+    "Nothing was kept: a refresh without --dry-run keeps it for review, one with --force publishes"
+    " it."
+)
+_REMEDIES = {"held": REVIEW, "would_hold": WOULD_REVIEW}
 _FULL = ("disk is full", "no space left", "disk full", "disk quota")
 
 
@@ -47,6 +52,11 @@ def end(run: RefreshRun, result: Result) -> None:
         run.save()
     except DatabaseError:
         log.warning("%s: the outcome %s could not be recorded", run.provider, run.outcome)
+
+
+def remedy_of(outcome: str) -> str:
+    """What to do about a batch of this outcome; empty where there is nothing to do."""
+    return _REMEDIES.get(outcome, "")
 
 
 def explain(error: BaseException, where: str) -> tuple[str, str]:

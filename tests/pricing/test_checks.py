@@ -12,6 +12,7 @@ from pricing.batch import Batch
 from pricing.checks import InForce, check
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.offers import PurchaseOption
+from pricing.provider import NotRead
 from tests.pricing.make import A100, H100, T4, offer
 
 DAY = dt.date(2026, 9, 1)
@@ -224,6 +225,36 @@ def test_a_lost_region_or_family_holds_the_batch():
         "1 families are gone: p4d",
         "1 regions are gone: region-9",
     )
+
+
+def test_what_was_not_read_hides_no_loss():
+    """Spot prices that a run without credentials cannot see say nothing about on demand."""
+    spot = [replace(o, purchase_option=SPOT, price_per_hour=Decimal(9)) for o in TEN]
+    lost = [o for o in TEN if o.region not in ("region-8", "region-9")]
+    batch = Batch("aws", lost[:7], DAY, not_read=(NotRead("no credentials", ("spot",)),))
+    verdict = check(batch, InForce(offers=(*TEN, *spot)), DAY)
+    assert verdict.reasons == (
+        "it has 7 offers sold now where 10 were (30% less)",
+        "3 regions are gone: region-7, region-8, region-9",
+    )
+    assert verdict.kept == 10
+
+
+def test_other_regions_hide_no_loss_in_the_one_that_was_read():
+    here = tuple(offer(instance_type=f"p5.{n}xlarge", region="region-0") for n in range(10))
+    batch = Batch("aws", here[:7], DAY, regions=("region-0",))
+    verdict = check(batch, InForce(offers=(*here, *TEN[1:])), DAY)
+    assert verdict.reasons == ("it has 7 offers sold now where 10 were (30% less)",)
+    empty = check(replace(batch, offers=()), InForce(offers=(*here, *TEN[1:])), DAY)
+    assert empty.reasons[-1] == "1 regions are gone: region-0"
+
+
+def test_a_family_that_other_regions_still_sell_is_not_lost():
+    here = tuple(offer(instance_type=f"p5.{n}xlarge", region="region-0") for n in range(10))
+    old = offer(instance_type="p4d.24xlarge", accelerator=A100, region="region-0")
+    published = (*here, old, replace(old, region="region-1"))
+    batch = Batch("aws", here, DAY, regions=("region-0",))
+    assert check(batch, InForce(offers=published), DAY).reasons == ()
 
 
 def test_a_providers_own_list_may_replace_the_bundled_selection():

@@ -68,6 +68,17 @@ def test_retry_after_may_be_a_date() -> None:
     assert retry_after_s("Fri, 20 Nov 2026 03:00:00 GMT", now) == 0.0
 
 
+@pytest.mark.parametrize("zone", ["-0000", "", "+0000"])
+def test_a_retry_after_without_a_time_zone_is_in_utc(zone: str) -> None:
+    now = dt.datetime(2026, 11, 20, 4, 0, 0, tzinfo=dt.UTC)
+    assert retry_after_s(f"Fri, 20 Nov 2026 04:00:30 {zone}", now) == 30.0
+
+
+@pytest.mark.parametrize("header", ["nan", "-nan", "soon", "Fri, 99 Nov 2026 04:00:30 GMT"])
+def test_a_retry_after_that_says_no_time_is_passed_over(header: str) -> None:
+    assert retry_after_s(header) is None
+
+
 @pytest.mark.parametrize(
     "fault",
     [

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from pricing import discovery, store
 from pricing.locks import provider_lock
-from pricing.models import Revision
+from pricing.models import HeldBatch, Revision
 from pricing.provider import ProviderUnavailable, SkippedRow
 from tests.pricing.fake_provider import FakeProvider, some_offers
 
@@ -45,7 +45,7 @@ def test_it_says_what_was_published_and_what_changed(nimbus):
 def test_it_says_which_rows_were_not_understood_with_counts(nimbus):
     nimbus.items.append(SkippedRow("unknown accelerator", "X9"))
     text, status = run()
-    assert "not understood: unknown accelerator: 1 rows (X9)" in text
+    assert "not understood: unknown accelerator: 1 row (X9)" in text
     assert status == 0
 
 
@@ -79,6 +79,16 @@ def test_a_dry_run_changes_nothing(nimbus):
     text, status = run("--dry-run")
     assert "nimbus: would publish: 12 offers" in text
     assert (status, Revision.objects.count()) == (0, 0)
+
+
+def test_a_dry_run_that_would_be_held_sends_nobody_to_look_for_it(nimbus):
+    run()
+    nimbus.items = some_offers()[:6]
+    text, status = run("--dry-run")
+    assert "nimbus: would hold: 6 offers" in text
+    assert "Nothing was kept: a refresh without --dry-run keeps it for review" in text
+    assert "in the admin" not in text
+    assert (status, HeldBatch.objects.count()) == (1, 0)
 
 
 def test_json_reports_the_same(nimbus):

@@ -10,6 +10,7 @@ brackets, which the parser refuses: it cannot give wrong rows.
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -32,6 +33,10 @@ class OfferFileError(ValueError):
     """Cut off, garbled, or something else altogether."""
 
 
+UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
+"""How a file that is no whole JSON document, or no whole gzip of one, fails while it is read."""
+
+
 def entries(file: IO[bytes]) -> Iterator[Entry]:
     """Every entry of the three maps in the order of the file."""
     pieces = _pieces(file)
@@ -41,7 +46,7 @@ def entries(file: IO[bytes]) -> Iterator[Entry]:
             for sku, value in yajl2_c.kvitems(part, part.prefix, buf_size=CHUNK_BYTES):
                 yield part.section, sku, value
             part = part.following
-    except (ijson.JSONError, EOFError, OSError) as error:
+    except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
@@ -118,5 +123,5 @@ def products(file: IO[bytes]) -> Iterator[tuple[str, Any]]:
     """The products alone, wherever they stand."""
     try:
         yield from yajl2_c.kvitems(file, "products", buf_size=CHUNK_BYTES)
-    except (ijson.JSONError, EOFError, OSError) as error:
+    except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
-import ijson
 from ijson.backends import yajl2_c
 
 from pricing.provider import SkippedRow
-from pricing.providers.aws.offer_file import CHUNK_BYTES, OfferFileError
+from pricing.providers.aws.offer_file import CHUNK_BYTES, UNREADABLE, OfferFileError
 from pricing.providers.aws.rows import Sku
 from pricing.providers.aws.savings_plans import Rate, is_linux_use, rate_of
 
@@ -24,7 +23,7 @@ def rates(file: IO[bytes], skus: Mapping[str, Sku], region: str) -> Iterator[Rat
         file.seek(0)
         for row in _items(file, "terms.savingsPlan.item.rates.item"):
             yield from _rate(row, plans, skus, region)
-    except (ijson.JSONError, EOFError, OSError) as error:
+    except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import gzip
 import io
 import json
 from typing import Any
@@ -112,6 +113,15 @@ DATA = json.dumps(DOCUMENT).encode()
 def test_a_torn_file_is_refused(share: float) -> None:
     with pytest.raises(OfferFileError):
         list(entries(io.BytesIO(DATA[: int(len(DATA) * share)])))
+
+
+def test_a_garbled_compressed_file_is_refused() -> None:
+    packed = gzip.compress(DATA, mtime=0)
+    middle = len(packed) // 2
+    garbled = packed[:middle] + b"\xff" * 64 + packed[middle + 64 :]
+    for read_file in (entries, offer_file.products, lambda f: plan_file.rates(f, {}, "x")):
+        with pytest.raises(OfferFileError):
+            list(read_file(gzip.GzipFile(fileobj=io.BytesIO(garbled))))
 
 
 @pytest.mark.parametrize("data", [b"", b"<html>", b"[]]", b'{"products": [}'])
