@@ -215,7 +215,7 @@ def _offer(source: Source) -> dict[str, Any]:
         "native_upfront": native.upfront,
         "units_per_usd": native.units_per_usd,
         "rate_date": _date(native.rate_date),
-        "multiplier": native.multiplier,
+        "multiplier": float(f"{native.multiplier:.12g}"),
         "as_of": _date(native.as_of),
         "source": native.source,
         "sku": native.sku,

@@ -24,7 +24,7 @@ from planner.costing.break_even import (
     cost_lines,
 )
 from planner.costing.carbon import Energy, Grids, energy_of
-from planner.costing.cautions import cautions
+from planner.costing.cautions import beyond_horizon, cautions
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
 from planner.costing.market import Market, custom_table
@@ -37,14 +37,9 @@ from planner.costing.refusals import (
 )
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.risk import Risk, Spread, risk_of, spread_of
-from planner.costing.scenarios import (
-    ON_DEMAND,
-    SPOT,
-    Project,
-    scenarios_of,
-)
+from planner.costing.scenarios import OPTIONS, SPOT, Project, scenarios_of
 from planner.costing.sensitivity import Swing, swings
-from planner.costing.source import Source
+from planner.costing.source import OWNED, Source
 from planner.request import ComparisonRequest, read_request
 from planner.sizing.demand import Demand, demand_of
 from planner.sizing.equivalents import with_equivalents
@@ -184,6 +179,8 @@ class _Comparing:
             warnings=(
                 *self.demand.warnings,
                 *self.market.idle_adjustments(),
+                *self.market.idle_quotas(),
+                *self.fleet.worn_out(self.calendar, int(self.terms["useful_life_months"])),
                 *cautions(self.project, scenarios, self.market.listed),
             ),
             units_per_usd=self.units_per_usd,
@@ -305,19 +302,22 @@ class _Comparing:
         return self.recipe.project
 
     def _explained(self, scenarios: Mapping[ScenarioKey, Scenario]) -> dict[ScenarioKey, Scenario]:
-        """Scenarios with the reasons for what is not there."""
+        """Scenarios with what they owe later, or with the reasons for what is not there."""
+        currency = self.request.currency
         return {
-            key: scenario
-            if scenario.feasible
-            else replace(scenario, why_not=(*scenario.why_not, *self._why_not(key)))
-            for key, scenario in scenarios.items()
+            key: replace(s, warnings=(*s.warnings, *beyond_horizon(s, self.project, currency)))
+            if s.feasible
+            else replace(s, why_not=(*s.why_not, *self._why_not(key)))
+            for key, s in scenarios.items()
         }
 
     def _why_not(self, key: ScenarioKey) -> tuple[str, ...]:
         offered = {s.purchase_option for s in self.project.sources}
         if key is ScenarioKey.ON_PREM:
+            if self.request.on_prem.servers == ():
+                return ("on_prem.servers is empty: none may be bought",)
             return () if self.fleet.to_buy else self.fleet.excluded_in_short()
-        wanted = SPOT if key is ScenarioKey.SPOT else ON_DEMAND
+        wanted = SPOT if key is ScenarioKey.SPOT else OPTIONS[key] - {OWNED}
         if wanted & offered:
             return ()
         options = [option for option in PurchaseOption if option.value in wanted]

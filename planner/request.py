@@ -7,13 +7,14 @@ money is in the request's `currency` unless the field's name says otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.sizing.workload import Slug, Workload
-from planner.validation import Month, Number, RequestModel, Whole, parse
+from planner.validation import Month, Number, RequestModel, Whole, parse, shown
 from pricing.invalid_input import InvalidInput
 from pricing.offers import PurchaseOption
 
@@ -27,8 +28,18 @@ def _entries(value: object) -> object:
 
 
 def _purchase_option(value: object) -> object:
-    if isinstance(value, str) and value in {o.value for o in PurchaseOption}:
+    if isinstance(value, str):
+        allowed = [option.value for option in PurchaseOption]
+        if value not in allowed:
+            known = ", ".join(allowed)
+            raise ValueError(f"{shown(value)} is not a purchase option; allowed are {known}")
         return PurchaseOption(value)
+    return value
+
+
+def _currency(value: object) -> object:
+    if isinstance(value, str) and not re.fullmatch(r"[A-Z]{3}", value):
+        raise ValueError(f"{shown(value)} is not a currency code of three capitals, such as EUR")
     return value
 
 
@@ -40,7 +51,7 @@ Trend = Annotated[Number, Field(ge=-0.9, le=1)]
 """Change per year as a fraction: −0.15 falls by 15 % a year."""
 Text = Annotated[str, Field(min_length=1, max_length=200)]
 Option = Annotated[PurchaseOption, BeforeValidator(_purchase_option)]
-Currency = Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+Currency = Annotated[str, BeforeValidator(_currency), Field(pattern=r"^[A-Z]{3}$")]
 Names = Annotated[
     tuple[Slug, ...], BeforeValidator(_entries), Field(strict=False, min_length=1, max_length=200)
 ]

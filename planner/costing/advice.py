@@ -117,13 +117,23 @@ def _worth(value: MarginalValue, project: Project, currency: str) -> str:
 
 
 def _turns(point: SwitchPoint, project: Project) -> str:
-    def named(keys: frozenset[str]) -> str:
-        return " and ".join(sorted(_kinds(keys, project))) or "renting alone"
-
+    below, above = _kinds(point.below, project), _kinds(point.above, project)
     return (
-        f"At {point.multiplier:.2f} times the demand the advice turns from {named(point.below)} "
-        f"to {named(point.above)}."
+        f"At {point.multiplier:.2f} times the demand the advice turns from {_named(below, above)} "
+        f"to {_named(above, below)}."
     )
+
+
+def _named(kinds: frozenset[str], others: frozenset[str]) -> str:
+    """Kinds in words; "alone" where the other side has them too, with more.
+
+    >>> _named(frozenset({"box"}), frozenset({"box", "commitments of 12 months"}))
+    'box alone'
+    >>> _named(frozenset(), frozenset({"box"}))
+    'renting alone'
+    """
+    alone = " alone" if kinds < others else ""
+    return (" and ".join(sorted(kinds)) or "renting") + alone
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import COMMITTED, Project
 from planner.costing.source import Source
 from pricing.offer_table import OfferTable
 from pricing.offers import PurchaseOption
 
+_CENT = 0.005
 _NOTES = {
     PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
     PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
@@ -22,7 +25,8 @@ def cautions(
     project: Project, scenarios: Mapping[ScenarioKey, Scenario], listed: OfferTable
 ) -> Iterator[str]:
     """Warnings on the answer as a whole."""
-    if not {s.purchase_option for s in project.sources} & COMMITTED:
+    committed = scenarios[ScenarioKey.COMMITTED]
+    if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
         yield "No commitment fits: committed is on demand alone."
     used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
     rented = [s for s in project.sources if s.key in used and s.native is not None]
@@ -34,6 +38,23 @@ def cautions(
         yield (
             f"{unsold:,} prices of retired machines, or of machines not sold where they are "
             "listed, are known and not proposed."
+        )
+
+
+def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
+    """What the commitments of a plan bind to after the horizon and its totals leave out."""
+    calendar, due, last = project.calendar, 0.0, 0
+    for key, begun in scenario.begun.items():
+        source = project.by_key[key]
+        if source.is_owned or source.term is None or source.term.runs_beyond:
+            continue
+        due += float(source.due_later() @ begun)
+        last = max(last, int(np.flatnonzero(begun)[-1]) + source.term.duration_months)
+    if last > calendar.months and due >= _CENT:
+        yield (
+            f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
+            f"{due:,.0f} {currency} more than these totals is owed under them, upfront payments "
+            'included (term_end "full" counts it).'
         )
 
 

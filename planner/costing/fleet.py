@@ -73,6 +73,18 @@ class Fleet:
         ]
         return Fleet(tuple(kept), owned, tuple(excluded))
 
+    def worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
+        """Warnings on servers in place whose useful life was over before the start."""
+        for server, batches in self.owned:
+            for batch in batches:
+                if batch.age_months >= life_months:
+                    bought = calendar.month(-batch.age_months)
+                    yield (
+                        f"{batch.units} × {server.label}, bought {bought:%Y-%m}: the useful life "
+                        f"of {life_months} months was over before the start; they serve nothing "
+                        "and cost nothing here."
+                    )
+
     def excluded_in_short(self) -> tuple[str, ...]:
         """The reasons, those that are the same for many servers said once with their number."""
         others = [reason for reason in self.excluded if _OTHER_WORK not in reason]

@@ -187,22 +187,29 @@ def _sum(one: Stream, other: Stream) -> Stream:
 
 
 def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posting]:
-    """Tax saved in each month on expenses and on capital written off."""
+    """Tax saved in each month on expenses and on capital written off, and due on a resale."""
     if not calendar.tax_rate:
         return []
-    expenses, capital = np.zeros(calendar.length), np.zeros(calendar.length)
+    expenses, capital, resale = (np.zeros(calendar.length) for _ in range(3))
     for posting in postings:
         if posting.stream.category in CAPITAL:
             if posting.source.taxes_capital:
                 capital += _written_off(posting)
-        elif posting.stream.category is not Category.RESIDUAL or posting.source.taxes_capital:
+        elif posting.stream.category is not Category.RESIDUAL:
             expenses += posting.cents / 100.0
+        elif posting.source.taxes_capital:
+            resale -= posting.cents / 100.0
+    rate = np.full(calendar.length, calendar.tax_rate)
+    kinds = (
+        ("Tax relief on expenses", "deductible", expenses, -rate),
+        ("Tax relief on capital written off", "deductible", capital, -rate),
+        ("Tax on the residual value", "taxable", resale, rate),
+    )
     team = Source("tax", "Tax", "", "", 0.0, 0.0)
-    price = np.full(calendar.length, -calendar.tax_rate)
     return [
-        Posting(team, stream, _cents(stream.quantity * price))
-        for label, basis in (("Tax relief on expenses", expenses), ("on capital", capital))
-        for stream in [Stream(Category.TAX, label, "deductible", np.round(basis, 2), price)]
+        Posting(team, stream, _cents(stream.quantity * stream.unit_price))
+        for label, unit, basis, price in kinds
+        for stream in [Stream(Category.TAX, label, unit, np.round(basis, 2), price)]
         if basis.any()
     ]
 

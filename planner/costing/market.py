@@ -29,6 +29,7 @@ from planner.costing.shortlist import (
     QuotaRule,
     commitment_shortlist,
     count_exclusions,
+    counted,
     eligible,
     hourly_shortlist,
     matched,
@@ -50,6 +51,8 @@ _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_
 WHOLE_NODE = 1.0
 """Least accelerators of a node unless the request says otherwise: a share of a card does not
 hold the memory of a whole one."""
+_FEW = 2
+"""Purchase options named one by one in a reason."""
 
 
 @dataclass(frozen=True)
@@ -145,15 +148,16 @@ class Market:
         """Why no offer of these purchase options fits: which limit excludes how many."""
         wanted = self.filters.purchase_options
         names = [o.value for o in options if not wanted or o.value in wanted]
-        words = ", ".join(o.value for o in options)
         if not names:
-            return (f"constraints.purchase_options leaves out {words}",)
+            left_out = ", ".join(o.value for o in options)
+            return (f"constraints.purchase_options leaves out {left_out}",)
+        words = ", ".join(names) if len(names) <= _FEW else "rental"
         filters = Filters(**{**vars(self.filters), "purchase_options": tuple(names)})
         total, excluded, left = count_exclusions(self.listed, filters)
         if not total:
             return (f"the catalog has no {words} offer on sale",)
         reasons = tuple(
-            f"{_limit_name(name, self.filters)} excludes {count:,} of {total:,} {words} offers"
+            f"{self._limit_name(name)} excludes {count:,} of {total:,} {words} offers"
             for name, count in excluded
             if count
         )
@@ -164,6 +168,20 @@ class Market:
                 f"{small:,} hold fewer accelerators in a node than one job takes ({need:g})",
             )
         return (*reasons, f"{left - small:,} of {total:,} meet every limit")
+
+    def _limit_name(self, name: str) -> str:
+        """A limit as the request gives it, with its value."""
+        value = getattr(self.filters, name)
+        if name == "min_accelerators_per_node" and value == WHOLE_NODE:
+            return "the need for a whole accelerator"
+        if name == "accelerators":
+            return f"accelerator {', '.join(value)}"
+        shown = ", ".join(value) if isinstance(value, tuple) else value
+        return (
+            f"constraints.{name} ({shown:g})"
+            if isinstance(value, float)
+            else (f"constraints.{name} ({shown})")
+        )
 
     def _large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of `rows` whose nodes hold one job."""
@@ -199,6 +217,13 @@ class Market:
             if not matched(table, every, rule).any():
                 yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
 
+    def idle_quotas(self) -> Iterator[str]:
+        """Warnings on quotas that count no price at all."""
+        tables = (self.listed, self.custom)
+        for i, rule in enumerate(self.quota_rules):
+            if not any(counted(table, np.arange(len(table)), rule).any() for table in tables):
+                yield f"constraints.quotas.{i} matches no price and limits nothing."
+
     def _admits(self, table: OfferTable, row: int) -> bool:
         """Whether a custom offer meets the limits; without a place it meets those on places."""
         limits, offer = self.request.constraints, table.offer(row)
@@ -210,6 +235,7 @@ class Market:
             and (options is None or offer.purchase_option in options)
             and float(offer.accelerator_count) >= (limits.min_accelerators_per_node or 0.0)
             and not table.accelerator_memory_gib[row] < (limits.min_accelerator_memory_gib or 0.0)
+            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
         )
 
     def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
@@ -319,11 +345,3 @@ def _within(value: str, allowed: Sequence[str] | None) -> bool:
 
 def _is_dated(offer: CustomOffer) -> bool:
     return offer.available_from is not None or offer.available_until is not None
-
-
-def _limit_name(name: str, filters: Filters) -> str:
-    value = getattr(filters, name)
-    shown = ", ".join(value) if isinstance(value, tuple) else str(value)
-    if name == "accelerators":
-        return f"accelerator {shown}"
-    return f"constraints.{name} ({shown})"

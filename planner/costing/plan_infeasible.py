@@ -55,7 +55,7 @@ def clashes(market: Market) -> tuple[Clash, ...]:
     """
     barren = _barren_months(market)
     if barren.any():
-        return (Clash(f"nothing on sale {_in_words(np.flatnonzero(barren))}", None, None),)
+        return (Clash(f"nothing on sale {_in_words(barren)}", None, None),)
     rows = lay_out(market)
     limits = list(_limits(rows))
     found = [(limit, _least_slack(rows, [limit])) for limit in limits]
@@ -91,16 +91,23 @@ def _barren_months(market: Market) -> Bools:
     return np.asarray((problem.hours > 0) & ~offered & short, bool)
 
 
-def _in_words(months: Ints) -> str:
+def _in_words(barren: Bools) -> str:
     """
-    >>> _in_words(np.array([0, 1, 2])), _in_words(np.array([4])), _in_words(np.array([4, 5, 9]))
-    ('before month 3', 'in month 4', 'in months 4, 5, 9')
+    >>> _in_words(np.array([1, 1, 1, 0], bool)), _in_words(np.array([1, 1], bool))
+    ('before month 3', 'in any month')
+    >>> _in_words(np.array([0, 1, 0, 1, 1, 1], bool)), _in_words(np.array([0, 1], bool))
+    ('in months 1, 3 to 5', 'in month 1')
     """
+    months = np.flatnonzero(barren)
+    if months.size == barren.size:
+        return "in any month"
     if months[-1] == months.size - 1:
         return f"before month {months.size}"
     if months.size == 1:
         return f"in month {months[0]}"
-    return f"in months {', '.join(str(m) for m in months)}"
+    runs = np.split(months, np.flatnonzero(np.diff(months) > 1) + 1)
+    spans = (f"{r[0]} to {r[-1]}" if r.size > 1 else str(r[0]) for r in runs)
+    return f"in months {', '.join(spans)}"
 
 
 def _limits(rows: Rows) -> Iterator[_Limit]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 
 from planner.costing.break_even import BreakEven
+from planner.costing.cautions import beyond_horizon
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project, feasible
 from planner.costing.source import Source
@@ -23,6 +24,8 @@ SCENARIO_NAMES = {
 }
 NEGLIGIBLE = Decimal("0.0001")
 """Share of the cost under which two scenarios count as the same: 0.01 %."""
+EXACT = 1e-6
+"""Gap under which a plan is called the cheapest without more ado."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ def recommend(
     uses the fewest ways of buying."""
     ranked = feasible(scenarios)
     if not ranked:
-        return Recommendation(None, Decimal("0.00"), None, ("No scenario is feasible.",))
+        words = ("No scenario is feasible.", *_in_the_way(scenarios))
+        return Recommendation(None, Decimal("0.00"), None, words)
     edge = ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
     best = min(
         (s for s in ranked if s.net_present_cost <= edge),
@@ -56,8 +60,10 @@ def recommend(
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
     because = [*_what(best, project), *_saving(best, other, saving, currency)]
-    because += _against_on_demand(best, scenarios, currency)
-    because += _pays_back(best, break_even)
+    if other is None or other.key is not ScenarioKey.ON_DEMAND:
+        because += _against_on_demand(best, scenarios, currency)
+    because += beyond_horizon(best, project, currency)
+    because += _pays_back(best, project, break_even)
     because += _proof(best)
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
@@ -90,9 +96,10 @@ def _saving(
     if other is None:
         yield f"Present value {best.net_present_cost:,.0f} {currency}; no other plan is feasible."
         return
+    share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
-        f"Present value {best.net_present_cost:,.0f} {currency}, {saving:,.0f} {currency} less "
-        f"than {SCENARIO_NAMES[other.key]}, the next best."
+        f"Present value {best.net_present_cost:,.0f} {currency}, {saving:,.0f} {currency}{share} "
+        f"less than {SCENARIO_NAMES[other.key]}, the next best."
     )
 
 
@@ -102,23 +109,67 @@ def _against_on_demand(
     rent = scenarios[ScenarioKey.ON_DEMAND]
     if rent.feasible and rent.net_present_cost > best.net_present_cost:
         saved = rent.net_present_cost - best.net_present_cost
-        share = float(saved) / float(rent.net_present_cost)
-        yield f"That is {saved:,.0f} {currency} ({share:.0%}) less than renting on demand alone."
+        share = _percent(saved, rent)
+        yield f"That is {saved:,.0f} {currency}{share} less than renting on demand alone."
 
 
-def _pays_back(best: Scenario, break_even: Sequence[BreakEven]) -> Iterator[str]:
-    """When the server that matters pays back against renting on demand."""
-    on_demand = [b for b in break_even if b.purchase_option == "on_demand"]
-    owned = [key.partition(":")[2] for key in best.begun if key.startswith("server:")]
-    for row in on_demand:
-        if row.hours is None or (owned and row.server not in owned):
-            continue
-        yield (
-            f"{row.server} has paid for itself against on demand after {row.hours:,.0f} hours of "
-            f"use ({row.months_at_full_use:,.1f} months without a break)."
-        )
+def _percent(saved: Decimal, of: Scenario) -> str:
+    """The saving as a share, where the other plan costs anything at all."""
+    return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
+
+
+def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]) -> Iterator[str]:
+    """When the server that matters pays back against renting on demand: one that the plan buys,
+    else the one that would be first, then also against what the plan rents instead."""
+    reached = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
+    bought = {key.partition(":")[2] for key in best.begun if key.startswith("server:")}
+    row = min(
+        (b for b in reached if not bought or b.server in bought),
+        key=lambda b: (b.hours or 0.0, b.server),
+        default=None,
+    )
+    if row is None:
         return
+    name = project.by_key[f"server:{row.server}"].label
+    after = (
+        f"against on demand after {row.hours:,.0f} hours of use "
+        f"({row.months_at_full_use:,.1f} months without a break)"
+    )
+    if bought:
+        yield f"{name} has paid for itself {after}."
+        return
+    instead = [
+        b
+        for b in break_even
+        if b.server == row.server
+        and b.purchase_option != "on_demand"
+        and b.against in (*best.used_hours, *best.begun)
+    ]
+    yield f"If bought, {name} would have paid for itself {after}{_instead(instead)}."
+
+
+def _instead(rows: Sequence[BreakEven]) -> str:
+    if not rows:
+        return ""
+    if any(row.hours is None for row in rows):
+        return ", and never against what the plan rents"
+    hours = max(row.hours or 0.0 for row in rows)
+    return f", and against what the plan rents after {hours:,.0f} hours"
 
 
 def _proof(best: Scenario) -> Iterator[str]:
-    yield f"Proven: no plan from these offers and servers is more than {best.gap:.2%} cheaper."
+    if best.gap < EXACT:
+        yield "Proven: no plan from these offers and servers is cheaper."
+        return
+    gap = max(best.gap, float(NEGLIGIBLE))
+    yield f"Proven: no plan from these offers and servers is more than {gap:.2%} cheaper."
+
+
+def _in_the_way(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
+    """What keeps the widest scenario from a plan; limits of which one alone would do are told
+    from those that must change together."""
+    reasons = scenarios[ScenarioKey.HYBRID].why_not
+    limits = [reason for reason in reasons if "→" in reason]
+    either = limits == list(reasons) and not any("together" in reason for reason in limits)
+    if reasons:
+        yield f"In the way: {(' or ' if either else '; ').join(reasons)}."

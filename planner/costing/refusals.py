@@ -6,6 +6,7 @@ from planner.costing.assumptions import Assumptions
 from planner.request import ComparisonRequest
 from planner.sizing.demand import Demand
 from planner.sizing.workload import AcceleratorHours
+from pricing.accelerators import all_accelerators
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
 
@@ -14,11 +15,13 @@ LEAST_PEAK_HOURS = 0.001
 
 
 def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
-    """Raise `InvalidInput` for a provider, region or geography that nothing is sold in."""
-    if not request.use_catalog:
-        return
+    """Raise `InvalidInput` for a provider, region or geography that nothing is sold in, a quota
+    of an unknown provider, or an interconnect that no accelerator has."""
     own = request.custom_offers
     limits = request.constraints
+    _refuse_unknown_interconnect(limits.interconnect)
+    if not request.use_catalog:
+        return
     known = {
         "providers": {o.provider for o in own},
         "regions": {o.region for o in own},
@@ -30,6 +33,21 @@ def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
             catalog.refuse_unknown(**{name: wanted})
         except InvalidInput as error:
             raise error.under("constraints") from error
+    for i, quota in enumerate(limits.quotas):
+        if quota.provider not in known["providers"]:
+            field = f"constraints.quotas.{i}.provider"
+            catalog.refuse("providers", [quota.provider], field)
+
+
+def _refuse_unknown_interconnect(name: str | None) -> None:
+    if name is None:
+        return
+    known = sorted({a.interconnect for a in all_accelerators() if a.interconnect})
+    if not any(name.lower() in one.lower() for one in known):
+        raise InvalidInput(
+            "constraints.interconnect",
+            f"{name!r} is no known interconnect; allowed are {', '.join(known)}",
+        )
 
 
 def refuse_clashing_terms(terms: Assumptions) -> None:

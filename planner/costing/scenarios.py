@@ -224,7 +224,9 @@ class _Solver:
         if key is ScenarioKey.ON_PREM and not begun & owned and not _in_place(project):
             yield "No server is bought: the work is over before the first could arrive."
         if key is ScenarioKey.COMMITTED and not _rents_ahead(project, plan, begun):
-            yield "No commitment pays: this is renting on demand alone."
+            offered = any(s.purchase_option in COMMITTED for s in project.sources)
+            verb = "pays" if offered else "fits"
+            yield f"No commitment {verb}: this is renting on demand alone."
 
 
 def _in_place(project: Project) -> bool:

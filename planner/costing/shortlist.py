@@ -322,12 +322,17 @@ def of_family(instance_type: str, family: str) -> bool:
 def _quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> NDArray[np.int64]:
     bits = np.zeros(len(rows), dtype=np.int64)
     for i, rule in enumerate(quotas):
-        hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
-        hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]
-        if rule.region is not None:
-            hit &= table.region.wanted([rule.region])[table.region.codes[rows]]
-        bits[hit] |= 1 << i
+        bits[counted(table, rows, rule)] |= 1 << i
     return bits
+
+
+def counted(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
+    """[row] whether a quota counts it."""
+    hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
+    hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]
+    if rule.region is not None:
+        hit &= table.region.wanted([rule.region])[table.region.codes[rows]]
+    return np.asarray(hit)
 
 
 def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:

@@ -155,6 +155,14 @@ class Source:
             into += charge.amounts(self.term)
         return paid, capital
 
+    def due_later(self) -> Floats:
+        """[T] money, before tax, that one commitment begun in month m binds to and that falls to
+        months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
+        assert self.term is not None
+        share = self.term.share_charged[: self.term.months]
+        within = self.unit_amounts()[0].sum(axis=1)
+        return np.asarray(within * (1.0 / np.maximum(share, 1e-12) - 1.0))
+
     def _tax_relief(self, paid: Floats, capital: Floats, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
         if not calendar.tax_rate or self.term is None:

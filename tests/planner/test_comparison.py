@@ -156,7 +156,7 @@ def test_nothing_fits_says_which_limit_excludes_what() -> None:
     assert one.lines == ()
     text = " ".join(one.why_not)
     assert "constraints.regions (westus3) excludes 3 of 4 on_demand offers" in text
-    assert "constraints.min_accelerators_per_node (4.0) excludes 2 of 4" in text
+    assert "constraints.min_accelerators_per_node (4) excludes 2 of 4" in text
 
 
 def test_nothing_at_all_fits() -> None:

@@ -60,7 +60,7 @@ def test_without_commitments_committed_is_on_demand_and_says_so() -> None:
     committed = found.scenarios[ScenarioKey.COMMITTED]
     assert committed.total_cost == found.scenarios[ScenarioKey.ON_DEMAND].total_cost
     assert any("No commitment fits" in warning for warning in found.warnings)
-    assert any("No commitment pays" in warning for warning in committed.warnings)
+    assert any("No commitment fits" in warning for warning in committed.warnings)
 
 
 def test_owning_nothing_is_said() -> None:

@@ -1,0 +1,163 @@
+"""What an answer says to a budget holder: true, complete, and naming what was really given."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.costing.results import ScenarioKey
+from pricing.invalid_input import InvalidInput
+from tests.planner.costing.market_of import catalog, compared, offer
+
+ALONE: dict[str, Any] = {"on_prem": {"servers": []}}
+RENT = offer("60")
+
+
+def because(found: Any) -> str:
+    return " ".join(found.recommendation.because)
+
+
+def box(**fields: Any) -> dict[str, Any]:
+    plain = {"server": "custom", "label": "box", "unit_price": 100_000, "accelerator": "H100"}
+    return plain | {"accelerator_count": 8, "running_cost_per_hour": 4} | fields
+
+
+@pytest.mark.parametrize(
+    ("price", "upfront", "beyond"),
+    [("20", "0", 730 * 20 * 24), ("0", "360000", 240_000), ("5", "90000", 730 * 5 * 24 + 60_000)],
+)
+def test_what_a_commitment_owes_beyond_the_horizon_is_said(
+    price: str, upfront: str, beyond: float
+) -> None:
+    """36 months bought for 12: two thirds are still to be paid, and not in the total."""
+    prices = catalog(RENT, offer(price, "reserved", term_months=36, upfront=Decimal(upfront)))
+    found = compared(prices, 5000, horizon_months=12, **ALONE)
+    committed = found.scenarios[ScenarioKey.COMMITTED]
+    assert f"{beyond:,.0f} USD" in " ".join(committed.warnings)
+    assert "2029-12" in because(found)
+    assert f"{beyond:,.0f} USD" in because(found)
+
+
+def test_nothing_is_owed_beyond_the_horizon_where_all_is_counted() -> None:
+    prices = catalog(RENT, offer("20", "reserved", term_months=36))
+    found = compared(prices, 5000, horizon_months=12, term_end="full", **ALONE)
+    assert "horizon" not in because(found)
+
+
+def test_a_quota_of_an_unknown_provider_is_refused() -> None:
+    quotas = [{"provider": "awss", "accelerator": "H100", "max_accelerators": 8}]
+    with pytest.raises(InvalidInput, match=r"quotas.0.provider: 'awss'.*did you mean aws"):
+        compared(constraints={"quotas": quotas})
+
+
+def test_a_quota_that_limits_nothing_is_said() -> None:
+    quotas = [
+        {"provider": "aws", "accelerator": "H100", "max_accelerators": 80},
+        {"provider": "aws", "region": "moon", "accelerator": "H100", "max_accelerators": 8},
+    ]
+    found = compared(constraints={"quotas": quotas})
+    assert "constraints.quotas.1 matches no price and limits nothing." in found.warnings
+
+
+def test_an_unknown_interconnect_is_refused_with_those_there_are() -> None:
+    with pytest.raises(InvalidInput, match=r"constraints.interconnect: 'foo'.*nvlink"):
+        compared(constraints={"interconnect": "foo"})
+
+
+def test_a_limit_that_was_not_given_is_not_named() -> None:
+    found = compared(catalog(RENT, offer("1", count=1)), constraints={"regions": ["us-east-1"],
+                     "min_accelerator_memory_gib": 500}, **ALONE)  # fmt: skip
+    words = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
+    assert "min_accelerators_per_node" not in words
+    assert "constraints.min_accelerator_memory_gib (500)" in words
+
+
+def test_committing_names_its_own_offers_when_none_fits() -> None:
+    prices = catalog(RENT, offer("20", "reserved", term_months=12, accelerator="nvidia-t4"))
+    limits = {"purchase_options": ["reserved"]}
+    words = compared(prices, constraints=limits, **ALONE).scenarios[ScenarioKey.COMMITTED].why_not
+    assert "accelerator nvidia-h100-80gb-sxm excludes 1 of 1 reserved offers" in words
+
+
+def test_where_no_server_may_be_bought_that_is_the_reason() -> None:
+    words = compared(**ALONE).scenarios[ScenarioKey.ON_PREM].why_not
+    assert "on_prem.servers is empty: none may be bought" in words
+
+
+def test_servers_past_their_life_are_said_to_serve_nothing() -> None:
+    owned = [{"server": "dgx-h100", "units": 2, "bought": "2019-06"}]
+    found = compared(on_prem={"servers": [], "already_owned": owned})
+    assert "2 × DGX H100 (8x H100), bought 2019-06" in " ".join(found.warnings)
+
+
+def test_what_clashes_stands_with_the_advice() -> None:
+    found = compared(catalog(RENT), 5840, constraints={"monthly_budget": 100}, **ALONE)
+    assert "No scenario is feasible." in because(found)
+    assert "monthly_budget: 100 → at least 43,800" in because(found)
+
+
+def test_alternatives_are_told_from_what_must_change_together() -> None:
+    prices = catalog(RENT, offer("20", "spot", zone="us-east-1a"))
+    limits = {"monthly_budget": 30_000, "max_spot_share": 0.1}
+    assert " or max_spot_share" in because(compared(prices, 5840, constraints=limits, **ALONE))
+
+
+def test_the_saving_against_on_demand_is_said_once() -> None:
+    found = compared(catalog(RENT, offer("20", "reserved", term_months=24)), 5840, **ALONE)
+    assert because(found).count("less than") == 1
+    assert "(67%) less than renting on demand, the next best" in because(found)
+
+
+def test_a_plan_proven_to_the_cent_is_called_the_cheapest() -> None:
+    assert "Proven: no plan from these offers and servers is cheaper." in because(
+        compared(catalog(RENT), **ALONE)
+    )
+
+
+def test_a_server_that_is_not_advised_is_not_said_to_have_paid_for_itself() -> None:
+    prices = catalog(RENT, offer("6", "spot", instance_type="x9", zone="us-east-1a"))
+    found = compared(prices, 5840, on_prem={"servers": [box()]})
+    assert found.recommendation.scenario is ScenarioKey.SPOT
+    assert "If bought, box would have paid for itself" in because(found)
+    # 6 / 0.95 − 4 = 2.3158 an hour saved: 100,000 / 2.3158 = 43,182 hours.
+    assert "against what the plan rents after 43,182 hours" in because(found)
+
+
+def test_tax_on_the_resale_is_not_called_relief() -> None:
+    found = compared(
+        catalog(RENT),
+        5000,
+        on_prem={"servers": [box()], "residual_rate": 0.5, "lead_time_months": 0},
+        finance={"tax_rate": 0.25},
+    )
+    taxes = [x for x in found.scenarios[ScenarioKey.ON_PREM].lines if x.category == "tax"]
+    assert {x.label for x in taxes} == {
+        "Tax relief on expenses",
+        "Tax relief on capital written off",
+        "Tax on the residual value",
+    }
+    resale = next(x for x in taxes if x.label == "Tax on the residual value")
+    assert resale.amount == Decimal("6250.00") * len(
+        [x for x in found.scenarios[ScenarioKey.ON_PREM].lines if x.category == "residual"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"constraints": {"purchase_options": ["ondemand"]}}, "allowed are on_demand, spot"),
+        ({"currency": "eur"}, "'eur' is not a currency code of three capitals, such as EUR"),
+    ],
+)
+def test_what_is_allowed_is_said_in_words(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        compared(**fields)
+    assert words in str(refusal.value)
+
+
+def test_discounts_multiply_to_a_readable_number() -> None:
+    rules = [{"multiplier": 0.9}, {"multiplier": 0.8}]
+    answer = compared(catalog(RENT), price_adjustments=rules, **ALONE).as_dict()
+    assert [o["multiplier"] for o in answer["offers"].values()] == [0.72]
