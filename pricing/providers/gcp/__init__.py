@@ -7,7 +7,6 @@ where comes from Compute Engine when GCP_PROJECT is set, from our own table othe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pricing.offers import Offer
@@ -30,8 +29,8 @@ class GcpProvider:
 
         with Pages(self.name, context) as pages:
             read = list(_rates(pages))
-            yield from (one for one in read if isinstance(one, SkippedRow))
-            rates = [one for one in read if not isinstance(one, SkippedRow)]
+            yield from (one for one in read if isinstance(one, (SkippedRow, NotRead)))
+            rates = [one for one in read if not isinstance(one, (SkippedRow, NotRead))]
             self._check_regions(context, {rate.region for rate in rates})
             day = context.retrieved_at.date()
             for market in _market(pages):
@@ -56,26 +55,19 @@ class GcpProvider:
             )
 
 
-def _rates(pages: Pages) -> Iterator[Rate | SkippedRow]:
+def _rates(pages: Pages) -> Iterator[Rate | SkippedRow | NotRead]:
+    """Rates of both services of the catalog; the older TPUs may be left unread."""
     from pricing.http import Refused
     from pricing.providers.gcp import client
     from pricing.providers.gcp.rates import read_sku
 
-    skus = client.skus(pages, client.COMPUTE_ENGINE)
-    first = next(skus, None)
-    if first is None:
-        raise ProviderUnavailable(
-            pages.provider,
-            "the catalog of Compute Engine is empty",
-            "Check GCP_BILLING_URL; the last published prices stay in force.",
-        )
-    for sku in chain([first], skus):
+    for sku in client.skus(pages, client.COMPUTE_ENGINE):
         yield from read_sku(sku)
     try:
         for sku in client.skus(pages, client.CLOUD_TPU):
             yield from read_sku(sku)
-    except Refused as error:
-        yield SkippedRow("a service of the catalog was not read", f"Cloud TPU: {error.what}")
+    except (Refused, client.EmptyCatalog) as error:
+        yield NotRead(f"Cloud TPU: {error.what}", instance_types=client.slices_of_cloud_tpu())
 
 
 def _market(pages: Pages) -> Iterator[Market | SkippedRow]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pricing import shapes
 from pricing.endpoints import Endpoint
 from pricing.http import CALL_TIMEOUT_S, Pages, Refused
 from pricing.provider import ProviderUnavailable
@@ -20,6 +21,7 @@ COMPUTE_URL = "https://compute.googleapis.com"
 COMPUTE_ENGINE = "6F81-5844-456A"
 CLOUD_TPU = "E000-3F24-B8AA"
 """Services of the catalog: v2, v3 and v4 are sold by Cloud TPU, all else by Compute Engine."""
+_SOLD_BY_CLOUD_TPU = frozenset({"google-tpu-v2", "google-tpu-v3", "google-tpu-v4"})
 SKUS_PER_PAGE = 5000
 ROWS_PER_PAGE = 500
 MACHINE_TYPES = "machine-types"
@@ -49,8 +51,15 @@ def asks_compute_engine(pages: Pages) -> bool:
     return bool(project(pages))
 
 
+class EmptyCatalog(ProviderUnavailable):
+    """The service answers, and lists not a single SKU."""
+
+
 def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
-    """Every SKU of a service of the catalog, in US dollars."""
+    """Every SKU of a service of the catalog, in US dollars.
+
+    A list that nothing filters has no empty page: one that came so is asked for again.
+    """
     from google.cloud import billing_v1
     from google.cloud.billing_v1.services.cloud_catalog.transports import rest
 
@@ -73,10 +82,33 @@ def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
             page_token=token,
         )
         pager = clients[0].list_skus(question, retry=None, timeout=CALL_TIMEOUT_S)
-        return _plain(next(pager.pages))
+        page = _plain(next(pager.pages))
+        if not page.get("skus"):
+            came_empty.add(token)
+            raise RetryableError("an empty page of a list that has none")
+        return page
 
-    for page in _pages(pages, f"skus/{service}", "skus", ask, REMEDY):
-        yield from page.get("skus") or ()
+    came_empty: set[str] = set()
+    name, listed = f"skus/{service}", 0
+    try:
+        for page in _pages(pages, name, "skus", ask, REMEDY):
+            listed += len(page.get("skus") or ())
+            yield from page.get("skus") or ()
+    except ProviderUnavailable:
+        if listed or "" not in came_empty:
+            raise
+        pages.keep(_page_name(name, 1), b"{}")
+    if not listed:
+        raise EmptyCatalog(
+            pages.provider,
+            f"the catalog of service {service} is empty",
+            "Check GCP_BILLING_URL; the last published prices stay in force.",
+        )
+
+
+def slices_of_cloud_tpu() -> tuple[str, ...]:
+    """The TPU slices whose prices the catalog of Cloud TPU holds."""
+    return tuple(one.name for one in shapes.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU)
 
 
 def machine_types(pages: Pages) -> Iterator[Zoned]:
@@ -164,7 +196,7 @@ def _pages(
     seen = {token}
     while True:
         page = pages.call(
-            f"{name}/{number:04}.json",
+            _page_name(name, number),
             lambda token=token: whole(token),  # type: ignore[misc]
             lambda error: failure(error, remedy),
         )
@@ -180,6 +212,10 @@ def _pages(
                 "Try again later; the list may have changed while it was read.",
             )
         seen.add(token)
+
+
+def _page_name(name: str, number: int) -> str:
+    return f"{name}/{number:04}.json"
 
 
 def _compute_transport(pages: Pages, transport: Any) -> Any:

@@ -11,13 +11,14 @@ from fractions import Fraction
 import pytest
 
 from pricing.offers import Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.provider import NotRead, SkippedRow
 from pricing.providers.gcp import provider
 from tests.pricing.providers.gcp_tools import add, context, fetched, offers, reasons, without
 from tests.pricing.servers.gcp import CLOUD_TPU, COMPUTE_ENGINE, GcpServer
 from tests.pricing.servers.gcp_skus import OTHERS, money, priced, sku
 from tests.pricing.servers.gcp_truth import US, truth
 
+CLOUD_TPUS = ("google-tpu-v2", "google-tpu-v3", "google-tpu-v4")
 REASONS = {
     "sole tenancy": "sole tenancy",
     "sole tenancy of n1": "sole tenancy",
@@ -286,12 +287,22 @@ def test_optional_fields_may_be_missing(server: GcpServer) -> None:
     assert offers(fetched(server.settings_with_project)) == truth()
 
 
-def test_the_other_tpu_service_may_be_missing(server: GcpServer) -> None:
-    del server.skus[CLOUD_TPU]
-    rows = fetched(server.settings_with_project)
-    assert reasons(rows)["a service of the catalog was not read"] == 1
-    old = ("google-tpu-v2", "google-tpu-v3", "google-tpu-v4")
-    assert offers(rows) == {k: o for k, o in truth().items() if o.accelerator not in old}
+@pytest.mark.parametrize("catalog", ["missing", "empty"])
+def test_older_tpus_that_cannot_be_read_stay_as_they_are_published(
+    server: GcpServer, catalog: str
+) -> None:
+    if catalog == "missing":
+        del server.skus[CLOUD_TPU]
+    else:
+        server.skus[CLOUD_TPU] = []
+    pages: dict[str, bytes] = {}
+    rows = list(provider.fetch(context(server.settings_with_project, record=pages.__setitem__)))
+    (unread,) = [row for row in rows if isinstance(row, NotRead)]
+    old = [o for o in truth().values() if o.accelerator in CLOUD_TPUS]
+    assert {o.instance_type for o in old} <= set(unread.instance_types)
+    kept = {k: o for k, o in truth().items() if o not in old}
+    assert offers([row for row in rows if isinstance(row, Offer)]) == kept
+    assert list(provider.fetch(context({}, replay=pages.get))) == rows
 
 
 def test_commitments_say_term_and_payment(server: GcpServer) -> None:

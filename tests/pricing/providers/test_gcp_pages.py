@@ -94,8 +94,23 @@ def test_a_region_of_another_cloud_among_them_does_no_harm(server: GcpServer) ->
 
 def test_an_empty_catalog_is_no_catalog(server: GcpServer) -> None:
     server.skus = {service: [] for service in server.skus}
-    with pytest.raises(ProviderUnavailable, match="Compute Engine is empty"):
+    with pytest.raises(ProviderUnavailable, match="6F81-5844-456A is empty"):
         fetched(server.settings)
+
+
+def test_a_page_that_came_empty_with_more_behind_it_is_asked_for_again(server: GcpServer) -> None:
+    server.faults.append(Fault(times=2, after=1, matches=is_skus, rewrite=_emptied))
+    assert offers(fetched(server.settings_with_project)) == truth()
+
+
+def test_a_page_that_stays_empty_ends_the_fetch(server: GcpServer) -> None:
+    server.faults.append(Fault(after=1, matches=is_skus, rewrite=_emptied))
+    with pytest.raises(ProviderUnavailable, match="an empty page of a list that has none, 5 times"):
+        fetched(server.settings)
+
+
+def _emptied(body: bytes) -> bytes:
+    return json.dumps(json.loads(body) | {"skus": []}).encode()
 
 
 def test_an_unknown_region_is_named(server: GcpServer) -> None:
