@@ -102,9 +102,9 @@ class CustomOffer(RequestModel):
     region: Slug = "custom"
     instance_type: Slug | None = None
     available_from: Month | None = None
-    """First month in which it can be rented (a dated capacity block)."""
+    """First month in which it can be rented (a dated capacity block), or a commitment begun."""
     available_until: Month | None = None
-    """Last month in which it can be rented."""
+    """Last month in which it can be rented, or a commitment begun."""
 
     @model_validator(mode="after")
     def _consistent(self) -> CustomOffer:

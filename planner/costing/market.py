@@ -225,13 +225,15 @@ class Market:
                 yield f"constraints.quotas.{i} matches no price and limits nothing."
 
     def _admits(self, table: OfferTable, row: int) -> bool:
-        """Whether a custom offer meets the limits; without a place it meets those on places."""
+        """Whether a custom offer meets the limits; without a known place those on places."""
         limits, offer = self.request.constraints, table.offer(row)
         options = limits.purchase_options
+        place = self.catalog.region(offer.provider, offer.region)
         return (
             offer.accelerator in self.throughput
             and _within(offer.provider, limits.providers)
             and _within(offer.region, limits.regions)
+            and (place is None or _within(place.geography, limits.geographies))
             and (options is None or offer.purchase_option in options)
             and float(offer.accelerator_count) >= (limits.min_accelerators_per_node or 0.0)
             and not table.accelerator_memory_gib[row] < (limits.min_accelerator_memory_gib or 0.0)
@@ -248,7 +250,7 @@ class Market:
         keep = self.request.constraints.monthly_budget is not None
         data = self._data_cost(market)
         hourly = hourly_shortlist(market, self._goodput(market), data, peak, dated)
-        return hourly + commitment_shortlist(market, waiting, data, peak, keep)
+        return hourly + commitment_shortlist(market, waiting, data, peak, keep, dated)
 
     def _goodput(self, market: Eligible) -> Floats:
         """Useful share of an hour of each entry: below 1 for what can be interrupted."""

@@ -136,7 +136,7 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
     if bought:
-        yield f"{name} has paid for itself {after}."
+        yield f"{name} has paid for itself {after}{_over_life(row)}."
         return
     instead = [
         b
@@ -145,7 +145,16 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
         and b.purchase_option != "on_demand"
         and b.against in (*best.used_hours, *best.begun)
     ]
-    yield f"If bought, {name} would have paid for itself {after}{_instead(instead)}."
+    words = f"{after}{_instead(instead)}{_over_life(row)}"
+    yield f"If bought, {name} would have paid for itself {words}."
+
+
+def _over_life(row: BreakEven) -> str:
+    """The use from which the server costs less with every cost in, which the hours leave out."""
+    use = row.utilisation_over_life
+    if use is None or use > 1:
+        return "; with every cost in it never costs less than on demand"
+    return f"; with every cost in, over its life, it costs less than on demand above {use:.0%} use"
 
 
 def _instead(rows: Sequence[BreakEven]) -> str:

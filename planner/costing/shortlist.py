@@ -182,15 +182,20 @@ def commitment_shortlist(
     data_cost: Floats,
     peak: float,
     keep_payments: bool = False,
+    dated: Collection[int] = (),
 ) -> list[int]:
     """Commitments that no other of the same term and quotas, as large or a whole part of it, beats.
 
     What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
     and ρ the average discount factor of its months, from `worth_of_waiting` (a whole term) to
     1; one that is dearer at both ends is dearer throughout. With `keep_payments` (a monthly
-    budget) the cheapest of each payment pattern stays as well.
+    budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
+    beat none.
     """
-    entries = np.flatnonzero(np.isin(market.option, _COMMITMENT_CODES))
+    is_commitment = np.isin(market.option, _COMMITMENT_CODES)
+    always = [i for i in dated if is_commitment[i]]
+    is_commitment[always] = False
+    entries = np.flatnonzero(is_commitment)
     upfront = market.upfront_usd / np.maximum(market.term_months, 1)
     monthly = HOURS_PER_MONTH * market.usd_per_hour
     now = (upfront + monthly) / market.capacity
@@ -204,7 +209,7 @@ def commitment_shortlist(
     for group in _groups(entries, keys):
         kept += _frontier(market, group, peak, now, later, data_cost)
     alike = [market.term_months, *keys[2:]]
-    return [
+    return always + [
         entry
         for group in _groups(np.array(kept, dtype=np.intp), alike)
         for entry in _no_dearer_parts(market, group, (now, later, data_cost))

@@ -78,6 +78,7 @@ class Source:
     is_spot: bool = False
     limit_groups: tuple[str, ...] = ()
     available: NDArray[np.bool_] | None = None
+    """[T] months in which it can be rented, or begun if it is a commitment; None: in all."""
     max_units: int | None = None
     existing: NDArray[np.int64] | None = None
     """[T] units already in place and in service."""
@@ -126,6 +127,8 @@ class Source:
         cash = paid + capital - self._tax_relief(paid, capital, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
         can_begin = term.may_begin & (self.max_units != 0)
+        if self.available is not None:
+            can_begin = can_begin & self.available
         start_cost = np.where(can_begin, cash @ calendar.discount, np.inf)
         return UnitSource(
             key=self.key,
