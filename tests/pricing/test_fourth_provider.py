@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from io import StringIO
 
@@ -73,6 +74,30 @@ def test_its_offers_are_in_the_catalog(stratus):
     refresh.refresh(discovery.named(["stratus"]))
     rows = catalog.current().offers.select(providers=["stratus"])
     assert [catalog.current().offers.offer(row).region for row in rows] == ["north-1", "south-1"]
+
+
+def test_the_http_api_gives_its_offers_and_its_freshness(stratus, client):
+    refresh.refresh(discovery.named(["stratus"]))
+    found = client.get("/api/v1/offers/", {"provider": "stratus"}).json()
+    assert [(o["region"], o["usd_per_hour"]) for o in found["results"]] == [
+        ("north-1", "2.5"),
+        ("south-1", "3.25"),
+    ]
+    listed = client.get("/api/v1/freshness/").json()
+    told = next(one for one in listed["results"] if one["provider"] == "stratus")
+    assert (told["title"], told["revision"], told["level"]) == ("Stratus Cloud", 1, "green")
+
+
+def test_the_pages_show_its_offers_and_its_age(stratus, client, admin_client):
+    before = admin_client.get("/operator/").content.decode()
+    assert "Stratus Cloud" in before
+    refresh.refresh(discovery.named(["stratus"]))
+    market = client.get("/market/", {"provider": "stratus"}).content.decode()
+    assert "h100.1x" in market
+    assert re.search(r'market/changes/#stratus" title="Stratus[^"]*: oldest price 0 days"', market)
+    operator = admin_client.get("/operator/").content.decode()
+    assert "Stratus Cloud" in operator
+    assert 'id="stratus"' in client.get("/market/changes/").content.decode()
 
 
 def test_a_file_that_cannot_be_loaded_fails_alone(tmp_path, monkeypatch, stratus):
