@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from planner.costing.plan_problem import Quota
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import COMMITTED, Project
 from planner.costing.source import Source
@@ -33,6 +34,8 @@ def cautions(
     yield from _dates([s for s in rented if s.native and s.native.source != "request"])
     for source in rented:
         yield from _terms(source)
+    for source in rented:
+        yield from _below_a_node(source, project.quotas)
     unsold = len(listed) - int(listed.sold_now.sum())
     if unsold:
         yield (
@@ -65,6 +68,17 @@ def _dates(rented: Sequence[Source]) -> Iterator[str]:
     dates = [s.native.as_of for s in rented if s.native and s.native.as_of]
     if dates:
         yield f"The oldest price used is of {min(dates)}."
+
+
+def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
+    """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
+    for quota in quotas:
+        if quota.group in source.limit_groups and quota.max_accelerators < source.accelerators:
+            yield (
+                f"{source.label}: a node holds {source.accelerators:g} accelerators and quota "
+                f"{quota.group} allows {quota.max_accelerators:g}; none can be rented whole until "
+                f"it is {source.accelerators:g}."
+            )
 
 
 def _terms(source: Source) -> Iterator[str]:

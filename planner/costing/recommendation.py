@@ -25,7 +25,8 @@ SCENARIO_NAMES = {
 NEGLIGIBLE = Decimal("0.0001")
 """Share of the cost under which two scenarios count as the same: 0.01 %."""
 EXACT = 1e-6
-"""Gap under which a plan is called the cheapest without more ado."""
+HALF_CENT = 0.005
+"""Gap, and difference in money, under which a plan is called the cheapest without more ado."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def recommend(
         because += _against_on_demand(best, scenarios, currency)
     because += beyond_horizon(best, project, currency)
     because += _pays_back(best, project, break_even)
-    because += _proof(best)
+    because += proof(best, currency)
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
 
@@ -166,12 +167,16 @@ def _instead(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {hours:,.0f} hours"
 
 
-def _proof(best: Scenario) -> Iterator[str]:
-    if best.gap < EXACT:
-        yield "Proven: no plan from these offers and servers is cheaper."
-        return
-    gap = max(best.gap, float(NEGLIGIBLE))
-    yield f"Proven: no plan from these offers and servers is more than {gap:.2%} cheaper."
+def proof(best: Scenario, currency: str) -> Iterator[str]:
+    """What the bound rules out: as a share of the cost, as money where the plan earns."""
+    left = best.cost - best.bound
+    by = "is cheaper"
+    if left > max(EXACT * abs(best.cost), HALF_CENT):
+        gap = max(best.gap, float(NEGLIGIBLE))
+        by = f"is more than {gap:.2%} cheaper"
+        if best.cost <= 0:
+            by = f"is more than {left:,.0f} {currency} cheaper"
+    yield f"Proven: no plan from these offers and servers {by}."
 
 
 def _in_the_way(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:

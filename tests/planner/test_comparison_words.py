@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.costing.results import ScenarioKey
+from planner.costing.recommendation import proof
+from planner.costing.results import Scenario, ScenarioKey
 from pricing.invalid_input import InvalidInput
 from tests.planner.costing.market_of import catalog, compared, offer
 
@@ -161,3 +162,34 @@ def test_discounts_multiply_to_a_readable_number() -> None:
     rules = [{"multiplier": 0.9}, {"multiplier": 0.8}]
     answer = compared(catalog(RENT), price_adjustments=rules, **ALONE).as_dict()
     assert [o["multiplier"] for o in answer["offers"].values()] == [0.72]
+
+
+def test_a_quota_below_one_node_is_said() -> None:
+    """Half a node of eight is reckoned with; nobody rents one."""
+    quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]
+    found = compared(catalog(RENT), 2000, constraints={"quotas": quotas}, **ALONE)
+    assert (
+        "p5.48xlarge in us-east-1, on demand: a node holds 8 accelerators and quota aws "
+        "nvidia-h100-80gb-sxm allows 4; none can be rented whole until it is 8."
+    ) in found.warnings
+
+
+def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
+    quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 8}]
+    found = compared(catalog(RENT), 2000, constraints={"quotas": quotas}, **ALONE)
+    assert "rented whole" not in " ".join(found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("cost", "bound", "words"),
+    [
+        (1000.0, 1000.0, "is cheaper."),
+        (1000.0, 990.0, "is more than 1.00% cheaper."),
+        (-1000.0, -1000.0, "is cheaper."),
+        (-1000.0, -1010.0, "is more than 10 USD cheaper."),
+        (0.0, -0.001, "is cheaper."),
+    ],
+)
+def test_the_proof_is_what_the_bound_says(cost: float, bound: float, words: str) -> None:
+    (sentence,) = proof(Scenario(ScenarioKey.HYBRID, True, cost=cost, bound=bound), "USD")
+    assert sentence == f"Proven: no plan from these offers and servers {words}"
