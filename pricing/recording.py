@@ -51,6 +51,7 @@ def player(folder: Path, provider: str) -> Callable[[str], bytes | None]:
 def recorded(folder: Path, names: Sequence[str], *, named: bool) -> list[str]:
     """Those of `names` whose pages `folder` holds; `InvalidInput` for one asked for by name
     that it does not hold, or when it holds none."""
+    _there(folder)
     if named:
         for name in names:
             _home(folder, name)
@@ -73,9 +74,13 @@ def read_at(folder: Path, provider: str) -> dt.datetime:
         raise InvalidInput("from", f"{about} does not say when the pages were read") from None
 
 
-def _home(folder: Path, provider: str) -> Path:
+def _there(folder: Path) -> None:
     if not folder.is_dir():
         raise InvalidInput("from", f"{folder} is not a folder; give one that --record filled")
+
+
+def _home(folder: Path, provider: str) -> Path:
+    _there(folder)
     home = folder / provider
     if not home.is_dir():
         raise InvalidInput("from", f"{folder} holds no pages of {provider}")

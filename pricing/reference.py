@@ -13,6 +13,9 @@ from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Region
 
+_EXAMPLES = 5
+"""Regions that an error names where none is near the one asked for."""
+
 
 def exchange_rates() -> ExchangeRates:
     """Every dated exchange rate."""
@@ -52,11 +55,22 @@ def refuse_unknown_regions(providers: Sequence[str], regions: Sequence[str]) -> 
     known = {name: _regions_seen(name) for name in providers}
     for region in regions:
         if all(names and region not in names for names in known.values()):
-            close = difflib.get_close_matches(region, set().union(*known.values()), n=3)
-            hint = f"; did you mean {', '.join(close)}?" if close else ""
-            raise InvalidInput("region", f"{region!r} is no region of {', '.join(providers)}{hint}")
+            hint = _nearest(region, frozenset().union(*known.values()))
+            raise InvalidInput(
+                "region", f"{region!r} is no region of {', '.join(providers)}; {hint}"
+            )
     wanted = set(regions)
     return [name for name, names in known.items() if not wanted or not names or wanted & names]
+
+
+def _nearest(region: str, known: frozenset[str]) -> str:
+    """What may have been meant by a region that is not known: capitals and blanks aside."""
+    spelled = "".join(region.lower().split())
+    close = difflib.get_close_matches(spelled, known, n=3)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    more = ", …" if len(known) > _EXAMPLES else ""
+    return f"known are {', '.join(sorted(known)[:_EXAMPLES])}{more}"
 
 
 def _regions_seen(provider: str) -> frozenset[str]:

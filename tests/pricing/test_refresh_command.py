@@ -123,6 +123,8 @@ def test_an_unknown_region_is_refused_with_the_nearest(nimbus):
     run()
     with pytest.raises(CommandError, match=r"'region-x' is no region of nimbus; did you mean reg"):
         run("--region", "region-x")
+    with pytest.raises(CommandError, match=r"'mars' is no region of nimbus; known are region-0, "):
+        run("--region", "mars")
 
 
 @pytest.mark.parametrize("arguments", [(), ("nimbus",)])
@@ -132,9 +134,10 @@ def test_a_folder_without_pages_is_refused(nimbus, tmp_path, arguments):
     assert refused.value.returncode == 2
 
 
-def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path):
-    with pytest.raises(CommandError, match="is not a folder"):
-        run("nimbus", "--from", str(tmp_path / "nowhere"))
+@pytest.mark.parametrize("arguments", [(), ("nimbus",)])
+def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path, arguments):
+    with pytest.raises(CommandError, match="is not a folder; give one that --record filled"):
+        run(*arguments, "--from", str(tmp_path / "nowhere"))
 
 
 def test_a_replay_takes_the_providers_that_were_recorded(nimbus, tmp_path):
