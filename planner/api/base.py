@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from planner.api.authentication import access_of_request
+from planner.api.errors import require_length
 from planner.api.idempotency import idempotent
 from planner.api.permissions import SignedIn
 from planner.models import Access, Team
@@ -92,6 +93,7 @@ class TeamViewSet(GenericViewSet[Any]):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuses unknown query parameters and tokens without the scope, before anything else."""
         super().initial(request, *args, **kwargs)
+        require_length(request)
         require_scope(self.access, self.need().scope)
         self.query = Query(request, *self._allowed_parameters())
 

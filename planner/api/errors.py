@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.services.errors import StaleError, WrongStateError
 from pricing import rest
+
+
+class LengthRequired(APIException):
+    status_code = HTTPStatus.LENGTH_REQUIRED
+    default_detail = "The length of the body is not given; send it whole, with Content-Length."
+
+
+def require_length(request: Request) -> None:
+    """Refuses a body sent in chunks, which would otherwise count as none at all."""
+    is_chunked = "chunked" in request.META.get("HTTP_TRANSFER_ENCODING", "").lower()
+    if is_chunked and not request.META.get("CONTENT_LENGTH"):
+        raise LengthRequired
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:

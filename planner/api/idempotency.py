@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+import shutil
+import tempfile
 from collections.abc import Callable
 from functools import wraps
 from http import HTTPStatus
-from typing import Any
+from typing import Any, BinaryIO
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -17,6 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.authentication import access_of_request
+from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
 from pricing.invalid_input import InvalidInput
 from pricing.rest import Conflict
@@ -24,6 +27,7 @@ from pricing.rest import Conflict
 HEADER = "Idempotency-Key"
 KEPT = dt.timedelta(hours=24)
 _GIVEN_UP_AFTER = dt.timedelta(minutes=5)
+_IN_MEMORY_BYTES = 1_000_000
 _KEPT_HEADERS = ("Location", "ETag")
 
 View = Callable[..., Response]
@@ -67,9 +71,24 @@ def _key(request: Request) -> str | None:
 
 
 def _digest(request: Request) -> str:
-    body = json.dumps(request.data, sort_keys=True, default=str)
+    """Hash of method, path and body."""
+    data: Any = request.data
+    if isinstance(data, dict) and hasattr(data.get(STREAM), "read"):
+        data[STREAM], body = _kept_whole(data[STREAM])
+    else:
+        body = json.dumps(data, sort_keys=True, default=str)
     text = f"{request.method} {request.get_full_path()}\n{body}"
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _kept_whole(stream: BinaryIO) -> tuple[BinaryIO, str]:
+    """A stream that can be read after its hash was taken, on disk where it is long."""
+    kept: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
+    shutil.copyfileobj(stream, kept)
+    kept.seek(0)
+    digest = hashlib.file_digest(kept, "sha256").hexdigest()
+    kept.seek(0)
+    return kept, digest
 
 
 def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:

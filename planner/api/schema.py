@@ -38,6 +38,7 @@ _PROBLEMS = {
     "404": "There is nothing here that you may see.",
     "406": "The answer cannot be given in a form that you accept.",
     "409": "Its state does not allow this, or the idempotency key was used for another request.",
+    "411": "The body comes in chunks, without Content-Length.",
     "412": "It was changed since you read it.",
     "413": "The body is too large.",
     "415": "The body is of a kind that is not taken here.",
@@ -100,9 +101,7 @@ class PlannerSchema(AutoSchema):
     def _problem_codes(self) -> tuple[str, ...]:
         if self.method == "GET":
             return _ALWAYS
-        if self.method == "DELETE":
-            return (*_ALWAYS, "409", "412", "413", "415")
-        return (*_ALWAYS, "409", "412", "413", "415")
+        return (*_ALWAYS, "409", "411", "412", "413", "415")
 
 
 class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
@@ -131,6 +130,8 @@ class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped
 
 
 _MONTH = {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}
+_LENGTHS = {"minLength": "minItems", "maxLength": "maxItems"}
+"""pydantic gives a converted array's bounds in the words for text."""
 _BOUNDS = {
     "ge": "minimum",
     "gt": "exclusiveMinimum",
@@ -146,6 +147,24 @@ def _json_schema(part: Any) -> Any:
         return [_json_schema(entry) for entry in part]
     if not isinstance(part, dict):
         return part
+    if part.get("type") == "array":
+        part = {_LENGTHS.get(name, name): value for name, value in part.items()}
     if part.get("format") == "date":
         return {k: v for k, v in part.items() if k not in ("format", "type")} | _MONTH
+    if "properties" in part:
+        part = part | {"properties": _with_short_forms(part["properties"])}
     return {_BOUNDS.get(name, name): _json_schema(value) for name, value in part.items()}
+
+
+def _with_short_forms(fields: dict[str, Any]) -> dict[str, Any]:
+    """What the request models' readers also take, which pydantic's schema leaves out."""
+    hours = fields.get("hours_per_month", {})
+    if "items" in hours:
+        every = hours["items"] | {"description": "The same in every month."}
+        fields = fields | {"hours_per_month": {"anyOf": [every, hours]}}
+    rates = fields.get("exchange_rates", {})
+    if isinstance(rate := rates.get("additionalProperties"), dict) and "$ref" in rate:
+        plain = {"type": "number", "gt": 0, "description": "Units of the currency per US dollar."}
+        wider = {"additionalProperties": {"anyOf": [plain, rate]}}
+        fields = fields | {"exchange_rates": rates | wider}
+    return fields

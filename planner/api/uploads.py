@@ -12,6 +12,9 @@ from rest_framework.request import Request
 
 from pricing.rest import PayloadTooLarge, check_length
 
+STREAM = "stream"
+"""Where the body of a file is found in `request.data`."""
+
 
 class CsvParser(BaseParser):
     """Hands the body on as a stream; its length is judged before a byte of it is read."""
@@ -20,7 +23,7 @@ class CsvParser(BaseParser):
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
-        return {"stream": io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))}
+        return {STREAM: io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))}
 
     @staticmethod
     def stream_of(request: Request) -> BinaryIO:
@@ -29,7 +32,7 @@ class CsvParser(BaseParser):
         if content_type.split(";")[0].strip().lower() != CsvParser.media_type:
             raise UnsupportedMediaType(content_type)
         body: Any = request.data
-        stream: BinaryIO = body.get("stream") or io.BytesIO()
+        stream: BinaryIO = body.get(STREAM) or io.BytesIO()
         return stream
 
 

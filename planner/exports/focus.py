@@ -181,7 +181,8 @@ class _Rows:
         for source, months in self.scenario["write_off"].items():
             for month, amount in enumerate(map(Decimal, months)):
                 if source in self.committed:
-                    charges[source, month] += amount
+                    if amount or (source, month) in self.capacity:
+                        charges[source, month] += amount
                 elif amount:
                     owned[source, month] = amount
         for (source, month), cost in charges.items():

@@ -23,6 +23,12 @@ class AppendOnlyQuerySet(TeamQuerySet):
     def bulk_update(self, *args: Any, **kwargs: Any) -> NoReturn:
         raise TypeError("The audit log is append-only.")
 
+    def bulk_create(self, objs: Any, **options: Any) -> Any:  # type: ignore[override]
+        """New entries are welcome; those that would overwrite what is there are not."""
+        if options.get("update_conflicts"):
+            raise TypeError("The audit log is append-only.")
+        return super().bulk_create(objs, **options)
+
 
 class AuditEntry(TeamOwned):
     """Who changed what from what to what. Written once, never changed."""

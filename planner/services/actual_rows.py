@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from pricing.invalid_input import InvalidInput
 
@@ -22,6 +22,7 @@ MAX_ROWS = 1_000_000
 MAX_GROUPS = 200_000
 MAX_AMOUNT = Decimal(10) ** 13
 _MAX_ERRORS = 20
+_BEYOND = "more columns than the header"
 _COMPRESSED = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 
 OWN_COLUMNS = (
@@ -89,13 +90,12 @@ class Sums:
 def read_actuals(stream: BinaryIO, currency: str) -> Sums:
     """The sums of a file whose amounts are in `currency`; refusals name row and column."""
     sha = hashlib.sha256()
-    reader = csv.DictReader(
-        _lines(stream, sha), restkey="more columns than the header", strict=True
-    )
+    reader = csv.DictReader(_lines(stream, sha), restkey=_BEYOND, strict=True)
     read_row, sums = _reader_of(reader, currency)
     refusals: list[InvalidInput] = []
     for record in _records(reader):
         try:
+            _refuse_more_cells(record)
             sums.add(_checked(read_row(record), sums))
         except InvalidInput as refusal:
             refusals.extend(refusal.under(f"row {reader.line_num}").all())
@@ -133,9 +133,25 @@ def _records(reader: csv.DictReader[str]) -> Iterator[Mapping[str, str]]:
         for number, record in enumerate(reader, 1):
             if number > MAX_ROWS:
                 raise InvalidInput("", f"the file holds more than {MAX_ROWS:,} rows; split it")
-            yield record
+            if _holds_anything(record):
+                yield record
     except csv.Error as error:
-        raise InvalidInput(f"row {reader.line_num}", f"is not CSV: {error}") from None
+        raise InvalidInput(f"row {reader.line_num + 1}", f"is not CSV: {error}") from None
+
+
+def _holds_anything(record: Mapping[str, Any]) -> bool:
+    """Spreadsheets end a table with rows of nothing but commas."""
+    cells = (c for v in record.values() for c in (v if isinstance(v, list) else (v,)))
+    return any(cell and not cell.isspace() for cell in cells)
+
+
+def _refuse_more_cells(record: Mapping[str, Any]) -> None:
+    """An amount such as 5,60 without quotes must not be read as 5."""
+    beyond = record.get(_BEYOND, ())
+    if any(cell.strip() for cell in beyond):
+        columns = len(record) - 1
+        told = f"has {columns + len(beyond)} cells under {columns} columns"
+        raise InvalidInput("", f"{told}; quote a cell that holds a comma")
 
 
 def _reader_of(
@@ -161,9 +177,10 @@ def _reader_of(
 def _require(columns: list[str], required: tuple[str, ...]) -> None:
     missing = [name for name in required if name not in columns]
     if missing:
-        raise InvalidInput(
-            f"column {missing[0]}", f"is missing; required are {', '.join(required)}"
-        )
+        told = f"is missing; required are {', '.join(required)}"
+        if len(columns) == 1 and re.search("[;\t]", columns[0]):
+            told += "; the columns are separated by commas"
+        raise InvalidInput(f"column {missing[0]}", told)
 
 
 def _checked(row: Row, sums: Sums) -> Row:
@@ -262,5 +279,6 @@ def _amount(text: str | None, name: str) -> Decimal:
     except InvalidOperation:
         amount = Decimal("NaN")
     if not amount.is_finite() or abs(amount) > MAX_AMOUNT or len(text or "") > 40:
-        raise InvalidInput(name, f"{(text or '')[:40]!r} is not an amount between -1e13 and 1e13")
+        told = f"{(text or '')[:40]!r} is not an amount between -1e13 and 1e13"
+        raise InvalidInput(name, f"{told}; write it like 1234.56")
     return amount

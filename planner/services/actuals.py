@@ -24,6 +24,7 @@ from pricing import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
 CENT = Decimal("0.01")
+_NOTHING = Decimal("0.00")
 _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
@@ -148,10 +149,10 @@ class Variance:
 
 def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
     rows = list(cells)
-    planned = sum((c.planned for c in rows), Decimal(0))
-    actual = sum((c.actual for c in rows), Decimal(0))
+    planned = sum((c.planned for c in rows), _NOTHING)
+    actual = sum((c.actual for c in rows), _NOTHING)
     parts = [c.causes() for c in rows]
-    causes = {name: sum((p[name] for p in parts), Decimal(0)) for name in CAUSES}
+    causes = {name: sum((p[name] for p in parts), _NOTHING) for name in CAUSES}
     return {
         "planned": f"{planned:f}",
         "actual": f"{actual:f}",

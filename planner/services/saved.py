@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.comparison import compare
-from planner.models import Access, Project, SavedComparison, Scenario, State, WebhookEvent
+from planner.models import Access, Project, Role, SavedComparison, Scenario, State, WebhookEvent
 from planner.services.audit import edit, record
 from planner.services.comparing import Answer, answer, next_month, with_sources
 from planner.services.errors import WrongStateError
@@ -145,8 +145,12 @@ def send_back(access: Access, saved: SavedComparison, seen: int | None = None) -
 
 @transaction.atomic
 def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
-    """Makes it the project's plan; the one approved before is superseded."""
+    """Makes it the project's plan; the one approved before is superseded.
+
+    Two people take part in it: nobody but an owner approves what they submitted themselves.
+    """
     require(access, saved.team_id, APPROVE)
+    _require_second_person(access, saved)
     changes = {"approved_by_id": access.user_id, "approved_at": timezone.now()}
     approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
     others = SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED)
@@ -155,6 +159,15 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
         _move(access, other, State.APPROVED, State.SUPERSEDED, ended, None)
     emit(saved.team_id, WebhookEvent.APPROVED, _payload(approved, access))
     return approved
+
+
+def _require_second_person(access: Access, saved: SavedComparison) -> None:
+    current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
+    _expect(current, State.SUBMITTED)
+    is_own = current.submitted_by_id == access.user_id
+    if is_own and not access.has_role(current.team_id, Role.OWNER):
+        who = "No person" if access.user_id is None else "You"
+        raise WrongStateError(f"{who} submitted it; another approver, or an owner, approves it.")
 
 
 def _move(

@@ -145,6 +145,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         request={"text/csv": {"type": "string"}},
         parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
     )
+    @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         name = self.query.text("file_name") or ""
         stream = CsvParser.stream_of(request)

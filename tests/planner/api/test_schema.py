@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
@@ -58,6 +59,22 @@ def test_it_is_openapi_3_1_in_yaml_and_json() -> None:
         "/api/v1/schema/", headers={"Accept": "application/vnd.oai.openapi+json"}
     )
     assert as_json.json()["openapi"] == "3.1.0"
+
+
+def test_what_the_readme_posts_is_what_the_document_takes() -> None:
+    """A generated client that checks its requests must not refuse what the server accepts."""
+    told = document()
+    comparison = {"$ref": "#/components/schemas/ComparisonRequest", **told}
+    hours = {"kind": "accelerator_hours", "accelerator": "H100"}
+    rates = {"exchange_rates": {"EUR": 0.86}}
+    for request, valid in (
+        ({"workload": hours | {"hours_per_month": 5840}} | rates, True),
+        ({"workload": hours | {"hours_per_month": [1.5, 2]}}, True),
+        ({"workload": hours | {"hours_per_month": "5840"}}, False),
+        ({"workload": hours | {"hours_per_month": [1] * 121}}, False),
+        ({"workload": hours | {"hours_per_month": []}}, False),
+    ):
+        assert Draft202012Validator(comparison).is_valid(request) is valid, request
 
 
 def test_every_operation_says_what_it_is_and_how_it_fails() -> None:

@@ -97,6 +97,26 @@ def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
     assert send(client, address, body).status_code == 409
 
 
+def test_a_file_sent_again_with_its_key_gives_the_first_answer(
+    client: APIClient, address: str
+) -> None:
+    body, key = b"month,cost\n2027-01,5\n", {"HTTP_IDEMPOTENCY_KEY": "june"}
+    first, again = (send(client, address, body, **key) for _ in range(2))
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    assert send(client, address, b"month,cost\n2027-01,6\n", **key).status_code == 409
+    assert ActualsUpload.objects.count() == 1
+
+
+def test_a_body_of_unknown_length_is_refused_rather_than_overlooked(
+    client: APIClient, address: str
+) -> None:
+    meta = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
+    done = send(client, address, b"month,cost\n2027-01,5\n", **meta)
+    assert done.status_code == 411
+    assert "Content-Length" in done.json()["detail"]
+
+
 def test_an_empty_body_is_refused(client: APIClient, address: str) -> None:
     done = send(client, address, b"")
     assert done.status_code == 400

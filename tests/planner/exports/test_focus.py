@@ -47,6 +47,14 @@ def test_billed_and_effective_cost_sum_to_the_scenario_s_total(key: str) -> None
     assert total(rows(key), "EffectiveCost") == expected
 
 
+@pytest.mark.parametrize("key", KEYS)
+def test_no_row_books_nothing_of_a_commitment_that_is_over(key: str) -> None:
+    counted = ("CommitmentDiscountQuantity", "EffectiveCost", "BilledCost")
+    idle = [r for r in rows(key) if r.get("CommitmentDiscountStatus") == "Unused"]
+    assert all(any(row[name] for name in counted) for row in idle)
+    assert {row["BillingPeriodStart"][:4] for row in idle} <= {"2027", "2028"}
+
+
 @pytest.mark.parametrize("key", ["committed", "hybrid", "cloud_mix"])
 def test_effective_cost_of_use_is_the_billed_cost_of_purchases_per_commitment(key: str) -> None:
     by_id: dict[str, list[dict]] = defaultdict(list)

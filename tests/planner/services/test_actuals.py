@@ -40,6 +40,10 @@ def test_a_byte_order_mark_and_windows_lines_are_fine() -> None:
     assert read(b"\xef\xbb\xbfmonth,cost\r\n2027-01,1\r\n").rows == 1
 
 
+def test_rows_that_a_spreadsheet_left_empty_are_passed_over() -> None:
+    assert read("month,cost\n2027-01,1\n,\n , \n2027-02,2\n,,\n").rows == 2
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -58,7 +62,10 @@ def test_a_byte_order_mark_and_windows_lines_are_fine() -> None:
         ("month,cost,hours\n2027-01,1,inf\n", "row 2.hours"),
         ("month,cost,currency\n2027-01,1,EUR\n", "row 2.currency: 'EUR' is not the project's USD"),
         ("month,cost,region\n2027-01,1," + "x" * 61 + "\n", "row 2.region: is longer than 60"),
-        ('month,cost\n2027-01,"1\n', "is not CSV"),
+        ('month,cost\n2027-01,5\n2027-01,"1\n2027-02,2\n', "row 3: is not CSV"),
+        ("month,cost\n2027-01,5,60\n", "row 2: has 3 cells under 2 columns"),
+        ('month,cost\n2027-01,"1,000.50"\n', "write it like 1234.56"),
+        ("month;cost\n2027-01;5\n", "the columns are separated by commas"),
         (b"month,cost\n2027-01,\xff\n", "row 2: is not UTF-8"),
         (b"month,cost\n2027-01,\x001\n", "row 2: holds a NUL"),
         (b"month,cost\n" + b"1" * (MAX_LINE_BYTES + 1), "row 2: is longer than"),
@@ -151,8 +158,8 @@ def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: P
     assert total["causes"] == {
         "price": "2976.00",
         "usage": "5504.00",
-        "unplanned": "0",
-        "other": "0",
+        "unplanned": "0.00",
+        "other": "0.00",
     }
 
 
@@ -173,7 +180,7 @@ def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None
 def test_a_project_without_a_plan_has_all_unplanned(work: Workspace) -> None:
     row = work.project()
     upload(work, row, "month,cost\n2027-01,5\n")
-    assert actuals.variance(row).as_dict()["total"]["causes"]["unplanned"] == "5"
+    assert actuals.variance(row).as_dict()["total"]["causes"]["unplanned"] == "5.00"
 
 
 def test_the_same_file_is_taken_once(work: Workspace, project: Project) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime as dt
 import os
 import random
+import uuid
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from planner.models import AuditEntry, Role, SavedComparison, State
+from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
 from planner.services import projects, saved, teams
 from planner.services.errors import StaleError, WrongStateError
 from planner.services.reprice import catalog_of, plan_of, reprice
@@ -208,6 +209,29 @@ def test_editors_submit_and_approvers_approve(work: Workspace) -> None:
     sent = saved.submit(work.access(Role.EDITOR), kept)
     with pytest.raises(PermissionDenied):
         saved.approve(work.access(Role.EDITOR), sent)
+
+
+def test_whoever_submits_a_plan_does_not_approve_it_unless_an_owner(work: Workspace) -> None:
+    approver, owner = work.access(Role.APPROVER), work.access()
+    own = saved.submit(approver, work.saved())
+    with pytest.raises(WrongStateError, match="You submitted it; another approver, or an owner"):
+        saved.approve(approver, own)
+    assert saved.approve(owner, own).approved_by == work.users[Role.OWNER]
+    assert saved.approve(owner, saved.submit(owner, work.saved())).state == State.APPROVED
+
+
+def test_a_plan_sent_back_and_submitted_by_another_may_be_approved(work: Workspace) -> None:
+    approver, editor = work.access(Role.APPROVER), work.access(Role.EDITOR)
+    back = saved.send_back(editor, saved.submit(approver, work.saved()))
+    assert saved.approve(approver, saved.submit(editor, back)).state == State.APPROVED
+
+
+def test_a_service_approves_what_a_person_submitted(work: Workspace) -> None:
+    service = Access(roles={work.team.pk: Role.APPROVER}, scopes=ALL_SCOPES, token_id=uuid.uuid4())
+    with pytest.raises(WrongStateError, match="No person submitted it; another approver"):
+        saved.approve(service, saved.submit(service, work.saved()))
+    theirs = saved.submit(work.access(Role.EDITOR), work.saved())
+    assert saved.approve(service, theirs).state == State.APPROVED
 
 
 def test_what_was_seen_must_be_what_is_approved(work: Workspace) -> None:

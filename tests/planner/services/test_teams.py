@@ -148,6 +148,9 @@ def test_the_audit_log_is_append_only(work: Workspace) -> None:
         AuditEntry.objects.all().delete,
         lambda: AuditEntry.objects.update(actor="nobody"),
         lambda: AuditEntry.objects.bulk_update([entry], ["actor"]),
+        lambda: AuditEntry.objects.bulk_create(
+            [entry], update_conflicts=True, unique_fields=["id"], update_fields=["actor"]
+        ),
     ):
         with pytest.raises(TypeError, match="append-only"):
             attempt()
