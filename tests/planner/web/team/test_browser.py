@@ -134,7 +134,7 @@ def problems_of(here: Visit, address: str, *rules: str) -> list[str]:
 
 def settled(here: Visit, address: str) -> Page:
     page = here.open(address)
-    page.wait_for_load_state("networkidle")
+    page.wait_for_function("() => !document.querySelector('.htmx-request')")
     return page
 
 
