@@ -5,7 +5,8 @@ from dataclasses import replace
 from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import OperationalError
 
 from pricing import discovery, store
 from pricing.locks import provider_lock
@@ -138,6 +139,24 @@ def test_a_folder_without_pages_is_refused(nimbus, tmp_path, arguments):
 def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path, arguments):
     with pytest.raises(CommandError, match="is not a folder; give one that --record filled"):
         run(*arguments, "--from", str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("error", ["disk I/O error", "no such table: pricing_revision"])
+def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, error):
+    def check_migrations(_command):
+        raise OperationalError(f"{error} of hunter2hunter2")
+
+    monkeypatch.setenv("DATABASE_URL", "postgres://planner:hunter2hunter2@db/planner")
+    monkeypatch.setattr(
+        "django.core.management.base.BaseCommand.check_migrations", check_migrations
+    )
+    with pytest.raises(CommandError) as refused:
+        call_command("refresh_prices", skip_checks=True)
+    told = str(refused.value)
+    assert f"the database cannot be used ({error} of ***)" in told
+    assert "What is published stays in force" in told
+    assert "room on its disk, DATABASE_URL, and `manage.py migrate`" in told
+    assert refused.value.returncode == 1
 
 
 def test_a_replay_takes_the_providers_that_were_recorded(nimbus, tmp_path):

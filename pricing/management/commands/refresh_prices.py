@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -10,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from pricing import reference, refresh, report
 from pricing.discovery import all_providers, named
+from pricing.endpoints import Secrets
 from pricing.freshness import freshness
 from pricing.invalid_input import InvalidInput
 from pricing.management.progress import watch
@@ -52,6 +55,18 @@ class Command(BaseCommand):
             help="longest time of the whole run in seconds (default %(default)g)",
         )  # fmt: skip
         parser.add_argument("--json", action="store_true", help="report as JSON")
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """What Django does, and a database that cannot even be opened told in words."""
+        try:
+            return super().execute(*args, **options)
+        except DatabaseError as error:
+            said = Secrets.of(os.environ).scrub(str(error))
+            raise CommandError(
+                f"the database cannot be used ({said}). What is published stays in force. Check"
+                " that there is room on its disk, DATABASE_URL, and `manage.py migrate`; then"
+                " refresh again."
+            ) from None
 
     def handle(self, *_: Any, **given: Any) -> None:
         try:
