@@ -5,7 +5,9 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from rest_framework.exceptions import APIException
+from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -30,4 +32,6 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | Non
         exc = rest.Conflict(str(exc))
     elif isinstance(exc, StaleError):
         exc = rest.PreconditionFailed()
+    elif isinstance(exc, PermissionDenied):
+        exc = Forbidden(str(exc) or None)
     return rest.exception_handler(exc, context)

@@ -288,6 +288,17 @@ def test_a_wrong_token_is_refused(secret: str) -> None:
     assert refused["WWW-Authenticate"].startswith("Bearer")
 
 
+def test_a_refused_caller_is_told_which_role_or_scope_it_takes(work: Workspace) -> None:
+    client, body = APIClient(), {"name": "A", "team": "alpha"}
+    client.force_login(work.users[Role.VIEWER])
+    refused = client.post(PROJECTS, body, format="json")
+    assert refused.status_code == 403
+    assert refused.json()["detail"] == "This needs the role editor in the team."
+    client = APIClient(headers={"Authorization": f"Bearer {work.token(Scope.READ)}"})
+    refused = client.post(PROJECTS, body, format="json")
+    assert refused.json()["detail"] == "This needs a token with the scope write."
+
+
 def test_a_session_needs_its_csrf_token(work: Workspace) -> None:
     client = APIClient(enforce_csrf_checks=True)
     client.force_login(work.users[Role.OWNER])
