@@ -16,6 +16,7 @@ from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.ec2 import sold_in
 from pricing.providers.aws.machines import Machine, Machines
 from pricing.providers.aws.regions import (
+    NOT_PRICED,
     is_ec2_region,
     other_partition,
     region_code,
@@ -74,6 +75,8 @@ def read(calls: Calls, context: FetchContext) -> Found:
     market = _Market(Machines(context.retrieved_at.date()))
     rows = list(price_list.products(calls, context.regions))
     regions = _regions_of(rows, context.regions)
+    missing = unknown_among(context.regions, regions)
+    yield from (SkippedRow(NOT_PRICED, region) for region in missing)
     unseen = None if context.regions else other_partition(regions)
     if unseen is not None:
         yield unseen
@@ -98,7 +101,7 @@ def _regions_of(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
     found = {region_code(_read(row)["product"].get("attributes", {})) for row in rows}
     found.discard("")
     missing = unknown_among(wanted, found)
-    if missing:
+    if wanted and len(missing) == len(wanted):
         raise ProviderUnavailable(
             "aws",
             f"no accelerator is priced in {', '.join(missing)}",
@@ -110,7 +113,10 @@ def _regions_of(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
             "the price list came without a single accelerator",
             "The last published prices stay in force; try again later.",
         )
-    return sorted(set(wanted) or found, key=lambda code: (not is_ec2_region(code), code))
+    return sorted(
+        found.intersection(wanted) if wanted else found,
+        key=lambda code: (not is_ec2_region(code), code),
+    )
 
 
 def _learn(calls: Calls, market: _Market, region: str) -> Iterator[NotRead]:

@@ -18,7 +18,7 @@ from pricing.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.providers.aws import offer_file, plan_file, savings_plans
 from pricing.providers.aws.machines import Machines
 from pricing.providers.aws.offer_file import OfferFileError
-from pricing.providers.aws.regions import other_partition, unknown_among
+from pricing.providers.aws.regions import NOT_PRICED, other_partition, unknown_among
 from pricing.providers.aws.rows import Sku, read_product, read_terms
 
 DEFAULT_URL = "https://pricing.us-east-1.amazonaws.com"
@@ -56,12 +56,14 @@ def read(pages: Pages) -> Found:
     files = {code: (one, entry) for one, index in lists for code, entry in index.files.items()}
     wanted = context.regions or tuple(sorted(files))
     missing = unknown_among(wanted, files)
-    if missing:
+    if len(missing) == len(wanted):
         raise ProviderUnavailable(
             "aws",
             f"AWS has no price file for {', '.join(missing)}",
             f"Choose among {', '.join(sorted(files))}.",
         )
+    yield from (SkippedRow(NOT_PRICED, region) for region in missing)
+    wanted = tuple(region for region in wanted if region in files)
     unseen = None if context.regions else other_partition(files)
     if unseen is not None:
         yield unseen

@@ -16,6 +16,9 @@ _SPELLINGS = {
 }
 """How the price list writes what botocore's table of endpoints writes otherwise."""
 
+NOT_PRICED = "region that AWS does not price"
+"""Among the regions of a run may be another cloud's: that one is named and passed over."""
+
 
 def region_code(attributes: Mapping[str, str]) -> str:
     """The code of a row's region, by its own code or by the name of its location; else "".

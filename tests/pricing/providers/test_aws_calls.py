@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -186,3 +186,13 @@ def test_an_index_that_leads_elsewhere_is_not_followed(server: FakeAws) -> None:
 def test_each_partition_keeps_its_price_list_at_home() -> None:
     assert home_of("us-gov-west-1") == "us-east-1"
     assert home_of("cn-northwest-1") == "cn-northwest-1"
+
+
+@pytest.mark.parametrize("settings", [account, public_files])
+def test_a_region_of_another_cloud_among_them_does_no_harm(
+    server: FakeAws, settings: Callable[[FakeAws], dict[str, str]]
+) -> None:
+    alone = fetch(settings(server), regions=("eu-west-1",))
+    found = fetch(settings(server), regions=("eu-west-1", "westeurope"))
+    assert found.prices() == alone.prices() != {}
+    assert found.details("region that AWS does not price") == {"westeurope"}
