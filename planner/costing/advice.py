@@ -11,6 +11,7 @@ import numpy as np
 from planner.costing.capacity_plan import narrowed
 from planner.costing.charges import Calendar
 from planner.costing.ledger import book, capacity_rows, hours_used
+from planner.costing.money import said
 from planner.costing.plan_dispatch import dispatch
 from planner.costing.plan_explain import (
     MarginalValue,
@@ -110,7 +111,7 @@ def _worth(value: MarginalValue, project: Project, currency: str) -> str:
     limit = value.limit
     for key, source in project.by_key.items():
         limit = limit.replace(key, source.label)
-    saved = f"would save {value.saving:,.0f} {currency} of present value"
+    saved = f"would save {said(value.saving, currency)} of present value"
     if limit.startswith("one more"):
         return f"{limit[0].upper()}{limit[1:]} {saved}."
     return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from planner.costing.money import said
 from planner.costing.plan_problem import Quota
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import COMMITTED, Project
@@ -56,8 +57,8 @@ def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Itera
     if last > calendar.months and due >= _CENT:
         yield (
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
-            f"{due:,.0f} {currency} more than these totals is owed under them, upfront payments "
-            'included (term_end "full" counts it).'
+            f"{said(due, currency)} more than these totals is owed under them, upfront "
+            'payments included (term_end "full" counts it).'
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.costing.break_even import BreakEven
 from planner.costing.cautions import beyond_horizon
+from planner.costing.money import said
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project, feasible
 from planner.costing.source import Source
@@ -94,13 +95,14 @@ def _share(best: Scenario, source: Source) -> str:
 def _saving(
     best: Scenario, other: Scenario | None, saving: Decimal, currency: str
 ) -> Iterator[str]:
+    value = f"Present value {said(best.net_present_cost, currency)}"
     if other is None:
-        yield f"Present value {best.net_present_cost:,.0f} {currency}; no other plan is feasible."
+        yield f"{value}; no other plan is feasible."
         return
     share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
-        f"Present value {best.net_present_cost:,.0f} {currency}, {saving:,.0f} {currency}{share} "
-        f"less than {SCENARIO_NAMES[other.key]}, the next best."
+        f"{value}, {said(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
+        "the next best."
     )
 
 
@@ -111,7 +113,7 @@ def _against_on_demand(
     if rent.feasible and rent.net_present_cost > best.net_present_cost:
         saved = rent.net_present_cost - best.net_present_cost
         share = _percent(saved, rent)
-        yield f"That is {saved:,.0f} {currency}{share} less than renting on demand alone."
+        yield f"That is {said(saved, currency)}{share} less than renting on demand alone."
 
 
 def _percent(saved: Decimal, of: Scenario) -> str:
@@ -175,7 +177,7 @@ def proof(best: Scenario, currency: str) -> Iterator[str]:
         gap = max(best.gap, float(NEGLIGIBLE))
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:
-            by = f"is more than {left:,.0f} {currency} cheaper"
+            by = f"is more than {said(left, currency)} cheaper"
     yield f"Proven: no plan from these offers and servers {by}."
 
 

@@ -186,10 +186,17 @@ def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
         (1000.0, 1000.0, "is cheaper."),
         (1000.0, 990.0, "is more than 1.00% cheaper."),
         (-1000.0, -1000.0, "is cheaper."),
-        (-1000.0, -1010.0, "is more than 10 USD cheaper."),
+        (-1000.0, -1010.0, "is more than 10.00 USD cheaper."),
         (0.0, -0.001, "is cheaper."),
     ],
 )
 def test_the_proof_is_what_the_bound_says(cost: float, bound: float, words: str) -> None:
     (sentence,) = proof(Scenario(ScenarioKey.HYBRID, True, cost=cost, bound=bound), "USD")
     assert sentence == f"Proven: no plan from these offers and servers {words}"
+
+
+def test_small_amounts_are_said_to_the_cent() -> None:
+    found = compared(catalog(RENT), 4, horizon_months=1, **ALONE)
+    assert "Present value 30.00 USD" in because(found)
+    tiny = compared(catalog(RENT), 0.01, horizon_months=1, **ALONE)
+    assert "Present value 0.08 USD" in because(tiny)
