@@ -11,11 +11,13 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from pricing.provider import ProviderUnavailable
 
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s]+)@")
+"""In addresses, of which a setting may hold several, or something that only looks like one."""
 _SHORTEST_SECRET = 6
 """Characters. A shorter value would blank out ordinary words."""
 
@@ -34,7 +36,7 @@ def is_loopback(url: str) -> bool:
     >>> is_loopback("http://127.0.0.1:8080/x"), is_loopback("http://localhost.example.com")
     (True, False)
     """
-    host = urlsplit(url).hostname or ""
+    host = _split(url).hostname or ""
     if host == "localhost":
         return True
     try:
@@ -50,7 +52,7 @@ def checked_endpoint(provider: str, setting: str, url: str) -> Endpoint:
     Endpoint(url='http://127.0.0.1:4566', anonymous=True)
     """
     url = url.strip().rstrip("/")
-    parts = urlsplit(url)
+    parts = _split(url)
     if parts.scheme == "https" and parts.hostname:
         return Endpoint(url, anonymous=False)
     if parts.scheme == "http" and is_loopback(url):
@@ -73,7 +75,7 @@ def same_origin(base: str, link: str) -> bool:
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
+    parts = _split(url)
     return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
@@ -83,9 +85,19 @@ def shown(url: str) -> str:
     >>> shown("https://user:hunter2@mirror.example/prices?key=abc")
     'https://mirror.example/prices'
     """
-    parts = urlsplit(url)
+    parts = _split(url)
     host = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+    return urlunsplit((parts.scheme, host, parts.path, "", "")) or "(unreadable)"
+
+
+def _split(url: str) -> SplitResult:
+    """The parts of `url`, all of them empty for what cannot be an address."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 - it is read here to be checked
+    except ValueError:
+        return urlsplit("")
+    return parts
 
 
 class Secrets:
@@ -104,8 +116,8 @@ class Secrets:
     def of(cls, settings: Mapping[str, str], more: Iterable[str] = ()) -> Secrets:
         """Every value of `settings` whose name says that it is secret, and `more`."""
         named = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
-        in_urls = [urlsplit(value).password or "" for value in settings.values() if "@" in value]
-        return cls([*named, *in_urls, *more])
+        in_urls = [word for value in settings.values() for word in _PASSWORD.findall(value)]
+        return cls([*named, *in_urls, *map(unquote, in_urls), *more])
 
     def scrub(self, text: str) -> str:
         for value in self._values:

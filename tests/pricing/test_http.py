@@ -221,6 +221,17 @@ def test_a_password_within_an_address_is_a_secret() -> None:
     assert secrets.scrub("hunter22") == "***"
 
 
+def test_each_address_of_a_setting_may_hold_a_password() -> None:
+    secrets = Secrets.of(
+        {"LISTS": "https://a:hunter22@b.example,https://c:pass%40word@d.example/x"}
+    )
+    assert secrets.scrub("hunter22 pass%40word pass@word b.example") == "*** *** *** b.example"
+
+
+def test_a_setting_that_only_looks_like_an_address_does_no_harm() -> None:
+    assert Secrets.of({"PROMPT": "x://[user@host", "MAIL": "a@b"}).scrub("user@host") == "user@host"
+
+
 @pytest.mark.parametrize(
     "url", ["https://prices.example", "http://127.0.0.1:1", "http://[::1]:2", "http://localhost"]
 )
@@ -238,6 +249,9 @@ def test_https_and_loopback_may_be_called(url: str) -> None:
         "file:///etc/passwd",
         "prices.example",
         "https://",
+        "http://[::1",
+        "http://127.0.0.1:99999",
+        "https://prices.example:x",
     ],
 )
 def test_any_other_address_is_refused_by_its_setting(url: str) -> None:
@@ -251,6 +265,7 @@ def test_a_host_name_is_no_loopback() -> None:
 
 def test_a_next_page_elsewhere_is_told_apart() -> None:
     assert not same_origin("https://prices.azure.com", "https://prices.azure.com.evil.example/x")
+    assert not same_origin("https://prices.azure.com", "https://prices.azure.com:x/api?$skip=1")
 
 
 def test_a_download_is_read_whole(server: Prices, pages: Pages) -> None:
