@@ -27,7 +27,8 @@ from planner.costing.carbon import Energy, Grids, energy_of
 from planner.costing.cautions import beyond_horizon, cautions
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
-from planner.costing.market import Market, custom_table
+from planner.costing.market import Market
+from planner.costing.own_terms import custom_table
 from planner.costing.recipe import Recipe
 from planner.costing.recommendation import Recommendation, recommend
 from planner.costing.refusals import (

@@ -314,6 +314,11 @@ class ComparisonRequest(RequestModel):
             raise InvalidInput(
                 "use_catalog", "is false and there are no custom_offers; give one of them"
             )
+        dollar = self.exchange_rates.get("USD")
+        if dollar is not None and dollar.units_per_usd != 1:
+            raise InvalidInput(
+                "exchange_rates.USD", f"{dollar.units_per_usd:g} dollars in a dollar; allowed is 1"
+            )
         labels = [offer.label for offer in self.custom_offers]
         for i, label in enumerate(labels):
             if label in labels[:i]:

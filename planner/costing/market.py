@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +14,7 @@ from planner.costing.assumptions import Assumptions
 from planner.costing.charges import Calendar
 from planner.costing.cloud_data import CloudData
 from planner.costing.finance import discount_factors
+from planner.costing.own_terms import converted, rates_of
 from planner.costing.plan_problem import Quota
 from planner.costing.rental import (
     Rental,
@@ -41,6 +41,7 @@ from planner.sizing.demand import Demand
 from planner.sizing.parallelism import fast_domain
 from pricing.accelerators import get as sheet_of
 from pricing.accelerators import resolve
+from pricing.exchange_rates import ExchangeRates
 from pricing.offer_table import OfferTable
 from pricing.offers import Offer, PurchaseOption
 from pricing.snapshot import Catalog
@@ -129,7 +130,7 @@ class Market:
             given.egress_gib_per_month or 0.0,
             given.checkpoint_gib,
             self.units_per_usd,
-            self.catalog.exchange_rates,
+            self.rates,
         )
 
     def rentals(self) -> Iterator[Rental]:
@@ -199,7 +200,13 @@ class Market:
                 [row for row in range(len(table)) if self._admits(table, row)], dtype=np.intp
             )
         rows = self._large_enough(table, rows)
-        return eligible(table, rows, self.throughput, self.quota_rules, adjustments)
+        found = eligible(table, rows, self.throughput, self.quota_rules, adjustments)
+        return found if custom else converted(found, self.catalog.exchange_rates, self.rates)
+
+    @cached_property
+    def rates(self) -> ExchangeRates:
+        """The catalog's exchange rates, those of the request in their place."""
+        return rates_of(self.request, self.catalog.exchange_rates)
 
     @cached_property
     def adjustments(self) -> tuple[Adjustment, ...]:
@@ -303,38 +310,18 @@ class Market:
         )
 
     def _native(self, offer: Offer, multiplier: float) -> NativePrice:
-        rate = self.catalog.exchange_rates.find(offer.currency)
+        rate = self.rates.find(offer.currency)
         return NativePrice(
             currency=offer.currency,
             price_per_hour=str(offer.price_per_hour),
             upfront=str(offer.upfront),
             units_per_usd=str(rate.units_per_usd),
-            rate_date=None if offer.currency == "USD" else rate.date,
+            rate_date=None if rate.date == dt.date.min else rate.date,
             multiplier=multiplier,
             as_of=offer.as_of,
             source=offer.source,
             sku=offer.sku,
         )
-
-
-def custom_table(offers: Sequence[CustomOffer]) -> OfferTable:
-    """The team's own prices as a table; row `i` is the i-th of them."""
-    return OfferTable.from_offers(
-        Offer(
-            provider=given.provider,
-            region=given.region,
-            instance_type=given.instance_type or "custom",
-            accelerator=_slug(given.accelerator, f"custom_offers.{i}.accelerator"),
-            accelerator_count=Fraction(str(given.accelerator_count)).limit_denominator(1000),
-            purchase_option=given.purchase_option,
-            price_per_hour=Decimal(str(given.usd_per_hour)),
-            upfront=Decimal(str(given.upfront_usd)),
-            term_months=given.term_months or 0,
-            zone=given.label,
-            source="request",
-        )
-        for i, given in enumerate(offers)
-    )
 
 
 def _slug(name: str, field_name: str) -> str:

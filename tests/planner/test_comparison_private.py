@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from typing import Any
 
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 from planner.costing.results import ScenarioKey
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog, Region
 from tests.planner.costing.market_of import catalog, compared, offer
 
@@ -71,3 +74,42 @@ def test_a_private_offer_keeps_to_the_interconnect() -> None:
     offers = [private("on_demand", 10)]
     found = compared(catalog(offer("60")), 5840, custom_offers=offers, constraints=limits, **ALONE)
     assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
+
+
+CHINA = {"provider": "aws", "region": "cn-north-1", "currency": "CNY"}
+RATES = ExchangeRates.of(
+    [
+        ExchangeRate("CNY", dt.date(2026, 6, 1), Decimal("8")),
+        ExchangeRate("EUR", dt.date(2026, 6, 1), Decimal("0.5")),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("currency", "rates", "price", "dated"),
+    [
+        ("CNY", {}, 80, "2026-06-01"),
+        ("CNY", {"CNY": 10}, 80, None),
+        ("USD", {"CNY": {"units_per_usd": 10, "as_of": "2026-11"}}, 8, "2026-11-01"),
+        ("EUR", {"CNY": 10}, 4, None),
+        ("EUR", {"EUR": 0.25}, 2.5, "2026-06-01"),
+    ],
+)
+def test_a_given_rate_converts_native_prices_too(
+    currency: str, rates: dict[str, Any], price: float, dated: str | None
+) -> None:
+    """80 CNY an hour stay 80 CNY whatever the rate, and are as many dollars as it says."""
+    prices = Catalog.of([offer("80", **CHINA)], exchange_rates=RATES)  # type: ignore[arg-type]
+    answer = compared(
+        prices, 5840, currency=currency, exchange_rates=rates, sensitivity=False, **ALONE
+    ).as_dict()
+    assert float(answer["scenarios"][0]["lines"][0]["unit_price"]) == pytest.approx(price)
+    (shown,) = answer["offers"].values()
+    assert shown["rate_date"] == dated
+    assert float(shown["units_per_usd"]) == (rates and 10 if "CNY" in rates else 8)
+    assert shown["multiplier"] == 1.0
+
+
+def test_the_dollar_has_no_rate_of_its_own() -> None:
+    with pytest.raises(InvalidInput, match=r"exchange_rates.USD: 2.*allowed is 1"):
+        compared(exchange_rates={"USD": 2})
