@@ -161,7 +161,10 @@ class _Solver:
         if not owned:
             return "no server fits"
         months = self.project.calendar.months
-        to_buy = [s for s in owned if s.existing is None and s.max_units != 0]
+        offered = [s for s in owned if s.existing is None]
+        to_buy = [s for s in offered if s.max_units != 0]
+        if offered and not to_buy and not _in_place(self.project):
+            return "no server may be bought: max_units is 0"
         if to_buy and first_arrival(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""

@@ -200,3 +200,9 @@ def test_small_amounts_are_said_to_the_cent() -> None:
     assert "Present value 30.00 USD" in because(found)
     tiny = compared(catalog(RENT), 0.01, horizon_months=1, **ALONE)
     assert "Present value 0.08 USD" in because(tiny)
+
+
+def test_servers_of_which_none_may_be_bought_are_the_reason() -> None:
+    found = compared(on_prem={"servers": [box(max_units=0)]})
+    why_not = found.scenarios[ScenarioKey.ON_PREM].why_not
+    assert why_not == ("no server may be bought: max_units is 0",)
