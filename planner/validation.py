@@ -31,6 +31,8 @@ def _month(value: object) -> object:
         raise ValueError(f"{shown(value)} is not a month; write it as YYYY-MM, such as 2027-01")
     if value < "1900":
         raise ValueError(f"{value} is before 1900-01; write the month as YYYY-MM")
+    if value > "2199-12":
+        raise ValueError(f"{value} is after 2199-12; write the month as YYYY-MM")
     return dt.date(int(value[:4]), int(value[5:]), 1)
 
 
@@ -38,9 +40,15 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+SMALLEST_NUMBER = 1e-12
+"""Products of a few such numbers, and quotients by them, are still finite."""
+
+
 def _finite(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**300:
         raise ValueError("a number this large cannot be used; allowed are numbers up to 1e300")
+    if isinstance(value, float) and 0 < abs(value) < SMALLEST_NUMBER:
+        raise ValueError(f"{value:g} is too small to count with; allowed are 0 and from 1e-12 up")
     return value
 
 

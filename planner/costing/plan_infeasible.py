@@ -64,7 +64,7 @@ def clashes(market: Market) -> tuple[Clash, ...]:
         for limit, slack in found
         if slack is not None
     ]
-    return tuple(alone) or _together(rows, limits)
+    return tuple(alone) or (_together(rows, limits) if limits else ())
 
 
 def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[Clash, ...]:

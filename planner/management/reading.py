@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pricing.invalid_input import InvalidInput
+from pricing.rest import without_repeats
 
 MAX_REQUEST_BYTES = 10_000_000
 """Largest request that is read."""
@@ -21,13 +22,17 @@ def read_request(name: str) -> dict[str, Any]:
     kind = Path(name).suffix.lower()
     is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
     try:
-        found = json.loads(text, parse_constant=_refuse) if is_json else tomllib.loads(text)
+        found = _json(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         form = "JSON" if is_json else "TOML"
         raise InvalidInput("file", f"{name} is not {form}: {error}") from error
     if not isinstance(found, dict):
         raise InvalidInput("file", f"{name} holds no object; a request is an object of fields")
     return found
+
+
+def _json(text: str) -> object:
+    return json.loads(text, parse_constant=_refuse, object_pairs_hook=without_repeats)
 
 
 def _starts_as_json(text: str) -> bool:

@@ -66,7 +66,8 @@ def overhead(mtbf: float, save: float = CHECKPOINT_HOURS, restart: float = RESTA
     if math.isinf(mtbf):
         return 0.0
     interval = max(daly_interval(save, mtbf), save)
-    return min(0.95, save / interval + (interval / 2 + restart) / mtbf)
+    saving = save / interval if interval else 0.0  # a save that takes no time is made all the time
+    return min(0.95, saving + (interval / 2 + restart) / mtbf)
 
 
 def job_mtbf(accelerators: float) -> float:

@@ -133,3 +133,16 @@ def test_a_field_of_samples_is_named_though_the_kind_has_a_field_of_its_name(fie
     with pytest.raises(InvalidInput) as refusal:
         read_request({"workload": workload | {field: value}})
     assert refusal.value.field == f"workload.{field}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"start": "9999-12"}, "start"),
+        ({"price_adjustments": [{"multiplier": 1e-300}]}, "price_adjustments.0.multiplier"),
+        ({"finance": {"tax_rate": 5e-324}}, "finance.tax_rate"),
+        ({"on_prem": {"utilisation_ceiling": 1e-200}}, "on_prem.utilisation_ceiling"),
+    ],
+)
+def test_what_cannot_be_counted_with_is_refused(fields: dict[str, Any], field: str) -> None:
+    assert refusal(**fields).field == field

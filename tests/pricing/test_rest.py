@@ -90,6 +90,14 @@ def test_what_is_not_json_is_refused(body: bytes) -> None:
         _Parsed(body).value()
 
 
+@pytest.mark.parametrize(
+    ("body", "word"), [(b'{"a": 1, "a": 2}', "twice"), (b'{"a": ' + b"9" * 5000 + b"}", "digits")]
+)
+def test_what_could_be_read_two_ways_or_not_at_all_is_refused(body: bytes, word: str) -> None:
+    with pytest.raises(exceptions.ParseError, match=word):
+        _Parsed(body).value()
+
+
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])
 def test_text_that_no_database_holds_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput, match="surrogate"):

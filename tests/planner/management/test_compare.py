@@ -104,3 +104,9 @@ def test_toml_on_standard_input_may_begin_with_a_table(monkeypatch: pytest.Monke
     text = '[workload]\nkind = "accelerator_hours"\naccelerator = "H100"\nhours_per_month = 10\n'
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     assert reading.read_request("-")["workload"]["hours_per_month"] == 10
+
+
+def test_a_field_given_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text('{"horizon_months": 12, "horizon_months": 24}')
+    assert "twice" in refused(capsys, str(path))

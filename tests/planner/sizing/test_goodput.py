@@ -65,3 +65,7 @@ def test_a_dearer_band_never_leaves_more_and_more_nodes_leave_less():
 def test_more_interruptions_never_leave_more(one, other, nodes):
     few, many = sorted((one, other))
     assert 0 < spot_goodput(many, nodes) <= spot_goodput(few, nodes) <= 1
+
+
+def test_a_checkpoint_that_takes_no_time_costs_no_time_to_save() -> None:
+    assert 0 <= spot_goodput(0.2, save=0.0, restart=0.0) <= 1
