@@ -5,7 +5,7 @@ BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 WORKERS ?= 2
 .DEFAULT_GOAL := help
-.PHONY: help run test pure check format fuzz faults focus bench lock clean
+.PHONY: help run test sweep pure check format fuzz faults focus bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,6 +33,10 @@ run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127
 test: .make/venv-dev .make/npm ## Everything a change needs
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+sweep: .make/venv-dev .make/npm ## Every page in a real browser, in every width and colour
+	@.ci/browser
+	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner/web $(ARGS)
 
 PURE_ROOMS := tests/planner/sizing tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
 pure: .make/venv-dev ## The pure rooms alone: no Django, no database

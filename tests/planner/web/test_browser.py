@@ -52,6 +52,7 @@ def base(live_server):
     return live_server.url
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_clean_and_accessible_at_every_width_and_in_both_colours(chromium, base, name):
     with visit(chromium, base) as here:

@@ -138,6 +138,7 @@ def settled(here: Visit, address: str) -> Page:
     return page
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_every_page_is_clean(work, full, enter, theme, width):
     owner = work.users[Role.OWNER]
@@ -149,6 +150,7 @@ def test_every_page_is_clean(work, full, enter, theme, width):
     assert {name: problems for name, problems in found.items() if problems} == {}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("address", ["login", "signup", "password/reset"])
 def test_every_account_page_is_clean(db, settings, enter, theme, width, address):
@@ -263,6 +265,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, width, name):
