@@ -36,7 +36,7 @@ test: .make/venv-dev .make/npm ## Everything a change needs
 
 sweep: .make/venv-dev .make/npm ## Every page in a real browser, in every width and colour
 	@.ci/browser
-	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner/web $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner $(ARGS)
 
 PURE_ROOMS := tests/planner/sizing tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
 pure: .make/venv-dev ## The pure rooms alone: no Django, no database

@@ -23,6 +23,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Iterator[Page]:
         browser.close()
 
 
+@pytest.mark.sweep
 def test_the_page_lists_operations_and_breaks_no_policy(page: Page, live_server: Any) -> None:
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
