@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -21,12 +20,12 @@ from rest_framework.parsers import JSONParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from pricing import plain_json
 from pricing.invalid_input import InvalidInput
 
 PROBLEM_JSON = "application/problem+json"
 MAX_JSON_DEPTH = 24
 """Levels of nesting a body may have; the deepest request of the contract has 6."""
-MAX_JSON_DIGITS = 1000
 
 
 class PayloadTooLarge(exceptions.APIException):
@@ -136,12 +135,7 @@ class GuardedJSONParser(JSONParser):
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
         try:
-            value = json.loads(
-                raw.decode("utf-8"),
-                parse_constant=_refuse_constant,
-                parse_int=_whole_number,
-                object_pairs_hook=without_repeats,
-            )
+            value = plain_json.loads(raw.decode("utf-8"))
         except RecursionError:
             raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels") from None
         except ValueError as error:
@@ -169,26 +163,6 @@ def check_length(request: Any, limit_bytes: int) -> None:
         raise exceptions.UnsupportedMediaType(
             encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
         )
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")
-
-
-def _whole_number(digits: str) -> int:
-    if len(digits) > MAX_JSON_DIGITS:
-        raise ValueError(f"a number of more than {MAX_JSON_DIGITS:,} digits")
-    return int(digits)
-
-
-def without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """A field given twice means two things; which one was meant is not for us to guess."""
-    fields: dict[str, object] = {}
-    for name, value in pairs:
-        if name in fields:
-            raise ValueError(f"{name[:60]!r} is given twice; give it once")
-        fields[name] = value
-    return fields
 
 
 def _check_json(value: object) -> None:

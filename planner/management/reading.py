@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+from pricing import plain_json
 from pricing.invalid_input import InvalidInput
-from pricing.rest import without_repeats
 
 MAX_REQUEST_BYTES = 10_000_000
 """Largest request that is read."""
@@ -22,17 +21,13 @@ def read_request(name: str) -> dict[str, Any]:
     kind = Path(name).suffix.lower()
     is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
     try:
-        found = _json(text) if is_json else tomllib.loads(text)
+        found = plain_json.loads(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         form = "JSON" if is_json else "TOML"
         raise InvalidInput("file", f"{name} is not {form}: {error}") from error
     if not isinstance(found, dict):
         raise InvalidInput("file", f"{name} holds no object; a request is an object of fields")
     return found
-
-
-def _json(text: str) -> object:
-    return json.loads(text, parse_constant=_refuse, object_pairs_hook=without_repeats)
 
 
 def _starts_as_json(text: str) -> bool:
@@ -55,7 +50,3 @@ def read_text(name: str, max_bytes: int) -> str:
         raise InvalidInput("file", f"{name} is not UTF-8 text") from error
     except OSError as error:
         raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not a number")
