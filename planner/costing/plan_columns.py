@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -152,32 +152,35 @@ class StartColumns:
 
     def entries(self, chosen: Ints) -> Entries:
         """The entries of the chosen starts, in that order."""
-        pieces = [self._entries_of(int(j)) for j in chosen]
-        sizes = [row.size for row, _ in pieces]
-        return Entries(
-            start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            row=np.concatenate([np.zeros(0, np.int64), *(row for row, _ in pieces)]),
-            value=np.concatenate([np.zeros(0), *(value for _, value in pieces)]),
-        )
+        pieces = [*self._in_months_up(chosen), *self.beside_months_up(chosen)]
+        return Entries.ordered(pieces, chosen.size)
 
-    def _entries_of(self, j: int) -> tuple[Ints, Floats]:
-        starts, rows = self.starts, self.rows
-        kind, copy = int(starts.kind[j]), self.months * np.arange(self.copies)[:, None]
-        up = (np.arange(starts.first[j], starts.last[j]) + copy).ravel()
-        value = self._value[:, kind, up]
-        kept = self._has_row[:, up] & (value != 0)
-        all_rows, all_values = [self._row[:, up][kept]], [value[kept]]
+    def _in_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+        starts = self.starts
+        served = starts.last[chosen] - starts.first[chosen]
+        column = np.repeat(np.arange(chosen.size), served)
+        since = np.arange(column.size) - np.repeat(served.cumsum() - served, served)
+        month, kind = starts.first[chosen][column] + since, starts.kind[chosen][column]
+        for copy in range(self.copies):
+            up = month + self.months * copy
+            for row, value in zip(self._row, self._value, strict=True):
+                yield row[up], column, value[kind, up]
+
+    def beside_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """(row, column, value) of what does not come from units being up: the starts' money."""
+        rows, column = self.rows, np.arange(chosen.size)
         if self.cash is not None:
-            paid = np.flatnonzero(self.cash[j])
-            all_rows.append(rows.budget_row[(paid + copy).ravel()])
-            all_values.append(np.tile(self.cash[j, paid], self.copies))
-        if rows.capex_row != ABSENT and self.capex[j]:
-            all_rows.append(np.array([rows.capex_row]))
-            all_values.append(self.capex[j : j + 1])
-        if rows.limited_row[kind] != ABSENT:
-            all_rows.append(rows.limited_row[kind : kind + 1])
-            all_values.append(np.ones(1))
-        return np.concatenate(all_rows), np.concatenate(all_values)
+            at, month = np.nonzero(self.cash[chosen])
+            for copy in range(self.copies):
+                row = rows.budget_row[month + self.months * copy]
+                yield row, at, self.cash[chosen[at], month]
+        yield np.full(chosen.size, rows.capex_row), column, self.capex[chosen]
+        yield rows.limited_row[self.starts.kind[chosen]], column, np.ones(chosen.size)
+
+    def limits_units_up(self) -> Bools:
+        """[K, T] whether a unit of a kind that is up in a month is in any row, of any copy."""
+        is_in = (self._has_row[:, None] & (self._value != 0)).any(axis=0)
+        return np.asarray(is_in.reshape(len(is_in), self.copies, self.months).any(axis=1), bool)
 
     def are_up(self, chosen: Ints, month: int) -> Bools:
         """[chosen] whether a unit of each start is up in a month, of whichever copy."""

@@ -109,18 +109,20 @@ class LinearProgram:
         node_limit: int | None = None,
         start: Floats | None = None,
     ) -> WholeOutcome:
-        """The best solution in which `columns` are whole; the programme is spent afterwards."""
+        """The best solution in which `columns` are whole; the programme is spent afterwards.
+
+        The search begins with the values `start` of those columns, where they are given.
+        """
         highs = self._highs
-        highs.setOptionValue("presolve", "choose")
+        for option, value in _WHOLE_OPTIONS.items():
+            highs.setOptionValue(option, value)
         highs.setOptionValue("mip_rel_gap", gap)
-        highs.setOptionValue("mip_abs_gap", 0.0)
-        highs.setOptionValue("mip_heuristic_run_root_reduced_cost", False)
         if node_limit is not None:
             highs.setOptionValue("mip_max_nodes", node_limit)
         kinds = np.ones(columns.size, np.uint8)
         highs.changeColsIntegrality(columns.size, columns.astype(np.int32), kinds)
         if start is not None:
-            highs.setSolution(start.size, np.arange(start.size, dtype=np.int32), start)
+            highs.setSolution(start.size, columns.astype(np.int32), start)
         highs.run()
         info = highs.getInfo()
         if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
@@ -137,6 +139,17 @@ _OPTIONS: dict[str, bool | int | float | str] = {
     "threads": 1,
     "random_seed": 0,
     "presolve": "off",
+    "simplex_scale_strategy": 0,
     "primal_feasibility_tolerance": _TOLERANCE,
     "dual_feasibility_tolerance": _TOLERANCE,
 }
+_FREE_COLUMN, _DOUBLETON, _AGGREGATOR = 1 << 8, 1 << 9, 1 << 12
+_WHOLE_OPTIONS: dict[str, bool | int | float | str] = {
+    "presolve": "choose",
+    "simplex_scale_strategy": 2,
+    "presolve_rule_off": _FREE_COLUMN | _DOUBLETON | _AGGREGATOR,
+    "mip_abs_gap": 0.0,
+    "mip_heuristic_run_root_reduced_cost": False,
+    "mip_heuristic_run_feasibility_jump": False,
+}
+"""The rules of presolve that are off would put sums of starts back for the units up."""

@@ -48,14 +48,6 @@ class Master:
             self.continuous.cost, np.zeros(count), np.full(count, np.inf), self.continuous.entries
         )
 
-    def over(self, starts: Ints) -> Master:
-        """A model of its own with the same cuts, over those starts alone."""
-        other = Master(self.rows, self.continuous, self.starts, elastic=self.elastic)
-        other.add_starts(starts)
-        if self.cuts:
-            other.add_cuts(self.cuts)
-        return other
-
     def solve(self) -> bool:
         """Solve to the end: no start and no cut would change the optimum. False: infeasible."""
         if not self._price_out():

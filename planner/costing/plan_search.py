@@ -9,12 +9,15 @@ import numpy as np
 from planner.costing.plan_market import Ints
 from planner.costing.plan_master import Master
 from planner.costing.plan_problem import Floats
+from planner.costing.plan_whole import Found, Proof, best_of
 
 WHOLE = 1e-6
 """A number of units nearer than this to a whole one is that one."""
 _ROUND_UP_FROM = 0.3
 """Fraction of a unit from which a dive begins the whole unit: a missing one costs more, as
 rentals stand in for it, than one too many."""
+_TOGETHER, _TOGETHER_FROM = 6, 0.6
+"""So many fractions a dive settles at once, if the others are as large as that."""
 _BESIDE_THE_RELAXED = 20
 """Starts of least reduced cost that a dive may begin besides those of the relaxed plan."""
 _SMALL = 25_000
@@ -31,14 +34,6 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Found:
-    """Whole units begun [n] and what they cost, in scaled money."""
-
-    begun: Floats
-    cost: float
-
-
-@dataclass(frozen=True)
 class Style:
     """How a dive settles fractions."""
 
@@ -52,71 +47,94 @@ _STYLES = (Style(3, True), Style(2, False))
 
 
 def dive(master: Master, style: Style = _STYLES[0], cutoff: float = np.inf) -> Found | None:
-    """Whole units begun: one fraction after another settled, the rest solved anew each time.
+    """Whole units begun: the largest fractions settled, the rest solved anew, until none is left.
 
     The master's bounds are put back afterwards. None where it ends in a dead end, or where the
     plan will cost at least `cutoff`.
     """
-    first, count = master.continuous.count, master.chosen.size
-    lower, upper = np.zeros(count), master.starts.starts.most[master.chosen].copy()
-    touched: set[int] = set()
-    found, cost = None, np.inf
-    patience = style.patience * _fractions(master.values()[first:])
-    for step in range(patience + count + 1):
-        units = master.values()[first:]
-        column = _next(units, lower, upper, style)
-        if column is None:
-            found, cost = np.round(units), master.program.objective
-            break
-        touched.add(column)
-        up_from = _ROUND_UP_FROM if step < patience else 0.0
-        if not _settle(master, column, float(units[column]), up_from, lower, upper):
-            break
-        if master.program.objective >= cutoff:
-            break
-    for column in sorted(touched):
-        master.program.set_bounds(
-            first + column, 0.0, float(master.starts.starts.most[master.chosen[column]])
-        )
-    if found is None:
+    steps = _Dive(master, style)
+    found = steps.run(cutoff)
+    steps.undo()
+    return found
+
+
+class _Dive:
+    """The bounds of the units begun, drawn closer step by step."""
+
+    def __init__(self, master: Master, style: Style) -> None:
+        self.master, self.style = master, style
+        self.most = master.starts.starts.most[master.chosen]
+        self.lower, self.upper = np.zeros(self.most.size), self.most.copy()
+
+    def run(self, cutoff: float) -> Found | None:
+        units = self._units()
+        patience = self.style.patience * int((np.abs(units - np.round(units)) > WHOLE).sum())
+        for step in range(patience + units.size + 1):
+            if step and self.master.program.objective >= cutoff:
+                return None
+            columns = self._next(units)
+            if columns.size == 0:
+                return Found(self._begun(units), self.master.program.objective)
+            up_from = _ROUND_UP_FROM if step < patience else 0.0
+            if not self._settle(columns, units, up_from):
+                return None
+            units = self._units()
         return None
-    return Found(_begun(master, np.concatenate([np.zeros(first), found])), cost)
 
+    def undo(self) -> None:
+        for column in np.flatnonzero((self.lower > 0) | (self.upper < self.most)):
+            self._bound(int(column), 0.0, float(self.most[column]))
 
-def _fractions(units: Floats) -> int:
-    return int((np.abs(units - np.round(units)) > WHOLE).sum())
+    def _units(self) -> Floats:
+        return self.master.values()[self.master.continuous.count :]
 
+    def _begun(self, units: Floats) -> Floats:
+        begun = np.zeros(self.master.starts.cost.size)
+        begun[self.master.chosen] = np.round(units)
+        return begun
 
-def _next(units: Floats, lower: Floats, upper: Floats, style: Style) -> int | None:
-    """The fraction to settle next: the largest."""
-    fraction = units - np.floor(units + WHOLE)
-    open_ = np.flatnonzero((fraction > WHOLE) & (lower < upper))
-    if open_.size == 0:
-        return None
-    beside_whole = style.beside_whole_first & (units[open_] > 1)
-    return int(open_[(fraction[open_] + beside_whole).argmax()])
+    def _next(self, units: Floats) -> Ints:
+        """The fraction to settle next, the largest, then those to round up along with it."""
+        fraction = units - np.floor(units + WHOLE)
+        open_ = np.flatnonzero((fraction > WHOLE) & (self.lower < self.upper))
+        if open_.size == 0:
+            return open_
+        beside_whole = self.style.beside_whole_first & (units[open_] > 1)
+        first = open_[(fraction[open_] + beside_whole).argmax()]
+        others = open_[(fraction[open_] > _TOGETHER_FROM) & (open_ != first)]
+        nearest = np.argsort(-fraction[others], kind="stable")[: _TOGETHER - 1]
+        return np.concatenate([[first], others[nearest]])
 
+    def _settle(self, columns: Ints, units: Floats, up_from: float) -> bool:
+        """Round the columns and solve; the first alone, either way, where that has no solution."""
+        first, others = int(columns[0]), columns[1:]
+        up = units[first] - np.floor(units[first]) > up_from
+        if others.size:
+            before = self.lower[others]
+            for column in others.tolist():
+                self._bound(column, float(np.ceil(units[column])), float(self.upper[column]))
+            if self._solves(first, float(units[first]), up):
+                return True
+            for column, low in zip(others.tolist(), before.tolist(), strict=True):
+                self._bound(column, low, float(self.upper[column]))
+        value = float(units[first])
+        return self._solves(first, value, up) or self._solves(first, value, not up)
 
-def _settle(
-    master: Master, column: int, units: float, up_from: float, lower: Floats, upper: Floats
-) -> bool:
-    """Round one column and solve; the other way where the first has no solution."""
-    low, high = lower[column], upper[column]
-    up = units - np.floor(units) > up_from
-    for rounded_up in (up, not up):
-        lower[column], upper[column] = low, high
-        if rounded_up:
-            lower[column] = np.ceil(units)
-        else:
-            upper[column] = np.floor(units)
-        if lower[column] > upper[column]:
-            continue
-        master.program.set_bounds(
-            master.continuous.count + column, float(lower[column]), float(upper[column])
-        )
-        if master.program.run():
+    def _solves(self, column: int, units: float, up: bool | np.bool_) -> bool:
+        """Whether there is a solution with a column rounded; its bounds stay only if there is."""
+        low, high = float(self.lower[column]), float(self.upper[column])
+        new = (float(np.ceil(units)), high) if up else (low, float(np.floor(units)))
+        if new[0] > new[1]:
+            return False
+        self._bound(column, *new)
+        if self.master.program.run():
             return True
-    return False
+        self._bound(column, low, high)
+        return False
+
+    def _bound(self, column: int, low: float, high: float) -> None:
+        self.lower[column], self.upper[column] = low, high
+        self.master.program.set_bounds(self.master.continuous.count + column, low, high)
 
 
 def cheapest_first(reduced: Floats, most: int) -> Ints:
@@ -145,7 +163,7 @@ class Search:
         if self._open(found) <= ROUNDING:
             return found.begun
         needed = self._needed(found, reduced)
-        if not self._is_small(needed) and not self._is_close(found, needed):
+        if not self._is_settled(found, needed):
             nearest = cheapest_first(reduced, _NEAREST)
             found = self._among(nearest, found, _CLOSE, _SMALL_NODES, is_exact=False)
             needed = self._needed(found, reduced)
@@ -170,7 +188,7 @@ class Search:
         for style in _STYLES:
             found = dive(self.master, style, np.inf if best is None else best.cost)
             best = best if found is None else found
-            if best is not None and self._is_close(best, self._needed(best, reduced)):
+            if best is not None and self._is_settled(best, self._needed(best, reduced)):
                 break
             self.master.program.run()
         return best
@@ -178,6 +196,10 @@ class Search:
     def _needed(self, found: Found, reduced: Floats) -> Ints:
         """Starts that a plan better than `found` may begin; no other one pays."""
         return np.flatnonzero(reduced <= (found.cost - self.bound) * (1 + ROUNDING) + ROUNDING)
+
+    def _is_settled(self, found: Found, needed: Ints) -> bool:
+        """Whether the next step is the exact search, or none."""
+        return self._is_small(needed) or self._is_close(found, needed)
 
     def _is_close(self, found: Found, needed: Ints) -> bool:
         return self._open(found) <= (_CLOSE if needed.size <= _SOME else 2 * _CLOSE)
@@ -188,16 +210,14 @@ class Search:
 
     def _everything(self) -> Floats | None:
         """The best plan among all starts, where a dive found none."""
-        master = self.master
-        master.add_starts(np.arange(master.starts.cost.size))
-        columns = master.continuous.count + np.arange(master.chosen.size)
-        outcome = master.program.whole(columns, gap=self.gap, node_limit=self.node_limit)
-        if outcome.values is None and np.isfinite(outcome.bound):  # neither found nor ruled out
-            outcome = master.program.whole(columns, gap=1.0, node_limit=_UNLIMITED)
-        if outcome.values is None:
+        starts = np.arange(self.master.starts.cost.size)
+        proof = self._best_of(starts, None, self.gap, self.node_limit)
+        if proof.found is None and np.isfinite(proof.bound):  # neither found nor ruled out
+            proof = self._best_of(starts, None, 1.0, _UNLIMITED)
+        if proof.found is None:
             return None
-        self.bound = max(self.bound, min(outcome.bound, outcome.objective))
-        return _begun(master, outcome.values)
+        self.bound = max(self.bound, min(proof.bound, proof.found.cost))
+        return proof.found.begun
 
     def _among(
         self,
@@ -213,17 +233,25 @@ class Search:
         Exact where every start left out has a reduced cost above what is open: then no better
         plan begins it, and the bound of this smaller model holds for all.
         """
-        own = self.master.over(np.union1d(starts, np.flatnonzero(found.begun)))
-        columns = own.continuous.count + np.arange(own.chosen.size)
-        outcome = own.program.whole(columns, gap=gap, node_limit=node_limit)
+        wanted = np.union1d(starts, np.flatnonzero(found.begun))
+        proof = self._best_of(wanted, found, gap, node_limit)
+        best = found
+        if proof.found is not None and proof.found.cost < found.cost:
+            best = proof.found
         if is_exact:
-            self.bound = max(self.bound, min(outcome.bound, found.cost, outcome.objective))
-        if outcome.values is None or outcome.objective >= found.cost:
-            return found
-        return Found(_begun(own, outcome.values), outcome.objective)
+            self.bound = max(self.bound, min(proof.bound, best.cost))
+        return best
 
-
-def _begun(master: Master, values: Floats) -> Floats:
-    begun = np.zeros(master.starts.cost.size)
-    begun[master.chosen] = np.round(values[master.continuous.count :])
-    return begun
+    def _best_of(
+        self, starts: Ints, known: Found | None, gap: float, node_limit: int | None
+    ) -> Proof:
+        master = self.master
+        return best_of(
+            master.rows,
+            master.continuous,
+            master.starts,
+            starts,
+            gap=gap,
+            node_limit=node_limit,
+            known=known,
+        )
