@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from planner.sizing.goodput import goodput_of
 from planner.sizing.measured import FULL, LOW, MIXED
 from planner.sizing.published import PublishedRun, published_runs
-from planner.sizing.relative import throughput_index
+from planner.sizing.relative import DIGITS, throughput_index
 from planner.sizing.work import Work, size_at_work, work_of
 from planner.sizing.workload import Training
 from pricing.accelerators import Accelerator, get
@@ -244,17 +245,18 @@ def _fit(runs: Sequence[PublishedRun]) -> tuple[float, float]:
     seen = np.array([_observed(run) for run in runs])
     design = np.column_stack([np.ones(len(runs)), seen[:, 0]])
     target = seen[:, 1]
-    prior = np.array([_QUALITY_WEIGHT[r.quality] * _family_share(r, runs) for r in runs])
+    of_family = Counter(run.family for run in runs)
+    prior = np.array([_QUALITY_WEIGHT[r.quality] / of_family[r.family] for r in runs])
     weights, fitted = prior, np.zeros(2)
     for _ in range(_ROUNDS):
         weighted = design.T * weights
         last = fitted
         fitted = np.linalg.solve(weighted @ design + np.diag([1e-9, _RIDGE]), weighted @ target)
-        if np.allclose(fitted, last, rtol=0.0, atol=1e-9):
+        if np.abs(fitted - last).max() <= 1e-9:
             break
         residual = np.abs(target - design @ fitted)
         weights = prior * np.minimum(1.0, _HUBER / np.maximum(residual, 1e-9))
-    return float(fitted[0]), float(fitted[1])
+    return round(float(fitted[0]), DIGITS), round(float(fitted[1]), DIGITS)
 
 
 @cache
@@ -275,10 +277,6 @@ def _log_realised(run: PublishedRun) -> float:
 
 def _useful_share(run: PublishedRun) -> float:
     return 1.0 if run.hours_exclude_downtime else goodput_of(run_accelerators(run))
-
-
-def _family_share(run: PublishedRun, runs: Sequence[PublishedRun]) -> float:
-    return 1.0 / sum(other.family == run.family for other in runs)
 
 
 @cache

@@ -18,7 +18,8 @@ from planner.sizing.estimate import estimate
 from pricing.accelerators import get
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
-from tests.planner.costing.market_of import H100, catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import H100, catalog, offer
 from tests.planner.workspace import Workspace
 
 SERVER = {

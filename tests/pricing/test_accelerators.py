@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pricing import accelerators
 from pricing.accelerators import Accelerator, all_accelerators, find, get, resolve
 from pricing.invalid_input import InvalidInput
+from tests.properties import examples
 
 KNOWN_NAMES = {
     # the contract's own examples
@@ -154,6 +155,7 @@ def test_the_table_covers_v100_to_gb300_tpu_trainium_gaudi_and_mi300x() -> None:
     assert {"aws-trainium3", "aws-inferentia", "intel-gaudi3", "amd-mi300x"} <= slugs
 
 
+@examples(20, 2000)
 @given(st.text(max_size=40))
 def test_any_text_resolves_or_is_refused_never_crashes(text: str) -> None:
     if find(text) is None:
@@ -163,6 +165,7 @@ def test_any_text_resolves_or_is_refused_never_crashes(text: str) -> None:
         assert resolve(text) is find(text)
 
 
+@examples(20, 2000)
 @given(st.sampled_from(all_accelerators()), st.randoms(use_true_random=False))
 def test_case_and_order_of_words_do_not_matter(one: Accelerator, random: object) -> None:
     for alias in one.aliases:

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from decimal import Decimal
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from pricing.offers import Offer
 from pricing.snapshot import Catalog
 from tests.planner.costing.market_of import H100, offer
-
-IS_LONG = os.environ.get("FUZZ") == "1"
-
-
-def examples(short: int, long: int) -> settings:
-    """Settings of a property: a few examples always, many under FUZZ=1."""
-    return settings(
-        max_examples=long if IS_LONG else short,
-        deadline=None,
-        derandomize=not IS_LONG,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
 
 
 def price(low: float, high: float) -> st.SearchStrategy[Decimal]:

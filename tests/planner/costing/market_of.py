@@ -7,7 +7,6 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from planner.comparison import Comparison, compare
 from pricing.offers import Offer, PurchaseOption
 from pricing.snapshot import Catalog
 
@@ -54,7 +53,3 @@ def request_of(hours: Any = 4000, **fields: Any) -> dict[str, Any]:
     workload = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours}
     plain = {"start": "2027-01", "horizon_months": 24, "workload": workload}
     return plain | {"sensitivity": False} | fields
-
-
-def compared(prices: Catalog = CATALOG, hours: Any = 4000, **fields: Any) -> Comparison:
-    return compare(request_of(hours, **fields), prices, today=TODAY)

@@ -15,6 +15,7 @@ from planner.costing.finance import (
     tax_shield,
     trend_factors,
 )
+from tests.properties import examples
 
 RATES = st.floats(0, 1)
 
@@ -23,11 +24,13 @@ def test_a_year_from_now_is_worth_less_by_the_rate() -> None:
     assert discount_factors(0.1, 13)[12] == pytest.approx(1 / 1.1)
 
 
+@examples(25, 2000)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=120))
 def test_at_rate_zero_present_cost_is_the_sum(flows: list[float]) -> None:
     assert net_present_cost(flows, 0.0) == pytest.approx(sum(flows), abs=1e-6)
 
 
+@examples(25, 2000)
 @given(RATES, st.floats(1, 20))
 def test_the_annuity_repays_the_capital(rate: float, years: float) -> None:
     whole = int(years) or 1

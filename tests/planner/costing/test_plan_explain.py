@@ -92,9 +92,9 @@ def test_no_wider_limit_costs_more(seed):
 def test_the_advice_turns_where_a_node_is_busy_enough_to_commit():
     problem = steady(12, 24.0, [rental("rent", 12, 20.0)], [commitment("year", 12, monthly=9000.0)])
 
-    [point] = demand_switch_points(problem, least=0.05, tolerance=1e-4)
+    [point] = demand_switch_points(problem, least=0.05, tolerance=1e-3)
 
-    assert point.multiplier == pytest.approx(9000 / 14_600 / 3, rel=1e-3)
+    assert point.multiplier == pytest.approx(9000 / 14_600 / 3, rel=1e-2)
     assert (point.below, point.above) == (frozenset(), frozenset({"year"}))
 
 
@@ -105,7 +105,7 @@ def test_several_turns_between_two_samples_are_all_found():
     ]
     problem = steady(12, 8.0, [rental("rent", 12, 3.0, capacity=1.0)], sources)
 
-    points = demand_switch_points(problem, least=0.05, most=1.0, samples=2, tolerance=1e-3)
+    points = demand_switch_points(problem, least=0.05, most=1.0, samples=2, tolerance=0.02)
 
     assert [sorted(p.above) for p in points][-1] == ["year"]
     assert all(a.above == b.below for a, b in pairwise(points))

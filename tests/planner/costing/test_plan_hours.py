@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from planner.costing.plan_hours import HourSource, dispatch_hours
+from tests.properties import IS_LONG
 
 RENT = HourSource("rent", 8.0, 24.0)
 
@@ -89,7 +90,7 @@ def test_a_unit_dearer_to_run_than_the_rental_is_not_held():
     assert plan.units == {"old": 0}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(400 if IS_LONG else 12))
 def test_costs_what_the_model_of_every_hour_costs(seed):
     load, sources = random_case(seed)
     plan = dispatch_hours(load, sources)

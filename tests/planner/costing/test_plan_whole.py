@@ -26,7 +26,7 @@ def optimum(problem, known=None, chosen=None):
     return proof.found.cost * rows.cost_scale + problem.base_cost, proof
 
 
-@pytest.mark.parametrize("seed", [0, 1, 4, 6, 9])
+@pytest.mark.parametrize("seed", [5, 12, 21, 30, 35])
 def test_equals_the_optimum_of_the_plain_model(seed):
     problem = medium(seed)
 
@@ -38,7 +38,7 @@ def test_equals_the_optimum_of_the_plain_model(seed):
 
 
 def test_a_poor_plan_to_begin_with_costs_nothing():
-    problem = medium(1)
+    problem = medium(5)
     cost, proof = optimum(problem)
     nothing = Found(np.zeros(proof.found.begun.size), np.inf)
 

@@ -19,8 +19,8 @@ from planner.costing.shortlist import (
     hourly_shortlist,
 )
 from pricing.offers import Offer
-from tests.planner.costing.generated import examples
 from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
+from tests.properties import examples
 
 R = {H100: 1.0}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from tests.planner.costing.market_of import compared
+from tests.planner.comparison.compared import compared
 
 
 @cache

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from planner.sizing.calibration import calibrate
 from planner.sizing.estimate import estimate
 from pricing.invalid_input import InvalidInput
-from tests.planner.costing.generated import examples
+from tests.properties import examples
 
 NUMBERS = st.one_of(
     st.sampled_from([0, -1, 1, 1e3, 1e9, 7e9, 1e15, 1e18, 1e300, 10**400, True, 0.5, 1.5, None]),

@@ -15,7 +15,7 @@ from planner.sizing.goodput import (
     spot_goodput,
     young_interval,
 )
-from tests.planner.costing.generated import examples
+from tests.properties import examples
 
 HOURS_OF_NINE_MONTHS = 9 * 730
 

@@ -10,7 +10,7 @@ from planner.sizing.workload import Training
 from planner.validation import parse
 from pricing.accelerators import all_accelerators, get
 from pricing.invalid_input import InvalidInput
-from tests.planner.costing.generated import examples
+from tests.properties import examples
 
 A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
 CARDS = st.sampled_from(

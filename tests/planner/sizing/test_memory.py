@@ -20,7 +20,7 @@ from planner.sizing.throughput import training_of
 from planner.sizing.work import Shape
 from planner.sizing.workload import Training
 from pricing.accelerators import get
-from tests.planner.costing.generated import examples
+from tests.properties import examples
 
 A100 = get("nvidia-a100-80gb-sxm")
 

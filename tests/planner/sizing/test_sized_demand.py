@@ -13,7 +13,7 @@ from planner.sizing.workload import Workload
 from pricing.accelerators import all_accelerators
 from pricing.invalid_input import InvalidInput
 from pricing.offers import HOURS_PER_MONTH
-from tests.planner.costing.generated import examples
+from tests.properties import examples
 
 START = dt.date(2027, 1, 1)
 RUNS = [{"start": "2027-03", "deadline": "2027-04"}]
@@ -53,7 +53,7 @@ def test_a_later_deadline_never_needs_more_at_once():
         demand(
             training(runs=[{"start": "2027-01", "deadline": f"2027-{m:02d}"}])
         ).peak_accelerators.max()
-        for m in range(1, 13)
+        for m in (1, 2, 3, 6, 12)
     ]
     assert peaks == sorted(peaks, reverse=True)
 

@@ -12,9 +12,10 @@ from planner.comparison import compare
 from planner.costing.results import ScenarioKey
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
-from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer
 
-EXAMPLES = Path(__file__).parent.parent / "examples"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SCENARIOS = ["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from planner.costing.results import Scenario, ScenarioKey
-from tests.planner.costing.market_of import CATALOG, H100, catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
 
 NODE = 8 * 730.0
 

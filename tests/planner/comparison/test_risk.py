@@ -10,7 +10,7 @@ import pytest
 from planner.comparison import Comparison
 from planner.costing.exposure import exposure_of
 from planner.costing.risk import Spread, draw, risk_of, simulate
-from tests.planner.costing.market_of import compared
+from tests.planner.comparison.compared import compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
 SPREAD = Spread(

@@ -15,8 +15,9 @@ from planner.comparison import Comparison, compare
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import CONTAINS
 from pricing.offers import Offer
-from tests.planner.costing.generated import catalog_of, examples, markets, requests
+from tests.planner.costing.generated import catalog_of, markets, requests
 from tests.planner.costing.market_of import TODAY
+from tests.properties import examples
 
 pytestmark = pytest.mark.fuzz
 

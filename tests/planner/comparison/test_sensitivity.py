@@ -8,7 +8,8 @@ import pytest
 
 from planner.comparison import compare
 from planner.costing.sensitivity import costs_of
-from tests.planner.costing.market_of import CATALOG, TODAY, compared, request_of
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 
 SERVERS = {"servers": [{"server": "dgx-h100"}]}
 

@@ -10,7 +10,8 @@ import pytest
 from planner.costing.recommendation import proof
 from planner.costing.results import Scenario, ScenarioKey
 from pricing.invalid_input import InvalidInput
-from tests.planner.costing.market_of import catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
 
 ALONE: dict[str, Any] = {"on_prem": {"servers": []}}
 RENT = offer("60")

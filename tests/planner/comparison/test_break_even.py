@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from tests.planner.costing.market_of import (
-    CATALOG,
-    H100,
-    TODAY,
-    catalog,
-    compared,
-    offer,
-    request_of,
-)
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
 
 SERVER = {
     "server": "custom", "accelerator": H100, "accelerator_count": 8, "unit_price": 400_000,

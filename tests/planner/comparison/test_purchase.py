@@ -11,7 +11,8 @@ from planner.comparison import compare
 from planner.costing.results import Line, Scenario, ScenarioKey
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
-from tests.planner.costing.market_of import CATALOG, H100, TODAY, compared, request_of
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, request_of
 
 SERVER = {
     "server": "custom", "label": "node", "accelerator": H100, "accelerator_count": 8,

@@ -13,7 +13,8 @@ from planner.costing.results import ScenarioKey
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog, Region
-from tests.planner.costing.market_of import catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
 
 ALONE: dict[str, Any] = {"on_prem": {"servers": []}, "horizon_months": 6}
 WEST: dict[str, Any] = {"provider": "aws", "region": "eu-west-1"}

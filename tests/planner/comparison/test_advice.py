@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.costing.market_of import catalog, compared, offer
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
 
 PRICES = catalog(offer("55.04"), offer("30.00", "reserved", term_months=12), offer("20", "spot"))
 

@@ -1,0 +1,61 @@
+"""No figure depends on the number of cores, the seed of Python's hashes or the clock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+ASK = """
+import json, os, sys
+cores = int(sys.argv[1])
+if cores and hasattr(os, "sched_setaffinity"):
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+from tests.planner.comparison.compared import compared
+from planner.sizing.estimate import estimate
+workload = {"kind": "training", "parameters": 7e9, "tokens": 2e11, "accelerator": "H100 SXM",
+            "runs": [{"start": "2027-03", "deadline": "2027-06"}, {"start": "2028-03"}]}
+rising = [3000.0 + 170.0 * month for month in range(24)]
+answers = [
+    compared(hours=rising, constraints={"max_spot_share": 0.2}, risk={"samples": 2000, "seed": 7},
+             sensitivity=True).as_dict(),
+    compared(hours=[0.0] * 5 + [9000.0] * 19, constraints={"monthly_budget": 120000}).as_dict(),
+    estimate({"workload": workload}).as_dict(),
+]
+print(json.dumps(answers, sort_keys=True))
+"""
+
+
+def answers(cores: int = 0, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", ASK, str(cores)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def here() -> str:
+    return answers()
+
+
+@pytest.mark.parametrize(
+    ("cores", "environment"),
+    [
+        (1, {"PYTHONHASHSEED": "1"}),
+        (0, {"OPENBLAS_NUM_THREADS": "2", "PYTHONHASHSEED": "2"}),
+        (0, {"TZ": "Pacific/Kiritimati"}),
+    ],
+    ids=["one core", "two threads", "elsewhere"],
+)
+def test_another_machine_gives_the_very_same_figures(
+    here: str, cores: int, environment: dict[str, str]
+) -> None:
+    assert len(here) > 10_000
+    assert answers(cores, **environment) == here

@@ -1,0 +1,20 @@
+"""How many examples a property is tried on."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+IS_LONG = os.environ.get("FUZZ") == "1"
+IS_QUICK = os.environ.get("QUICK") == "1"
+
+
+def examples(short: int, long: int) -> settings:
+    """Settings of a property: some examples always, a few under QUICK=1, many under FUZZ=1."""
+    return settings(
+        max_examples=long if IS_LONG else max(short // 5, 2) if IS_QUICK else short,
+        deadline=None,
+        derandomize=not IS_LONG,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
