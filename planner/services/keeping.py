@@ -13,31 +13,45 @@ from planner.request import read_request
 from planner.services.projects import compose, create_project, create_scenario
 from planner.services.saved import save_comparison
 from pricing.invalid_input import InvalidInput
+from pricing.snapshot import Catalog
 
 Request = Mapping[str, Any]
 
 
 @transaction.atomic
 def keep_in_new_project(
-    access: Access, team: Team, request: Request, *, project: str, name: str, note: str = ""
+    access: Access,
+    team: Team,
+    request: Request,
+    *,
+    project: str,
+    name: str,
+    note: str = "",
+    pinned: Catalog | None = None,
 ) -> SavedComparison:
     """A project with the request's workload and assumptions, and its first saved comparison."""
     _expect_workload(request)
     assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
     values = {"name": project, "workload": request["workload"], "assumptions": assumptions}
     created = create_project(access, team, values)
-    return save_comparison(access, created, name=name, note=note)
+    return save_comparison(access, created, name=name, note=note, pinned=pinned)
 
 
 @transaction.atomic
 def keep_as_scenario(
-    access: Access, project: Project, request: Request, *, name: str, note: str = ""
+    access: Access,
+    project: Project,
+    request: Request,
+    *,
+    name: str,
+    note: str = "",
+    pinned: Catalog | None = None,
 ) -> SavedComparison:
     """A scenario of the project with what the request changes, and its saved comparison."""
     _expect_workload(request)
     changes = changes_between(compose(project), request)
     scenario = create_scenario(access, project, {"name": name, "changes": changes})
-    return save_comparison(access, project, name=name, note=note, scenario=scenario)
+    return save_comparison(access, project, name=name, note=note, scenario=scenario, pinned=pinned)
 
 
 def changes_between(base: Request, wanted: Request) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from planner.services.projects import compose
 from planner.services.webhooks import emit
 from pricing import catalog as catalogs
 from pricing.invalid_input import InvalidInput
+from pricing.snapshot import Catalog
 
 _MOVES_WITH_TIME = ("age_days",)
 """Parts of an answer that say how old it is; everything else replays to the cent."""
@@ -31,16 +32,21 @@ def save_comparison(
     note: str = "",
     scenario: Scenario | None = None,
     request: dict[str, Any] | None = None,
+    pinned: Catalog | None = None,
 ) -> SavedComparison:
-    """Answers the scenario's request (or `request`) and keeps it as a draft."""
+    """Answers the scenario's request (or `request`) and keeps it as a draft.
+
+    At `pinned` prices the request holds what the team adds already, as a shared address does.
+    """
     require(access, project.team_id, EDIT)
     given = compose(project, scenario) if request is None else request
     if not given.get("workload"):
         raise InvalidInput("request", "the project has no workload yet; give it one")
     today = timezone.now().date()
     fixed = {**given, "start": given.get("start") or next_month(today)}
-    market = catalogs.current()
-    answered = answer(fixed, project.team, market)
+    market = catalogs.current() if pinned is None else pinned
+    answered = answer(fixed, project.team if pinned is None else None, market)
+    kept = with_sources(answered.answer, answered.inherited)
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
         project=project,
@@ -52,9 +58,9 @@ def save_comparison(
         request=answered.request,
         inherited=answered.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
-        assumptions=answered.answer["assumptions"],
-        answer=answered.answer,
-        summary=summary_of(answered.answer),
+        assumptions=kept["assumptions"],
+        answer=kept,
+        summary=summary_of(kept),
         answered_on=today,
         created_by_id=access.user_id,
     )
@@ -161,11 +167,18 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
     return approved
 
 
+def may_approve(access: Access, saved: SavedComparison) -> bool:
+    """Whether this person may approve it once it is submitted: an approver who did not submit it,
+    or an owner."""
+    if saved.submitted_by_id == access.user_id:
+        return access.has_role(saved.team_id, Role.OWNER)
+    return access.has_role(saved.team_id, Role.APPROVER)
+
+
 def _require_second_person(access: Access, saved: SavedComparison) -> None:
     current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
     _expect(current, State.SUBMITTED)
-    is_own = current.submitted_by_id == access.user_id
-    if is_own and not access.has_role(current.team_id, Role.OWNER):
+    if not may_approve(access, current):
         who = "No person" if access.user_id is None else "You"
         raise WrongStateError(f"{who} submitted it; another approver, or an owner, approves it.")
 

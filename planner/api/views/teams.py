@@ -64,7 +64,9 @@ class MeView(APIView):
             {
                 "name": access.name,
                 "kind": "token" if access.token_id else "session",
-                "scopes": sorted(access.scopes),
+                "scopes": sorted(
+                    scope for scope in access.scopes if scope != Scope.REFRESH or access.is_operator
+                ),
                 "teams": [{"team": s, "role": access.roles[pk].value} for pk, s in names],
             }
         )

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from planner.models import ApiToken, IdempotencyRecord, Project, Role, Scope
-from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market
+from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market, person
 
 pytestmark = pytest.mark.django_db
 PROJECTS = "/api/v1/projects/"
@@ -332,3 +332,10 @@ def test_focus_rows_are_of_the_scenario_that_is_asked_for(
     text = client.get(address, {"scenario": "on_demand"}).content.decode()
     assert ",on_demand," in text
     assert "scenario" in errors(client.get(address, {"scenario": "cheapest"}))
+
+
+@pytest.mark.parametrize(("is_staff", "told"), [(False, False), (True, True)])
+def test_who_is_told_that_they_may_refresh(client, is_staff, told) -> None:
+    """Only staff may start a refresh, so only they are told the scope."""
+    client.force_login(person("somebody", is_staff=is_staff))
+    assert ("refresh" in client.get("/api/v1/me/").json()["scopes"]) is told

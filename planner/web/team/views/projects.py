@@ -56,14 +56,20 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
         "team": team,
         "project": project,
         "scenarios": list(project.scenarios.all()),
-        "kept": [{"saved": one, "moved": moved_since(one, current)} for one in kept],
+        "kept": [
+            {
+                "saved": one,
+                "moved": moved_since(one, current),
+                "may_approve": keeping.may_approve(access, one),
+            }
+            for one in kept
+        ],
         "variance": spent if spent["months"] else None,
         "causes": presenting.causes_of(spent["total"]),
         "chart": presenting.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
-        "may_approve": access.has_role(team.pk, Role.APPROVER),
         "currency": projects.currency_of(project),
         "plan_address": presenting.address_of(projects.compose(project)),
         "most": presenting.MOST_COMPARED,

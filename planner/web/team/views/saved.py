@@ -55,7 +55,7 @@ def _shown(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpRes
         "formats": list(FORMATS),
         "states": list(State),
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
-        "may_approve": access.has_role(saved.team_id, Role.APPROVER),
+        "may_approve": services.may_approve(access, saved),
         "plan_address": presenting.address_of(saved.given),
         "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
     }

@@ -12,6 +12,7 @@ from planner.models import Project, Role, SavedComparison, Team
 from planner.services import keeping
 from planner.services.saved import save_comparison
 from planner.web.plan_request import request_of
+from planner.web.sharing import PRICES, pinned_catalog
 from planner.web.team.current import access_to, current_team, my_teams
 from planner.web.team.doors import sent, signed_in
 from planner.web.team.forms import NEW_PROJECT, SavePlanForm
@@ -32,7 +33,12 @@ def save(request: HttpRequest) -> HttpResponse:
     made = sent(form, lambda values: _keep(request, values, given, projects, teams))
     if made is not None:
         return redirect("comparison", made.pk)
-    context = {"form": form, "given": given, "address": request.GET.urlencode()}
+    context = {
+        "form": form,
+        "given": given,
+        "address": request.GET.urlencode(),
+        "is_pinned": PRICES in request.GET,
+    }
     return render(request, "team/save.html", context, status=400 if form.errors else 200)
 
 
@@ -56,15 +62,15 @@ def _keep(
     projects: list[Project],
     teams: list[Team],
 ) -> SavedComparison:
-    access = access_to(request)
-    name, note = values["name"], values["note"]
+    access, pinned = access_to(request), pinned_catalog(request.GET)
+    kept = {"name": values["name"], "note": values["note"], "pinned": pinned}
     chosen = str(values["project"])
     if chosen.startswith(f"{NEW_PROJECT}:"):
         team = next(t for t in teams if t.slug == chosen.partition(":")[2])
         return keeping.keep_in_new_project(
-            access, team, given, project=values["new_project"], name=name, note=note
+            access, team, given, project=values["new_project"], **kept
         )
     project = next(p for p in projects if str(p.pk) == chosen)
     if values["kind"] == "scenario":
-        return keeping.keep_as_scenario(access, project, given, name=name, note=note)
-    return save_comparison(access, project, name=name, note=note, request=given)
+        return keeping.keep_as_scenario(access, project, given, **kept)
+    return save_comparison(access, project, request=given, **kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.urls import reverse
 
 from planner.models import Role, SavedComparison, State
 from planner.services import saved
@@ -84,6 +85,17 @@ def test_an_editor_is_not_offered_to_approve(work, kept, here, signed_in):
     saved.submit(work.access(), kept)
     assert f"{here}approve/" not in text(signed_in(Role.EDITOR).get(here))
     assert f"{here}approve/" in text(signed_in(Role.APPROVER).get(here))
+
+
+def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
+    """Two people take part in it; an owner is enough of both."""
+    project = reverse("project", args=("alpha", kept.project_id))
+    saved.submit(work.access(Role.APPROVER), kept)
+    for page in (here, project):
+        assert f"{here}approve/" not in text(signed_in(Role.APPROVER).get(page))
+        assert f"{here}approve/" in text(signed_in(Role.OWNER).get(page))
+    SavedComparison.objects.filter(pk=kept.pk).update(submitted_by=work.users[Role.OWNER])
+    assert f"{here}approve/" in text(signed_in(Role.OWNER).get(here))
 
 
 def test_a_second_submission_is_refused_in_words(work, kept, here, signed_in):

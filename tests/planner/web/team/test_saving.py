@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from html import escape
 from urllib.parse import urlencode
 
 from planner.models import Project, Role, SavedComparison, Scenario
 from planner.services.projects import compose
+from planner.services.saved import replay
 from planner.web.plan_request import request_of
 from tests.planner.web.team.texts import text
-from tests.planner.workspace import Workspace, person
+from tests.planner.workspace import Workspace, market, person
 
+LATER = dt.date(2026, 11, 12)
 PLAN = {
     "name": "Two runs",
     "start": "2027-01",
@@ -129,3 +133,27 @@ def test_the_team_s_overlay_is_in_the_saved_answer(work, signed_in):
 def test_the_address_gives_the_same_request_as_the_plan_page(rf):
     request = request_of(rf.get(HERE).GET)
     assert request["finance"] == {"discount_rate_per_year": 0.08}
+
+
+def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, client):
+    signed_in(Role.EDITOR).post(HERE, NEW)
+    before = SavedComparison.objects.get()
+    link = client.get(f"/plan/?{urlencode(PLAN)}").context["share"].partition("?")[2]
+    market("70.00", as_of=LATER)
+    page = signed_in(Role.EDITOR).get(f"/plan/?{link}")
+    assert f"/save/?{escape(link)}" in page.content.decode()
+    values = {**NEW, "project": str(before.project_id)}
+    for kind in ("comparison", "scenario"):
+        made = signed_in().post(f"/save/?{link}", {**values, "name": kind, "kind": kind})
+        kept = SavedComparison.objects.get(name=kind)
+        assert made["Location"] == f"/c/{kept.pk}/"
+        assert kept.revisions == before.revisions
+        assert kept.summary["total_cost"] == before.summary["total_cost"]
+        assert replay(kept)["identical"]
+
+
+def test_a_link_that_names_no_prices_keeps_nothing(work, signed_in):
+    answer = signed_in(Role.EDITOR).post(f"{HERE}&prices=aws.99", NEW)
+    assert answer.status_code == 400
+    assert "aws has no revision 99" in text(answer)
+    assert not Project.objects.exists()
