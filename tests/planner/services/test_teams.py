@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+from importlib import import_module
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from planner.models import (
@@ -26,6 +28,7 @@ from pricing.invalid_input import InvalidInput
 from tests.planner.workspace import Workspace, person
 
 pytestmark = pytest.mark.django_db
+append_only = import_module("planner.migrations.0002_audit_log_append_only")
 
 
 @pytest.fixture
@@ -154,6 +157,18 @@ def test_the_audit_log_is_append_only(work: Workspace) -> None:
     ):
         with pytest.raises(TypeError, match="append-only"):
             attempt()
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET actor = 'nobody'", "DELETE FROM {}"])
+def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement: str) -> None:
+    teams.create_team(access_of(person("ada")), "Vision Lab")
+    assert AuditEntry.objects.exists()
+    table = AuditEntry._meta.db_table
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute(append_only.ON_DELETE_SQLITE)
+        with pytest.raises(DatabaseError, match="append-only"):
+            cursor.execute(statement.format(table))
 
 
 # Tokens -----------------------------------------------------------------------------------
