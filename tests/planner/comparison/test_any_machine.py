@@ -1,12 +1,17 @@
-"""No figure depends on the number of cores, the seed of Python's hashes or the clock."""
+"""No figure depends on the number of cores, the seed of Python's hashes, the clock or the day."""
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+
+from planner.comparison import compare
+from tests.planner.costing.market_of import CATALOG, request_of
 
 ASK = """
 import json, os, sys
@@ -59,3 +64,17 @@ def test_another_machine_gives_the_very_same_figures(
 ) -> None:
     assert len(here) > 10_000
     assert answers(cores, **environment) == here
+
+
+def test_another_day_gives_the_very_same_figures() -> None:
+    """Where the request names its start; the age of the prices alone is told anew."""
+    request = request_of(start="2027-06", risk={"samples": 200, "seed": 7}, sensitivity=True)
+    days = (dt.date(2026, 11, 20), dt.date(2027, 5, 3))
+    first, second = (ageless(compare(request, CATALOG, today=day).as_dict()) for day in days)
+    assert first == second
+
+
+def ageless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: ageless(one) for name, one in value.items() if name != "age_days"}
+    return [ageless(one) for one in value] if isinstance(value, list) else value
