@@ -5,6 +5,8 @@ BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 WORKERS ?= 2
 .DEFAULT_GOAL := help
+# Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
+export PYTHONDONTWRITEBYTECODE :=
 .PHONY: help run test sweep pure check format fuzz faults focus bench lock clean
 
 help: ## This list
@@ -40,7 +42,7 @@ sweep: .make/venv-dev .make/npm ## Every page in a real browser, in every width 
 
 PURE_ROOMS := tests/planner/sizing tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
 pure: .make/venv-dev ## The pure rooms alone: no Django, no database
-	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONDONTWRITEBYTECODE= OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" --ignore=tests/planner/sizing/test_any_input.py $(PURE_ROOMS) $(ARGS)
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" --ignore=tests/planner/sizing/test_any_input.py $(PURE_ROOMS) $(ARGS)
 
 check: .make/venv-dev .make/npm ## Linter, types, import contracts, migrations
 	@$(BIN)/ruff format --check .
