@@ -108,15 +108,18 @@ class LinearProgram:
         gap: float = 0.0,
         node_limit: int | None = None,
         start: Floats | None = None,
+        keeps_columns: bool = True,
     ) -> WholeOutcome:
         """The best solution in which `columns` are whole; the programme is spent afterwards.
 
-        The search begins with the values `start` of those columns, where they are given.
+        The search begins with the values `start` of those columns, where they are given. Where
+        it `keeps_columns`, none is replaced by a sum of others before it begins.
         """
         highs = self._highs
         for option, value in _WHOLE_OPTIONS.items():
             highs.setOptionValue(option, value)
         highs.setOptionValue("mip_rel_gap", gap)
+        highs.setOptionValue("presolve_rule_off", _SUBSTITUTIONS if keeps_columns else 0)
         if node_limit is not None:
             highs.setOptionValue("mip_max_nodes", node_limit)
         kinds = np.ones(columns.size, np.uint8)
@@ -143,13 +146,12 @@ _OPTIONS: dict[str, bool | int | float | str] = {
     "primal_feasibility_tolerance": _TOLERANCE,
     "dual_feasibility_tolerance": _TOLERANCE,
 }
-_FREE_COLUMN, _DOUBLETON, _AGGREGATOR = 1 << 8, 1 << 9, 1 << 12
+_SUBSTITUTIONS = (1 << 8) | (1 << 9) | (1 << 12)
+"""Rules of presolve: free columns, equations of two, the aggregator."""
 _WHOLE_OPTIONS: dict[str, bool | int | float | str] = {
     "presolve": "choose",
     "simplex_scale_strategy": 2,
-    "presolve_rule_off": _FREE_COLUMN | _DOUBLETON | _AGGREGATOR,
     "mip_abs_gap": 0.0,
     "mip_heuristic_run_root_reduced_cost": False,
     "mip_heuristic_run_feasibility_jump": False,
 }
-"""The rules of presolve that are off would put sums of starts back for the units up."""

@@ -254,4 +254,5 @@ class Search:
             gap=gap,
             node_limit=node_limit,
             known=known,
+            elastic=master.elastic,
         )

@@ -47,10 +47,12 @@ def best_of(
     gap: float,
     node_limit: int | None,
     known: Found | None = None,
+    elastic: bool = False,
 ) -> Proof:
     """The cheapest plan that begins no units but those of `chosen`, to within `gap`.
 
-    The search begins with `known`, which may begin nothing else either.
+    The search begins with `known`, which may begin nothing else either. In an `elastic` model
+    slack alone costs something; there the sums of starts are quicker after all.
     """
     up = _UpColumns(rows, starts, chosen)
     first_start = continuous.count + up.count
@@ -65,7 +67,9 @@ def best_of(
     )
     whole = continuous.count + np.arange(up.count + chosen.size)
     start = None if known is None else up.values(known.begun)
-    outcome = program.whole(whole, gap=gap, node_limit=node_limit, start=start)
+    outcome = program.whole(
+        whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=not elastic
+    )
     if outcome.values is None:
         return Proof(None, outcome.bound)
     begun = np.zeros(starts.cost.size)
