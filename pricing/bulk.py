@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from itertools import groupby, islice
+from operator import iadd
 from typing import Any
 
+import numpy as np
 from django.db import connection, models
+from django.db.backends.utils import CursorWrapper
 
 from pricing.models import OPEN, Price
+from pricing.price_dates import WholeNumbers
 
 _CACHE_KIB = 65_536
 """Pages that SQLite may keep while it publishes, KiB; 100,000 new prices need about half."""
+_VALUES_AT_ONCE = 999
+"""Values that a statement of every SQLite may have."""
 PUBLISH_LOCK = 0x6770_7075
 """Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
 
 
 def insert(
-    model: type[models.Model], columns: Sequence[str], rows: Sequence[Sequence[Any]]
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
     """Insert `rows`, values as they are at rest, into the columns of the model's fields."""
-    if not rows:
-        return
     quote = connection.ops.quote_name
     of_field = {f.name: str(f.column) for f in model._meta.concrete_fields}
     names = ", ".join(quote(of_field[name]) for name in columns)
@@ -35,15 +40,27 @@ def insert(
                 for row in rows:
                     copy.write_row(row)
         else:
-            marks = ", ".join(["%s"] * len(columns))
-            cursor.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)  # noqa: S608
+            _insert_many_at_once(cursor, into, len(columns), rows)
 
 
-def close_prices(listings: Iterable[int], last_revision: int) -> None:
-    """Set the last revision of the prices of these listings that are in force."""
-    keys = list(listings)
-    if not keys:
-        return
+def _insert_many_at_once(
+    cursor: CursorWrapper, into: str, width: int, rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert by statements of many rows each: SQLite needs half the time for a row of them."""
+    remaining, at_once = iter(rows), _VALUES_AT_ONCE // width
+    batches = iter(lambda: reduce(iadd, islice(remaining, at_once), list[Any]()), [])
+    row = f"({', '.join(['%s'] * width)})"
+    for values, alike in groupby(batches, key=len):
+        marks = ", ".join([row] * (values // width))
+        insert = f"INSERT INTO {into} VALUES {marks}"  # noqa: S608
+        cursor.executemany(insert, alike)  # type: ignore[arg-type]
+
+
+def close_prices(listings: WholeNumbers, last_revision: int) -> None:
+    """Set the last revision of the prices of these listings, in ascending order, in force.
+
+    By runs only on SQLite: PostgreSQL takes any run for half a percent of the table.
+    """
     table = connection.ops.quote_name(Price._meta.db_table)
     update = (
         f"UPDATE {table} SET last_revision = %s "  # noqa: S608
@@ -51,10 +68,23 @@ def close_prices(listings: Iterable[int], last_revision: int) -> None:
     )
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(update + "= ANY(%s)", [last_revision, keys])
+            cursor.execute(update + "= ANY(%s)", [last_revision, listings.tolist()])
         else:
-            within = "IN (SELECT value FROM json_each(%s))"
-            cursor.execute(update + within, [last_revision, json.dumps(keys)])
+            ended = [(last_revision, *run) for run in _runs(listings)]
+            cursor.executemany(update + "BETWEEN %s AND %s", ended)
+
+
+def _runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
+    """The first and the last of each run of numbers without a gap.
+
+    >>> list(_runs(np.array([3, 4, 5, 8])))
+    [(3, 5), (8, 8)]
+    """
+    if not len(numbers):
+        return ()
+    gaps = np.diff(numbers) != 1
+    firsts, lasts = numbers[np.append(True, gaps)], numbers[np.append(gaps, True)]
+    return zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
 def one_publisher_at_a_time() -> None:
@@ -72,11 +102,17 @@ def one_publisher_at_a_time() -> None:
 @contextmanager
 def without_collector() -> Iterator[None]:
     """Lets the garbage collector rest: it would walk a hundred thousand offers, all of them
-    alive, again and again."""
+    alive, again and again.
+
+    What was made meanwhile counts as old afterwards (frozen and thawed), or it would be walked
+    at the first allocation that follows.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
+        gc.unfreeze()
         if was_on:
             gc.enable()

@@ -12,21 +12,33 @@ import zlib
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+WholeNumbers = NDArray[np.int64]
 _NO_DATE = -(2**31)
 
 
-def encode(days: Sequence[dt.date | None], as_of: dt.date) -> bytes:
-    """Bytes for `days`; empty when every day is `as_of`.
+def numbers(days: Sequence[dt.date | None]) -> list[int]:
+    """Each day as a number, 0 for none.
+
+    >>> numbers([None, dt.date(1, 1, 1), dt.date(1, 1, 2)])
+    [0, 1, 2]
+    """
+    number_of = {day: day.toordinal() if day else 0 for day in set(days)}
+    return [number_of[day] for day in days]
+
+
+def encode(days: WholeNumbers, as_of: dt.date) -> bytes:
+    """Bytes for days given as `numbers`; empty when every day is `as_of`.
 
     >>> day = dt.date(2026, 9, 1)
-    >>> encode([day, day], day), decode(encode([None, day], day), 2, day)
+    >>> both, one = np.array(numbers([day, day])), np.array(numbers([None, day]))
+    >>> encode(both, day), decode(encode(one, day), 2, day)
     (b'', [None, datetime.date(2026, 9, 1)])
     """
-    if all(day == as_of for day in days):
+    if (days == as_of.toordinal()).all():
         return b""
-    numbers = [_NO_DATE if day is None else day.toordinal() for day in days]
-    return zlib.compress(np.array(numbers, dtype="<i4").tobytes())
+    return zlib.compress(np.where(days == 0, _NO_DATE, days).astype("<i4").tobytes())
 
 
 def decode(stored: bytes, count: int, as_of: dt.date) -> list[dt.date | None]:

@@ -168,7 +168,7 @@ class _Attempt:
             origin=self.batch.origin,
             offer_count=len(offers),
             sold_count=len(sold),
-            oldest_price_as_of=min((day for day in sold if day), default=None),
+            oldest_price_as_of=min((day for day in set(sold) if day), default=None),
             undated_prices=sold.count(None),
             added=changes.added,
             gone=changes.gone,

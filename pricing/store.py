@@ -5,12 +5,12 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
-from operator import attrgetter, itemgetter
+from itertools import count, islice, repeat
+from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
@@ -20,28 +20,26 @@ from pricing import bulk, price_dates
 from pricing.amounts import from_scaled, is_exact, quantized, to_scaled
 from pricing.models import OPEN, Listing, Price, Revision
 from pricing.offers import Offer, PurchaseOption
+from pricing.price_dates import WholeNumbers
 
-_IDENTITY = (
-    *("provider", "region", "zone", "instance_type", "accelerator"),
+LISTING_FIELDS = (
+    *("offer_id", "provider", "region", "zone", "instance_type", "accelerator"),
+    *("count_numerator", "count_denominator", "purchase_option", "term_months"),
+    *("payment_option", "currency", "vcpus", "memory_gib", "network_gbps", "sku", "source"),
+)
+"""What a listing says, in the order in which `offer_from` takes it."""
+listing_of = attrgetter(
+    *("id", "provider", "region", "zone", "instance_type", "accelerator"),
     *("accelerator_count.numerator", "accelerator_count.denominator"),
     *("purchase_option._value_", "term_months", "payment_option", "currency"),
     *("vcpus", "memory_gib", "network_gbps", "sku", "source"),
 )
-"""Fields of an offer that make its listing; the others are its price and its date."""
-listing_of = attrgetter(*_IDENTITY)
-_price_of = attrgetter("price_per_hour", "upfront", "sold_now")
+"""`LISTING_FIELDS` of an offer; the others are its price and its date."""
 
-_LISTING_COLUMNS = (
-    *("id", "offer_id", "provider", "region", "zone", "instance_type", "accelerator"),
-    *("count_numerator", "count_denominator", "purchase_option", "term_months"),
-    *("payment_option", "currency", "vcpus", "memory_gib", "network_gbps", "sku", "source"),
-)
 _PRICE_COLUMNS = (
     *("listing", "first_revision", "last_revision"),
     *("price_per_hour", "upfront", "sold_now"),
 )
-LISTING_FIELDS = _LISTING_COLUMNS[1:]
-"""Columns of a listing in the order in which `offer_from` takes them."""
 
 _OPTIONS = {option.value: option for option in PurchaseOption}
 _fraction = lru_cache(maxsize=4096)(Fraction)
@@ -49,29 +47,20 @@ _amount = lru_cache(maxsize=65_536)(from_scaled)
 _scaled = lru_cache(maxsize=65_536)(to_scaled)
 
 
+_Said = tuple[Any, ...]
+"""`LISTING_FIELDS` of one listing."""
+_Money = tuple[int, int, bool]
+"""Price and upfront as they are at rest, whether it is sold now."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An offer in force, with the listing that it is."""
+    """An offer in force, with its rows as they are at rest."""
 
     offer: Offer
     listing_id: int
-    units: tuple[int, int]
-    """Price and upfront as they are at rest."""
-
-
-_InForce = tuple[int, tuple[int, int], Offer]
-"""(listing, price and upfront at rest, offer)."""
-
-
-@dataclass
-class _Plan:
-    """The rows by which a revision differs from the one before."""
-
-    closed: list[int] = field(default_factory=list)
-    """Listings whose price ends."""
-    prices: list[tuple[Any, ...]] = field(default_factory=list)
-    in_force: list[_InForce] = field(default_factory=list)
-    """Every offer of the revision."""
+    said: _Said
+    money: _Money
 
 
 # Reading ----------------------------------------------------------------------------------
@@ -102,7 +91,8 @@ def read(revision: Revision) -> list[Stored]:
         Stored(
             offer_from(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
             listing_id=row[0],
-            units=row[1:3],
+            said=row[4:],
+            money=row[1:4],
         )
         for row, day in zip(rows, days, strict=True)
     ]
@@ -158,7 +148,10 @@ def offer_from(
 
 def verify(revision: Revision) -> bool:
     """Whether the revision reads back as it was published, by its digest."""
-    return revision.digest == _digest([(s.listing_id, s.units, s.offer) for s in read(revision)])
+    stored = read(revision)
+    money = ([one.money[at] for one in stored] for at in range(3))
+    days = price_dates.numbers([one.offer.as_of for one in stored])
+    return revision.digest == _digest(_by_listing([s.listing_id for s in stored], *money, days))
 
 
 # Writing ----------------------------------------------------------------------------------
@@ -181,95 +174,108 @@ def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored
 
     Must run inside a transaction that is the only one to publish.
     """
-    plan = _plan(revision, offers, previous)
-    plan.in_force.sort(key=itemgetter(0))
-    revision.dates = price_dates.encode([o.as_of for _, _, o in plan.in_force], revision.as_of)
-    revision.digest = _digest(plan.in_force)
-    bulk.close_prices(plan.closed, revision.number - 1)
-    bulk.insert(Price, _PRICE_COLUMNS, plan.prices)
+    said, money = list(map(listing_of, offers)), _money(offers)
+    there, kept = _matched(said, zip(*money, strict=True), previous)
+    listings = _listings(said, there, is_first=revision.number == 1)
+    days = price_dates.numbers([offer.as_of for offer in offers])
+    *columns, same = _by_listing(listings, *money, days, kept)
+    revision.dates = price_dates.encode(columns[-1], revision.as_of)
+    revision.digest = _digest(columns)
+    unchanged = same.astype(bool)
+    before = np.array([stored.listing_id for stored in previous], dtype="<i8")
+    bulk.close_prices(np.setdiff1d(before, columns[0][unchanged]), revision.number - 1)
+    _insert_prices(revision.number, *(column[~unchanged] for column in columns[:4]))
     revision.save(force_insert=True)
 
 
-def _plan(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored]) -> _Plan:
-    plan = _Plan()
-    before = {stored.offer.id: stored for stored in previous}
-    unlisted: list[Offer] = []
-    for offer in offers:
-        stored = before.pop(offer.id, None)
-        if stored is None or listing_of(stored.offer) != listing_of(offer):
-            unlisted.append(offer)
-        elif _price_of(stored.offer) == _price_of(offer):
-            plan.in_force.append((stored.listing_id, stored.units, offer))
-            continue
+def _money(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
+    """Price, upfront and availability of the offers, a column each."""
+    prices = [_scaled(offer.price_per_hour) for offer in offers]
+    upfronts = [_scaled(offer.upfront) for offer in offers]
+    return prices, upfronts, [offer.sold_now for offer in offers]
+
+
+def _matched(
+    said: Sequence[_Said], money: Iterable[_Money], previous: Sequence[Stored]
+) -> tuple[list[int], list[bool]]:
+    """The listing of each offer where it is in force, else 0; whether its price stays too."""
+    if not previous:
+        return [0] * len(said), [False] * len(said)
+    before = {stored.said[0]: stored for stored in previous}
+    listings, kept = [], []
+    for says, costs in zip(said, money, strict=True):
+        stored = before.get(says[0])
+        if stored is not None and stored.said == says:
+            listings.append(stored.listing_id)
+            kept.append(stored.money == costs)
         else:
-            _price_row(plan, revision.number, stored.listing_id, offer)
-        if stored is not None:
-            plan.closed.append(stored.listing_id)
-    plan.closed.extend(stored.listing_id for stored in before.values())
-    is_first = revision.number == 1
-    for listing_id, offer in zip(_listings(unlisted, is_first), unlisted, strict=True):
-        _price_row(plan, revision.number, listing_id, offer)
-    return plan
+            listings.append(0)
+            kept.append(False)
+    return listings, kept
 
 
-def _price_row(plan: _Plan, number: int, listing_id: int, offer: Offer) -> None:
-    price, upfront = _scaled(offer.price_per_hour), _scaled(offer.upfront)
-    plan.prices.append((listing_id, number, OPEN, price, upfront, offer.sold_now))
-    plan.in_force.append((listing_id, (price, upfront), offer))
+def _by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumbers]:
+    """The columns as whole numbers, in the order of the first, which are the listings."""
+    numbers = [np.array(column, dtype="<i8") for column in columns]
+    order = np.argsort(numbers[0], kind="stable")
+    return [column[order] for column in numbers]
 
 
-def _listings(offers: Sequence[Offer], is_first: bool = False) -> list[int]:
-    """A listing for each offer: one written before where it is the same, else a new one."""
-    known = {} if is_first else _known_listings(offers)
+def _insert_prices(
+    number: int,
+    listings: WholeNumbers,
+    prices: WholeNumbers,
+    upfronts: WholeNumbers,
+    sold: WholeNumbers,
+) -> None:
+    columns = (
+        *(listings.tolist(), repeat(number), repeat(OPEN)),
+        *(prices.tolist(), upfronts.tolist(), sold.astype(bool).tolist()),
+    )
+    bulk.insert(Price, _PRICE_COLUMNS, zip(*columns, strict=False))
+
+
+def _listings(said: Sequence[_Said], there: Sequence[int], is_first: bool = False) -> WholeNumbers:
+    """The listing of each of these: `there`, or where that is 0 one written before, else a new one.
+
+    New ones are written in the order of their index, which so grows at its end.
+    """
+    listings = np.array(there, dtype="<i8")
+    if not is_first:
+        gone = np.flatnonzero(listings == 0).tolist()
+        known = _known_listings([said[at] for at in gone])
+        listings[gone] = [known.get(said[at], 0) for at in gone]
+    new = np.flatnonzero(listings == 0).tolist()
+    new.sort(key=lambda at: said[at][0])
     free = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
-    ids: list[int] = []
-    rows: list[tuple[Any, ...]] = []
-    for offer in offers:
-        said = listing_of(offer)
-        listing_id = known.get(said)
-        if listing_id is None:
-            listing_id = free + len(rows)
-            rows.append((listing_id, offer.id, *said))
-        ids.append(listing_id)
-    bulk.insert(Listing, _LISTING_COLUMNS, rows)
-    return ids
+    listings[new] = np.arange(free, free + len(new))
+    rows = map(add, zip(count(free), strict=False), (said[at] for at in new))
+    bulk.insert(Listing, ("id", *LISTING_FIELDS), rows)
+    return listings
 
 
-def _known_listings(offers: Iterable[Offer], chunk: int = 500) -> dict[tuple[Any, ...], int]:
-    """What a listing says → its id, of every listing that these offers ever had."""
-    known: dict[tuple[Any, ...], int] = {}
-    remaining = iter(sorted((offer.provider, offer.id) for offer in offers))
+def _known_listings(said: Iterable[_Said], chunk: int = 500) -> dict[_Said, int]:
+    """The listing of each of these that was ever written; of the same offers also others."""
+    known: dict[_Said, int] = {}
+    remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in said))
     while some := list(islice(remaining, chunk)):
         providers, ids = {provider for provider, _ in some}, [offer_id for _, offer_id in some]
         rows = Listing.objects.filter(provider__in=providers, offer_id__in=ids).values_list(
             "id", *LISTING_FIELDS
         )
-        for listing_id, *columns in rows:
-            offer = offer_from(columns, Decimal(0), Decimal(0), False, None)
-            known[listing_of(offer)] = listing_id
+        known.update((tuple(says), listing_id) for listing_id, *says in rows)
     return known
 
 
 def listings_for(offers: Sequence[Offer]) -> list[int]:
     """The listing of each offer, written where it is new. Inside a publishing transaction."""
-    return _listings(offers)
+    said = [listing_of(offer) for offer in offers]
+    return [int(listing) for listing in _listings(said, [0] * len(said))]
 
 
-def _digest(in_force: Sequence[_InForce]) -> str:
+def _digest(columns: Iterable[WholeNumbers]) -> str:
     """SHA-256 of listing, price, upfront, availability and day of each offer, by listing.
 
     A listing never changes, so its number stands for all it says.
     """
-    listings, units, offers = zip(*in_force, strict=True) if in_force else ((), (), ())
-    prices, upfronts = zip(*units, strict=True) if units else ((), ())
-    days = [offer.as_of for offer in offers]
-    number_of = {day: day.toordinal() if day else 0 for day in set(days)}
-    columns = (
-        listings,
-        prices,
-        upfronts,
-        [offer.sold_now for offer in offers],
-        [number_of[day] for day in days],
-    )
-    content = b"".join(np.array(column, dtype="<i8").tobytes() for column in columns)
-    return hashlib.sha256(content).hexdigest()
+    return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()

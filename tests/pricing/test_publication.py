@@ -98,7 +98,8 @@ def test_dates_that_differ_from_offer_to_offer_add_no_row_either():
     publish(*THREE)
     first, second = Revision.objects.order_by("number")
     assert Price.objects.count() == 3
-    assert [o.as_of for o in store.read_offers(first)] == days
+    of_first = {o.instance_type: o.as_of for o in store.read_offers(first)}
+    assert [of_first[o.instance_type] for o in THREE] == days
     assert {o.as_of for o in store.read_offers(second)} == {DAY}
 
 
