@@ -10,14 +10,14 @@ from planner.costing.defaults import all_defaults
 from planner.costing.servers import all_servers
 from planner.sizing.measured import benchmarks
 from planner.web.address import SCALES
-from pricing import catalog
+from pricing import catalog, discovery
 from pricing.accelerators import all_accelerators
 from pricing.offers import PurchaseOption
 
 Choice = tuple[str, str]
 
 PROVIDER_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "GCP"}
-"""What people call the providers we know; another one goes by its own name."""
+"""Short titles of the providers we know; another one goes by the title of its adapter."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,9 @@ class Default:
 
 
 def provider_title(name: str) -> str:
-    return PROVIDER_TITLES.get(name, name.replace("_", " ").title())
+    """What a page calls a provider; its name in words where its adapter is gone."""
+    title = PROVIDER_TITLES.get(name) or discovery.title_of(name)
+    return name.replace("_", " ").title() if title == name else title
 
 
 def geography_title(name: str) -> str:

@@ -94,10 +94,24 @@ def test_the_pages_show_its_offers_and_its_age(stratus, client, admin_client):
     refresh.refresh(discovery.named(["stratus"]))
     market = client.get("/market/", {"provider": "stratus"}).content.decode()
     assert "h100.1x" in market
-    assert re.search(r'market/changes/#stratus" title="Stratus[^"]*: oldest price 0 days"', market)
+    assert re.search(
+        r'market/changes/#stratus" title="Stratus Cloud[^"]*: oldest price 0 days"', market
+    )
     operator = admin_client.get("/operator/").content.decode()
     assert "Stratus Cloud" in operator
     assert 'id="stratus"' in client.get("/market/changes/").content.decode()
+
+
+def test_the_pages_call_it_by_its_title_and_by_its_name_once_its_adapter_is_gone(stratus, client):
+    refresh.refresh(discovery.named(["stratus"]))
+    addresses = ("/market/", "/market/changes/", "/hardware/")
+    for address in addresses:
+        assert "Stratus Cloud" in client.get(address).content.decode(), address
+    pricing.providers.__path__.pop()
+    for address in addresses:
+        shown = client.get(address).content.decode()
+        assert "Stratus" in shown, address
+        assert "Stratus Cloud" not in shown, address
 
 
 def test_a_file_that_cannot_be_loaded_fails_alone(tmp_path, monkeypatch, stratus):
