@@ -28,6 +28,7 @@ from pricing.families import family_of
 from pricing.offers import Offer
 from pricing.provider import NotRead, SkippedRow
 from pricing.snapshot import ExchangeRates
+from pricing.words import counted
 
 MAX_MOVE = 5.0
 """A price may rise or fall by this factor from one revision to the next."""
@@ -139,7 +140,7 @@ def _dates(batch: Batch, in_force: InForce, today: dt.date) -> Iterable[str]:
 def _too_much_withheld(batch: Batch, withheld: Sequence[Withheld]) -> Iterable[str]:
     doubted = sum(1 for row in withheld if row.is_doubt)
     if batch.offers and doubted > MAX_WITHHELD * len(batch.offers):
-        yield f"{doubted} of its {len(batch.offers)} offers did not pass the checks"
+        yield f"{doubted} of its {counted(len(batch.offers), 'offer')} did not pass the checks"
 
 
 def _moves(
@@ -196,20 +197,22 @@ def _losses(
     sold = [offer for offer in passed if offer.sold_now]
     if len(sold) < (1 - MAX_SHRINK) * len(before):
         gone = 1 - len(sold) / len(before)
-        yield f"it has {len(sold)} offers sold now where {len(before)} were ({gone:.0%} less)"
+        now, were = counted(len(sold), "offer"), "was" if len(before) == 1 else "were"
+        yield f"it has {now} sold now where {len(before)} {were} ({gone:.0%} less)"
     elsewhere = [o for o in unread if batch.regions and o.region not in batch.regions]
     families = _families(before) - _families((*sold, *elsewhere))
-    yield from _listed(sorted(families), "families are gone")
+    yield from _listed(sorted(families), "families are gone", "family is gone")
     regions = {o.region for o in before} - {o.region for o in sold}
-    yield from _listed(sorted(regions), "regions are gone")
+    yield from _listed(sorted(regions), "regions are gone", "region is gone")
 
 
 def _families(offers: Iterable[Offer]) -> set[str]:
     return {family_of(name) for name in {o.instance_type for o in offers}}
 
 
-def _listed(names: Sequence[str], what: str, most: int = 5) -> Iterable[str]:
+def _listed(names: Sequence[str], what: str, of_one: str = "", most: int = 5) -> Iterable[str]:
     """One sentence on all of `names`, the first few of them by name."""
     if names:
         more = f" and {len(names) - most} more" if len(names) > most else ""
-        yield f"{len(names)} {what}: {', '.join(names[:most])}{more}"
+        said = counted(len(names), of_one or what, what)
+        yield f"{said}: {', '.join(names[:most])}{more}"

@@ -10,6 +10,7 @@ from pricing.changes import Changes
 from pricing.freshness import Freshness
 from pricing.publication import Publication
 from pricing.refresh import Result
+from pricing.words import counted
 
 
 def as_dict(result: Result, now: Freshness | None) -> dict[str, Any]:
@@ -62,7 +63,7 @@ def _headline(done: Publication) -> str:
     elif done.held_batch is not None:
         what = f"held as batch {done.held_batch.pk}"
     kept = f", {done.kept:,} of them kept from before" if done.kept else ""
-    return f"{what}: {done.offers:,} offers{kept}"
+    return f"{what}: {counted(done.offers, 'offer')}{kept}"
 
 
 def _counts(changes: Changes) -> str:
@@ -73,8 +74,8 @@ def _counts(changes: Changes) -> str:
 def _rows(what: str, by_reason: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for reason, row in by_reason.items():
         examples = ", ".join(str(text) for text in list(row["examples"])[:3])
-        count = f"{row['count']:,} row{'' if row['count'] == 1 else 's'}"
-        yield f"  {what}: {reason}: {count}{f' ({examples})' if examples else ''}"
+        rows = counted(row["count"], "row")
+        yield f"  {what}: {reason}: {rows}{f' ({examples})' if examples else ''}"
 
 
 def _in_force(now: Freshness | None) -> dict[str, Any] | None:
@@ -91,4 +92,5 @@ def _in_force(now: Freshness | None) -> dict[str, Any] | None:
 def _in_force_words(now: Freshness | None) -> str:
     if now is None or now.revision is None:
         return "nothing, no price of this provider was ever published"
-    return f"revision {now.revision} of {now.as_of}, oldest price {now.age_days} days old"
+    age = "of unknown age" if now.age_days is None else counted(now.age_days, "day") + " old"
+    return f"revision {now.revision} of {now.as_of}, oldest price {age}"

@@ -216,14 +216,22 @@ def test_more_than_a_fifth_gone_holds_the_batch():
     )
 
 
+def test_what_is_said_of_one_is_said_in_the_singular():
+    assert reasons(replace(TEN[0], sold_now=False), published=TEN[:1]) == (
+        "it has 0 offers sold now where 1 was (100% less)",
+        "1 family is gone: p5",
+        "1 region is gone: region-0",
+    )
+
+
 def test_a_lost_region_or_family_holds_the_batch():
     family = offer(instance_type="p4d.24xlarge", accelerator=A100, region="region-0")
     published = (*TEN, family, *(offer(instance_type="p5.1xlarge", region=f"region-{n}")
                                  for n in range(9)))  # fmt: skip
     without = [o for o in published if o.region != "region-9" and o is not family]
     assert reasons(*without, published=published) == (
-        "1 families are gone: p4d",
-        "1 regions are gone: region-9",
+        "1 family is gone: p4d",
+        "1 region is gone: region-9",
     )
 
 
@@ -246,7 +254,7 @@ def test_other_regions_hide_no_loss_in_the_one_that_was_read():
     verdict = check(batch, InForce(offers=(*here, *TEN[1:])), DAY)
     assert verdict.reasons == ("it has 7 offers sold now where 10 were (30% less)",)
     empty = check(replace(batch, offers=()), InForce(offers=(*here, *TEN[1:])), DAY)
-    assert empty.reasons[-1] == "1 regions are gone: region-0"
+    assert empty.reasons[-1] == "1 region is gone: region-0"
 
 
 def test_a_family_that_other_regions_still_sell_is_not_lost():
