@@ -40,6 +40,8 @@ from pricing.retries import (
     LONGEST_RETRY_AFTER_S,
     MAX_CALLS,
     RetryableError,
+    may_pass,
+    refused_certificate,
     retry_after_s,
     wait_s,
 )
@@ -55,6 +57,10 @@ CONNECT_TIMEOUT_S = 10.0
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _REFUSED_STATUS = frozenset({401, 403})
 _REFUSAL = "recorded_refusal"
+_TRUST = (
+    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
+    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
+)
 
 T = TypeVar("T")
 
@@ -168,7 +174,7 @@ class Pages:
         """`ask`, repeated while it raises `RetryableError`, within `MAX_CALLS` and the deadline."""
         sleep = cast(Callable[[float], None], self.context.extra.get("sleep", time.sleep))
         retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception_type(RetryableError),
+            retry=tenacity.retry_if_exception(may_pass),
             stop=tenacity.stop_after_attempt(MAX_CALLS),
             wait=wait_s,
             before_sleep=lambda state: self._check_wait(name, state.upcoming_sleep),
@@ -179,6 +185,10 @@ class Pages:
         try:
             return retrying(ask)
         except RetryableError as error:
+            if fault := refused_certificate(error):
+                raise ProviderUnavailable(
+                    self.provider, f"{name}: the server's certificate is refused ({fault})", _TRUST
+                ) from None
             raise ProviderUnavailable(
                 self.provider,
                 self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),

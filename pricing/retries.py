@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import ssl
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
@@ -23,6 +24,28 @@ class RetryableError(Exception):
         super().__init__(what)
         self.what = what
         self.after_s = after_s
+
+
+def may_pass(error: BaseException) -> bool:
+    """Whether asking again may help; a certificate gets no better by it."""
+    return isinstance(error, RetryableError) and not refused_certificate(error)
+
+
+def refused_certificate(error: BaseException) -> str:
+    """Why the server's certificate was refused, if that is behind `error`; else empty.
+
+    Each SDK wraps the error of `ssl` in its own; the chain of causes is what they share, but
+    for Azure's, which keeps the cause in `inner_exception`.
+    """
+    seen: list[BaseException] = []
+    behind: BaseException | None = error
+    while behind is not None and behind not in seen:
+        if isinstance(behind, ssl.SSLCertVerificationError):
+            return behind.verify_message
+        seen.append(behind)
+        inner = getattr(behind, "inner_exception", None)
+        behind = behind.__cause__ or inner or behind.__context__
+    return ""
 
 
 def retry_after_s(header: str | None, now: datetime | None = None) -> float | None:
