@@ -287,6 +287,8 @@ class ComparisonRequest(RequestModel):
         tuple[PriceAdjustment, ...], BeforeValidator(_entries), Field(strict=False, max_length=100)
     ] = ()
     use_catalog: bool = True
+    inherits: bool = True
+    """Whether the team's prices, quotes and defaults are added; false where they are in already."""
     exchange_rates: Rates = Field(default_factory=dict)
     term_end: Literal["prorate", "full"] = "prorate"
     """Of a commitment that ends after the horizon: its share within, or all of it."""

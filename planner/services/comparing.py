@@ -35,8 +35,9 @@ def answer(given: object, team: Team | None = None, catalog: Catalog | None = No
     """The comparison that `given` asks for, with what its team adds to it."""
     if not isinstance(given, Mapping):
         raise InvalidInput("", "a request is an object of fields")
-    request, inherited = inherit(given, team) if team else (dict(given), {})
     market = catalogs.current() if catalog is None else catalog
+    rates = market.exchange_rates
+    request, inherited = inherit(given, team, rates) if team else (dict(given), {})
     result = compare(request, market).as_dict()
     return Answered(request, inherited, with_sources(result, inherited) if team else result)
 
@@ -84,7 +85,7 @@ def answered_by(job: Job) -> Answered:
     """The answer that a comparison job found, with the request it belongs to."""
     request, inherited = dict(job.arguments["request"]), dict[str, str]()
     if job.team and job.arguments.get("revisions") is None:
-        request, inherited = inherit(request, job.team)
+        request, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
     return Answered(request, inherited, job.result or {})
 
 

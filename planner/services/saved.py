@@ -34,10 +34,8 @@ def save_comparison(
     request: dict[str, Any] | None = None,
     pinned: Catalog | None = None,
 ) -> SavedComparison:
-    """Answers the scenario's request (or `request`) and keeps it as a draft.
-
-    At `pinned` prices the request holds what the team adds already, as a shared address does.
-    """
+    """Answers the scenario's request (or `request`), at `pinned` prices where they are given, and
+    keeps it as a draft."""
     require(access, project.team_id, EDIT)
     given = compose(project, scenario) if request is None else request
     if not given.get("workload"):
@@ -45,8 +43,7 @@ def save_comparison(
     today = timezone.now().date()
     fixed = {**given, "start": given.get("start") or next_month(today)}
     market = catalogs.current() if pinned is None else pinned
-    answered = answer(fixed, project.team if pinned is None else None, market)
-    kept = with_sources(answered.answer, answered.inherited)
+    answered = answer(fixed, project.team, market)
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
         project=project,
@@ -58,9 +55,9 @@ def save_comparison(
         request=answered.request,
         inherited=answered.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
-        assumptions=kept["assumptions"],
-        answer=kept,
-        summary=summary_of(kept),
+        assumptions=answered.answer["assumptions"],
+        answer=answered.answer,
+        summary=summary_of(answered.answer),
         answered_on=today,
         created_by_id=access.user_id,
     )

@@ -17,7 +17,7 @@ from planner.models.team import OwnTeamQuerySet
 from planner.request import Server
 from planner.services.audit import edit, record
 from planner.services.errors import WrongStateError
-from planner.services.overlay import check_settings
+from planner.services.overlay import check_settings, money_kept
 from planner.services.permissions import EDIT, OWN, require
 from planner.services.secrets import INVITATION_PREFIX, digest_of, new_secret
 from planner.validation import parse
@@ -68,7 +68,21 @@ def change_settings(
     """Name, currency, price overlay and default assumptions; each change is logged."""
     require(access, team.pk, OWN)
     check_settings(changes)
+    _keep_the_currency_of_money(team, changes)
     return edit(access, team, changes, seen_version=seen_version, action="team.settings_changed")
+
+
+def _keep_the_currency_of_money(team: Team, changes: Mapping[str, Any]) -> None:
+    """What is kept in a currency would be read as the new one."""
+    wanted = changes.get("currency", team.currency)
+    defaults = changes.get("defaults", team.defaults)
+    kept = money_kept(team, defaults) if wanted != team.currency else []
+    if kept:
+        raise InvalidInput(
+            "currency",
+            f"{wanted} would turn what the team keeps in {team.currency} into {wanted}: "
+            f"{', '.join(kept[:10])}; take that out first, then give it anew in {wanted}",
+        )
 
 
 # Members ----------------------------------------------------------------------------------

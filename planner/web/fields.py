@@ -202,7 +202,10 @@ ADJUSTMENT = (
     _f("price_adjustments.*.multiplier", "Multiplier", unit="×", typical="0.85"),
 )
 
-PRICES = (_f("use_catalog", "Catalog prices", kind="choice", choices="use_catalog"),)
+PRICES = (
+    _f("use_catalog", "Catalog prices", kind="choice", choices="use_catalog"),
+    _f("inherits", "The team's prices and defaults", kind="choice", choices="inherits"),
+)
 
 RISK = (
     _f("risk.samples", "Futures to try", typical="0", help="1,000 to 100,000; 0 leaves it out."),
@@ -237,6 +240,7 @@ KINDS: dict[str, str] = {
     **request_kinds(),
     **{field.path: field.kind for field in ALL},
     "use_catalog": "flag",
+    "inherits": "flag",
 }
 """Kind of value by path, for `planner.web.address.read`: the form's own, else the request's."""
 

@@ -60,6 +60,8 @@ def address_to_share(answered: Answered) -> str:
     rows = answered.answer["catalog"]
     prices = "-".join(f"{row['provider']}.{row['revision']}" for row in rows) or _NONE
     request = {**answered.request, "start": answered.answer["start"]}
+    if answered.inherited:
+        request["inherits"] = False
     query = QueryDict(mutable=True)
     for name, value in [*flatten(request), (PRICES, prices)]:
         query.appendlist(name, value)

@@ -132,7 +132,15 @@ def _form_context(query: QueryDict, outcome: Outcome) -> Context:
 
 _FOLDS = {
     "limits": ("constraints",),
-    "owning": ("on_prem", "finance", "data", "custom_offers", "price_adjustments", "use_catalog"),
+    "owning": (
+        "on_prem",
+        "finance",
+        "data",
+        "custom_offers",
+        "price_adjustments",
+        "use_catalog",
+        "inherits",
+    ),
     "risk": ("risk",),
 }
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
+from planner.models import ServerQuote
 from planner.services import comparing, teams
 from planner.services.overlay import inherit
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.invalid_input import InvalidInput
 from tests.planner.api.world import SERVER
 from tests.planner.workspace import REQUEST, Workspace, market
 
@@ -111,3 +115,43 @@ def test_quotes_reach_the_plan(work: Workspace) -> None:
     quote(work)
     answered = comparing.answer(REQUEST, work.team).answer
     assert {row["server"] for row in answered["break_even"]} == {"Own DGX"}
+
+
+RATES = ExchangeRates.of([ExchangeRate("JPY", dt.date(2026, 1, 1), Decimal(150))])
+
+
+def test_the_team_s_money_is_converted_to_the_currency_of_the_request(work: Workspace) -> None:
+    quote(work, server={**SERVER, "unit_price": 1000.0})
+    settle(work, defaults={"on_prem": {"electricity_per_kwh": 0.2, "pue": 1.3}})
+    request, inherited = inherit({**REQUEST, "currency": "JPY"}, work.team, RATES)
+    assert request["on_prem"]["servers"][0]["unit_price"] == pytest.approx(150_000)
+    assert request["on_prem"]["electricity_per_kwh"] == pytest.approx(30)
+    assert request["on_prem"]["pue"] == 1.3
+    assert "converted from USD at 150 JPY" in inherited["on_prem.electricity_per_kwh"]
+    assert "converted from USD at 150 JPY" in inherited["on_prem.servers"]
+    own_rate = {"currency": "JPY", "exchange_rates": {"JPY": {"units_per_usd": 100}}}
+    request, _ = inherit({**REQUEST, **own_rate}, work.team, RATES)
+    assert request["on_prem"]["electricity_per_kwh"] == pytest.approx(20)
+
+
+def test_a_currency_without_a_rate_is_refused_where_there_is_money_to_convert(
+    work: Workspace,
+) -> None:
+    settle(work, defaults={"on_prem": {"electricity_per_kwh": 0.2}})
+    with pytest.raises(InvalidInput, match="no exchange rate for 'EUR'"):
+        inherit({**REQUEST, "currency": "EUR"}, work.team, RATES)
+
+
+def test_the_currency_of_what_is_kept_stays(work: Workspace) -> None:
+    quote(work)
+    settle(work, defaults={"on_prem": {"electricity_per_kwh": 0.2}})
+    with pytest.raises(InvalidInput, match=r"quote own-dgx, on_prem\.electricity_per_kwh"):
+        settle(work, currency="EUR")
+    ServerQuote.objects.all().delete()
+    assert settle(work, currency="EUR", defaults={}).currency == "EUR"
+
+
+def test_a_request_may_leave_out_what_the_team_adds(work: Workspace) -> None:
+    settle(work, price_adjustments=[{"multiplier": 0.5}], defaults={"finance": {"tax_rate": 0.3}})
+    alone = {**REQUEST, "inherits": False}
+    assert inherit(alone, work.team) == (alone, {})

@@ -28,6 +28,8 @@ def save(request: HttpRequest) -> HttpResponse:
     teams.sort(key=lambda team: team != current)
     projects = _projects(teams)
     given = request_of(request.GET)
+    if PRICES in request.GET:  # a link holds what the team that made it added
+        given["inherits"] = False
     start = {"name": given.get("name", ""), "new_project": given.get("name", "")}
     form = SavePlanForm(request.POST or None, initial=start, projects=projects, teams=teams)
     made = sent(form, lambda values: _keep(request, values, given, projects, teams))

@@ -6,10 +6,14 @@ import datetime as dt
 from html import escape
 from urllib.parse import urlencode
 
+import pytest
+
 from planner.models import Project, Role, SavedComparison, Scenario
 from planner.services.projects import compose
-from planner.services.saved import replay
+from planner.services.reprice import reprice
+from planner.services.saved import replay, save_comparison, summary_of
 from planner.web.plan_request import request_of
+from pricing import catalog as catalogs
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, market, person
 
@@ -150,6 +154,28 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
         assert kept.revisions == before.revisions
         assert kept.summary["total_cost"] == before.summary["total_cost"]
         assert replay(kept)["identical"]
+
+
+@pytest.mark.parametrize("kind", ["comparison", "scenario", "new"])
+def test_what_the_team_adds_is_added_once(work, signed_in, kind):
+    """The link holds the team's discount already: asked again, it is not given twice."""
+    work.team.price_adjustments = [{"multiplier": 0.5}]
+    work.team.save()
+    project = work.project()
+    opened = signed_in(Role.EDITOR).get(f"/plan/?{urlencode(PLAN)}")
+    link = opened.context["share"].partition("?")[2]
+    chosen = "new:alpha" if kind == "new" else str(project.pk)
+    values = {**NEW, "project": chosen, "kind": "scenario" if kind == "scenario" else "comparison"}
+    signed_in().post(f"/save/?{link}", values)
+    kept = SavedComparison.objects.get()
+    again = reprice(kept, catalogs.current())
+    assert kept.summary["total_cost"] == summary_of(again.answer)["total_cost"]
+    assert again.request_changes == []
+    copy = save_comparison(work.access(), kept.project, name="again", scenario=kept.scenario)
+    if kind != "comparison":
+        assert copy.summary["total_cost"] == kept.summary["total_cost"]
+    page = signed_in().get(f"/plan/?{link}").content.decode()
+    assert 'name="inherits"' in page
 
 
 def test_a_link_that_names_no_prices_keeps_nothing(work, signed_in):
