@@ -181,7 +181,12 @@ def explanation_of(
             for v in explanation.marginal_values
         ],
         "switch_points": [
-            {"multiplier": p.multiplier, "below": sorted(p.below), "above": sorted(p.above)}
+            {
+                "multiplier": p.multiplier,
+                "below": None if p.below is None else sorted(p.below),
+                "above": None if p.above is None else sorted(p.above),
+                "limits": [clash.limit for clash in p.clashes],
+            }
             for p in explanation.switch_points
         ],
         "words": in_words(explanation, project, currency),

@@ -80,8 +80,11 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     )
 
 
-def _kinds(keys: frozenset[str], project: Project) -> frozenset[str]:
-    """What is begun, in the words of the advice: servers by name, commitments by their term."""
+def _kinds(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
+    """What is begun, in the words of the advice: servers by name, commitments by their term;
+    None where there is no plan."""
+    if keys is None:
+        return None
     kinds = set()
     for key in keys:
         source = project.by_key[key]
@@ -119,10 +122,27 @@ def _worth(value: MarginalValue, project: Project, currency: str) -> str:
 
 def _turns(point: SwitchPoint, project: Project) -> str:
     below, above = _kinds(point.below, project), _kinds(point.above, project)
+    if below is None or above is None:
+        side = "From" if above is None else "Up to"
+        return f"{side} {point.multiplier:.2f} times the demand there is no plan{_ended(point)}."
     return (
         f"At {point.multiplier:.2f} times the demand the advice turns from {_named(below, above)} "
         f"to {_named(above, below)}."
     )
+
+
+def _ended(point: SwitchPoint) -> str:
+    """The limits that would have to give way, those of which one alone is enough told from
+    those that must change together."""
+    if not point.clashes:
+        return " that meets every limit"
+    missing = [clash.limit for clash in point.clashes if clash.given is None]
+    if missing:
+        return f": {'; '.join(missing)}"
+    limits = [f"{clash.limit} (now {clash.given:,.6g})" for clash in point.clashes]
+    if all(clash.alone for clash in point.clashes):
+        return f" unless {' or '.join(limits)} is raised"
+    return f" unless {' and '.join(limits)} are raised together"
 
 
 def _named(kinds: frozenset[str], others: frozenset[str]) -> str:

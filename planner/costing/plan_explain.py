@@ -13,9 +13,20 @@ from itertools import pairwise
 import numpy as np
 
 from planner.costing.capacity_plan import DEFAULT_GAP, DEFAULT_NODE_LIMIT, narrowed, solve
-from planner.costing.plan_problem import HourlySource, Plan, PlanProblem, Quota, UnitSource
+from planner.costing.plan_problem import (
+    Clash,
+    Floats,
+    HourlySource,
+    Plan,
+    PlanProblem,
+    Quota,
+    UnitSource,
+)
+from pricing.offers import HOURS_PER_MONTH
 
 Keys = frozenset[str]
+_NOISE = 1e-9
+"""Relative excess over a whole number that is taken as rounding."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +72,12 @@ class SwitchPoint:
     """A demand, as a multiple of the one given, at which the set of what is begun changes."""
 
     multiplier: float
-    below: Keys
-    above: Keys
+    """Where one side has no plan, the demand nearest to the other that was found without one."""
+    below: Keys | None
+    """What is begun; None where there is no plan."""
+    above: Keys | None
+    clashes: tuple[Clash, ...] = ()
+    """The limits that leave a side without a plan."""
 
 
 def purchases(problem: PlanProblem, plan: Plan) -> tuple[Purchase, ...]:
@@ -179,36 +194,65 @@ def demand_switch_points(
 
     The plan is solved at `samples` multipliers in equal ratios; between two whose sets differ
     the change is narrowed down to `tolerance`, relative. Two changes that cancel between two
-    samples go unseen. A multiplier without a plan begins nothing.
+    samples go unseen.
 
-    >>> [point] = demand_switch_points(_example(), least=0.05, tolerance=0.001)
+    >>> [point] = demand_switch_points(_example(), least=0.05, most=1.0, tolerance=0.001)
     >>> round(point.multiplier, 2), sorted(point.below), sorted(point.above)
     (0.21, [], ['year'])
     """
     problem = narrowed(problem, allowed)
 
-    def begun(multiplier: float) -> Keys:
-        scaled = replace(problem, hours=problem.hours * multiplier, peak=problem.peak * multiplier)
-        plan = solve(scaled, gap=gap)
-        return frozenset(key for key, units in plan.begun.items() if units.any())
-
-    def changes(low: float, below: Keys, high: float, above: Keys) -> Iterator[SwitchPoint]:
-        if below == above:
+    def changes(low: _Tried, high: _Tried) -> Iterator[SwitchPoint]:
+        if low.begun == high.begun:
             return
-        middle = float(np.sqrt(low * high))
-        if high / low <= 1 + tolerance:
-            yield SwitchPoint(middle, below, above)
+        middle = float(np.sqrt(low.multiplier * high.multiplier))
+        if high.multiplier / low.multiplier <= 1 + tolerance:
+            barren = next((side for side in (high, low) if side.begun is None), None)
+            at, clashes = (barren.multiplier, barren.clashes) if barren else (middle, ())
+            yield SwitchPoint(at, low.begun, high.begun, clashes)
             return
-        between = begun(middle)
-        yield from changes(low, below, middle, between)
-        yield from changes(middle, between, high, above)
+        between = _try(problem, middle, gap)
+        yield from changes(low, between)
+        yield from changes(between, high)
 
-    tried = [(float(m), begun(float(m))) for m in np.geomspace(least, most, samples)]
-    return tuple(
-        point
-        for (low, below), (high, above) in pairwise(tried)
-        for point in changes(low, below, high, above)
-    )
+    tried = [_try(problem, float(m), gap) for m in np.geomspace(least, most, samples)]
+    return tuple(point for low, high in pairwise(tried) for point in changes(low, high))
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """What is begun at one demand."""
+
+    multiplier: float
+    begun: Keys | None
+    clashes: tuple[Clash, ...]
+
+
+def _try(problem: PlanProblem, multiplier: float, gap: float) -> _Tried:
+    plan = solve(scaled(problem, multiplier), gap=gap)
+    if not plan.feasible:
+        return _Tried(multiplier, None, plan.clashes)
+    return _Tried(multiplier, frozenset(k for k, units in plan.begun.items() if units.any()), ())
+
+
+def scaled(problem: PlanProblem, multiplier: float) -> PlanProblem:
+    """The problem at a multiple of its demand, the peak in whole accelerators as a request has
+    it: ⌈H / 730⌉ again where it is that, else the multiple rounded up.
+
+    >>> problem = replace(_example(), hours=np.full(12, 600.0), peak=np.ones(12))
+    >>> [float(scaled(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
+    [1.0, 1.0, 1.0, 2.0]
+    """
+    evenly = _whole(problem.hours / HOURS_PER_MONTH)
+    is_even = np.array_equal(problem.peak, evenly)
+    hours = problem.hours * multiplier
+    peak = _whole(hours / HOURS_PER_MONTH if is_even else problem.peak * multiplier)
+    return replace(problem, hours=hours, peak=peak)
+
+
+def _whole(accelerators: Floats) -> Floats:
+    """Rounded up, but for the noise of a multiplication."""
+    return np.asarray(np.ceil(accelerators * (1 - _NOISE)))
 
 
 def _example() -> PlanProblem:

@@ -76,3 +76,31 @@ def test_a_negative_cost_is_still_advised() -> None:
     owned = [{"server": "dgx-h100", "units": 50, "bought": "2026-12"}]
     found = compared(hours=100, horizon_months=1, on_prem={"already_owned": owned})
     assert found.recommendation.scenario is not None
+
+
+def test_a_demand_beyond_every_limit_is_not_called_renting() -> None:
+    quota = {"provider": "aws", "accelerator": "H100-80GB-SXM", "max_accelerators": 8}
+    prices = catalog(offer("50"), offer("20", "reserved", term_months=12))
+    found = compared(
+        prices, hours=8 * 730, horizon_months=12, on_prem={"servers": []}, explain=True,
+        constraints={"quotas": [quota]},
+    ).as_dict()["explanation"]  # fmt: skip
+    (end,) = found["switch_points"]
+    assert (len(end["below"]), end["above"]) == (1, None)
+    assert end["limits"] == ["quota aws nvidia-h100-80gb-sxm"]
+    assert found["words"][-1] == (
+        "From 1.01 times the demand there is no plan unless quota aws nvidia-h100-80gb-sxm "
+        "(now 8) is raised."
+    )
+
+
+def test_a_plan_of_renting_alone_ends_too() -> None:
+    """Nothing is begun on either side, yet one side has no plan."""
+    found = compared(
+        catalog(offer("50")), hours=8 * 730, horizon_months=12, on_prem={"servers": []},
+        explain=True, constraints={"monthly_budget": 37_500},
+    ).as_dict()["explanation"]  # fmt: skip
+    (words,) = (w for w in found["words"] if "no plan" in w)
+    assert words == (
+        "From 1.03 times the demand there is no plan unless monthly_budget (now 37,500) is raised."
+    )

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from planner.costing.capacity_plan import solve
-from planner.costing.plan_explain import demand_switch_points, marginal_values, purchases
+from planner.costing.plan_explain import (
+    demand_switch_points,
+    marginal_values,
+    purchases,
+    scaled,
+)
 from planner.costing.plan_problem import PlanProblem, Quota
 from tests.planner.costing.plan_instances import commitment, medium, rental, server
 
@@ -109,3 +114,32 @@ def test_several_turns_between_two_samples_are_all_found():
 
     assert [sorted(p.above) for p in points][-1] == ["year"]
     assert all(a.above == b.below for a, b in pairwise(points))
+
+
+def test_where_no_plan_is_left_that_is_told_with_the_limit_that_ends_it():
+    rent = rental("rent", 12, 20.0, groups=("hall",))
+    problem = steady(12, 8.0, [rent], quotas=(Quota("hall", 8.0),))
+
+    [end] = demand_switch_points(problem)
+
+    assert (end.below, end.above) == (frozenset(), None)
+    assert 1 < end.multiplier < 1.02
+    assert [clash.limit for clash in end.clashes] == ["quota hall"]
+
+
+def test_a_peak_is_scaled_to_whole_accelerators():
+    """600 h of one accelerator stay within it up to 730 h; beyond, a request has a peak of two."""
+    rent = rental("rent", 2, 20.0, capacity=1.0, groups=("hall",))
+    problem = steady(2, 1.0, [rent], quotas=(Quota("hall", 1.0),))
+    problem = replace(problem, hours=np.full(2, 600.0))
+
+    [end] = demand_switch_points(problem)
+
+    assert end.multiplier == pytest.approx(730 / 600, rel=0.01)
+
+
+def test_a_peak_that_was_given_is_scaled_as_such():
+    problem = replace(steady(2, 8.0), hours=np.full(2, 1000.0))
+
+    assert scaled(problem, 1.2).peak.tolist() == [10.0, 10.0]
+    assert scaled(problem, 1.0 + 1e-15).peak.tolist() == [8.0, 8.0]
