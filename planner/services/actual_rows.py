@@ -1,26 +1,29 @@
 """Rows of what was really used and paid, read from a stream: our own CSV or FOCUS 1.2 billing.
 
 Memory does not grow with the file: rows are summed by month and what was bought as they come.
+Our own CSV counts accelerator-hours; hours of machines become such as they are read, or are
+refused where the machine is not known. FOCUS counts hours of machines, which are kept as billed.
 """
 
 from __future__ import annotations
 
 import csv
 import hashlib
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from math import isfinite
-from typing import Any, BinaryIO, NamedTuple
+from decimal import Decimal
+from functools import partial
+from typing import Any, BinaryIO
 
+from planner.services import actual_cells as cells
+from planner.services import actual_focus
+from planner.services.actual_cells import Group, Row
 from pricing.invalid_input import InvalidInput
 
 MAX_LINE_BYTES = 100_000
 MAX_ROWS = 1_000_000
 MAX_GROUPS = 200_000
-MAX_AMOUNT = Decimal(10) ** 13
 _MAX_ERRORS = 20
 _BEYOND = "more columns than the header"
 _COMPRESSED = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
@@ -37,37 +40,13 @@ OWN_COLUMNS = (
     "currency",
 )
 _OWN_REQUIRED = ("month", "cost")
-_FOCUS_REQUIRED = ("ChargePeriodStart", "BilledCost", "BillingCurrency", "ChargeCategory")
-_PROVIDERS = {
-    "amazon web services": "aws",
-    "aws": "aws",
-    "microsoft": "azure",
-    "microsoft azure": "azure",
-    "azure": "azure",
-    "google cloud": "gcp",
-    "google": "gcp",
-    "gcp": "gcp",
-}
-_PRICING_CATEGORIES = {"Standard": "on_demand", "Dynamic": "spot", "Committed": "committed"}
-_SERVICE_CATEGORIES = {"Storage": "storage", "Networking": "egress"}
+_HOURS = ("hours", "accelerator_hours")
+_MACHINE_HOURS = ("instance_hours", "node_hours")
+"""Hours of whole machines; `hours` are those of accelerators."""
+KNOWN_COLUMNS = (*OWN_COLUMNS, "accelerator_hours", *_MACHINE_HOURS)
 
-
-class Group(NamedTuple):
-    """What rows are summed by."""
-
-    month: str
-    provider: str
-    region: str
-    instance_type: str
-    purchase_option: str
-    category: str
-
-
-class Row(NamedTuple):
-    group: Group
-    hours: float
-    cost: Decimal
-    currency: str
+Counts = Callable[[str], float | None]
+"""Name of a machine → the accelerators in it; None where it is not known."""
 
 
 @dataclass
@@ -79,6 +58,7 @@ class Sums:
     rows: int = 0
     digest: str = ""
     hours: dict[Group, float] = field(default_factory=dict)
+    """Accelerator-hours of our CSV, hours of machines of FOCUS billing."""
     cost: dict[Group, Decimal] = field(default_factory=dict)
 
     def add(self, row: Row) -> None:
@@ -87,11 +67,18 @@ class Sums:
         self.cost[row.group] = self.cost.get(row.group, Decimal(0)) + row.cost
 
 
-def read_actuals(stream: BinaryIO, currency: str) -> Sums:
-    """The sums of a file whose amounts are in `currency`; refusals name row and column."""
+def _nothing_known(name: str) -> None:
+    return None
+
+
+def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _nothing_known) -> Sums:
+    """The sums of a file whose amounts are in `currency`; refusals name row and column.
+
+    `counts` turns hours of machines in our CSV into accelerator-hours.
+    """
     sha = hashlib.sha256()
     reader = csv.DictReader(_lines(stream, sha), restkey=_BEYOND, strict=True)
-    read_row, sums = _reader_of(reader, currency)
+    read_row, sums = _reader_of(reader, currency, counts)
     refusals: list[InvalidInput] = []
     for record in _records(reader):
         try:
@@ -155,23 +142,32 @@ def _refuse_more_cells(record: Mapping[str, Any]) -> None:
 
 
 def _reader_of(
-    reader: csv.DictReader[str], currency: str
+    reader: csv.DictReader[str], currency: str, counts: Counts
 ) -> tuple[Callable[[Mapping[str, str]], Row], Sums]:
     try:
         columns = list(reader.fieldnames or [])
     except csv.Error as error:
         raise InvalidInput("row 1", f"is not CSV: {error}") from None
     if "ChargePeriodStart" in columns or "BilledCost" in columns:
-        _require(columns, _FOCUS_REQUIRED)
-        return _focus_row, Sums("focus", currency)
+        _require(columns, actual_focus.REQUIRED)
+        return actual_focus.focus_row, Sums("focus", currency)
     _require(columns, _OWN_REQUIRED)
     for name in columns:
-        if name not in OWN_COLUMNS:
-            known = ", ".join(OWN_COLUMNS)
+        if name not in KNOWN_COLUMNS:
+            known = ", ".join(KNOWN_COLUMNS)
             raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
     if len(set(columns)) < len(columns):
         raise InvalidInput("row 1", "names a column twice")
-    return _own_row, Sums("csv", currency)
+    return partial(_own_row, hours_in=_hours_column(columns), counts=counts), Sums("csv", currency)
+
+
+def _hours_column(columns: list[str]) -> str:
+    """The one column of hours, whose name says what they are hours of."""
+    given = [name for name in columns if name in (*_HOURS, *_MACHINE_HOURS)]
+    if len(given) > 1:
+        told = f"says the same as column {given[0]}; keep one of them"
+        raise InvalidInput(f"column {given[1]}", told)
+    return given[0] if given else "hours"
 
 
 def _require(columns: list[str], required: tuple[str, ...]) -> None:
@@ -193,92 +189,27 @@ def _checked(row: Row, sums: Sums) -> Row:
     return row
 
 
-def _own_row(record: Mapping[str, str]) -> Row:
+def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts) -> Row:
     group = Group(
-        month=_month(record["month"], "month"),
-        provider=_text(record, "provider", 60).lower(),
-        region=_text(record, "region", 60),
-        instance_type=_text(record, "instance_type", 120),
-        purchase_option=_text(record, "purchase_option", 30),
-        category=_text(record, "category", 30) or "compute",
+        month=cells.month(record["month"], "month"),
+        provider=cells.text(record, "provider", 60).lower(),
+        region=cells.text(record, "region", 60),
+        instance_type=cells.text(record, "instance_type", 120),
+        purchase_option=cells.text(record, "purchase_option", 30),
+        category=cells.text(record, "category", 30) or "compute",
     )
-    hours = _hours(record.get("hours") or "0", "hours")
-    return Row(group, hours, _amount(record["cost"], "cost"), _text(record, "currency", 10))
+    hours = cells.hours(record.get(hours_in) or "0", hours_in)
+    if hours and hours_in in _MACHINE_HOURS:
+        hours *= _accelerators(group.instance_type, hours_in, counts)
+    amount = cells.amount(record["cost"], "cost")
+    return Row(group, hours, amount, cells.text(record, "currency", 10))
 
 
-def _focus_row(record: Mapping[str, str]) -> Row:
-    name = _text(record, "ProviderName", 120).lower()
-    group = Group(
-        month=_month((record["ChargePeriodStart"] or "")[:7], "ChargePeriodStart"),
-        provider=_PROVIDERS.get(name, name[:60]),
-        region=_text(record, "RegionId", 60),
-        instance_type=_focus_instance_type(record),
-        purchase_option=_PRICING_CATEGORIES.get(record.get("PricingCategory") or "", ""),
-        category=_focus_category(record),
-    )
-    is_hours = (record.get("ConsumedUnit") or "").lower() in ("hours", "hour", "hrs")
-    quantity = record.get("ConsumedQuantity") if is_hours else None
-    return Row(
-        group,
-        _hours(quantity or "0", "ConsumedQuantity"),
-        _amount(record["BilledCost"], "BilledCost"),
-        _text(record, "BillingCurrency", 10),
-    )
-
-
-def _focus_instance_type(record: Mapping[str, str]) -> str:
-    if given := _text(record, "x_InstanceType", 120):
-        return given
-    try:
-        details = json.loads(record.get("SkuPriceDetails") or "{}")
-    except (ValueError, RecursionError):
-        raise InvalidInput("SkuPriceDetails", "is not JSON") from None
-    found = details.get("InstanceType") if isinstance(details, dict) else None
-    return found[:120] if isinstance(found, str) else ""
-
-
-def _focus_category(record: Mapping[str, str]) -> str:
-    """Our word for a FOCUS row's charge and service."""
-    charge = record["ChargeCategory"] or ""
-    if own := _text(record, "x_Category", 30):
-        return own
-    if charge == "Tax":
-        return "tax"
-    if record.get("CommitmentDiscountId"):
-        return "commitment"
-    return _SERVICE_CATEGORIES.get(record.get("ServiceCategory") or "", "compute")
-
-
-def _text(record: Mapping[str, str], name: str, longest: int) -> str:
-    value = (record.get(name) or "").strip()
-    if len(value) > longest:
-        raise InvalidInput(name, f"is longer than {longest} characters")
-    return value
-
-
-def _month(text: str | None, name: str) -> str:
-    value = (text or "").strip()
-    if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", value, re.ASCII):
-        raise InvalidInput(name, f"{value[:40]!r} is not a month like 2027-01")
-    return value
-
-
-def _hours(text: str, name: str) -> float:
-    try:
-        hours = float(text)
-    except ValueError:
-        hours = float("nan")
-    if not (isfinite(hours) and 0 <= hours <= 1e12):
-        raise InvalidInput(name, f"{text[:40]!r} is not a number of hours from 0 to 1e12")
-    return hours
-
-
-def _amount(text: str | None, name: str) -> Decimal:
-    try:
-        amount = Decimal((text or "").strip())
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or abs(amount) > MAX_AMOUNT or len(text or "") > 40:
-        told = f"{(text or '')[:40]!r} is not an amount between -1e13 and 1e13"
-        raise InvalidInput(name, f"{told}; write it like 1234.56")
-    return amount
+def _accelerators(machine: str, hours_in: str, counts: Counts) -> float:
+    count = counts(machine) if machine else None
+    if count is None:
+        what = f"the machine {machine[:40]!r}" if machine else "a machine without a name"
+        told = f"how many accelerators {what} has is not known"
+        remedy = "name one of the catalog or the plan in instance_type, or give accelerator_hours"
+        raise InvalidInput(hours_in, f"{told}; {remedy}")
+    return count

@@ -13,7 +13,9 @@ from django.db import IntegrityError, connection, transaction
 
 from planner.answer import month_of
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
-from planner.services.actual_rows import Group, Sums, read_actuals
+from planner.services.actual_cells import Group
+from planner.services.actual_hours import NODE_HOURS, Machines
+from planner.services.actual_rows import Sums, read_actuals
 from planner.services.audit import record
 from planner.services.errors import WrongStateError
 from planner.services.permissions import EDIT, require
@@ -28,6 +30,8 @@ _NOTHING = Decimal("0.00")
 _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
+_MOST_NAMED = 5
+_NAMELESS = "a machine without a name"
 
 
 def load_actuals(
@@ -38,7 +42,9 @@ def load_actuals(
     The database is free while the file is read.
     """
     require(access, project.team_id, EDIT)
-    return _write(access, project, read_actuals(stream, currency_of(project)), file_name)
+    machines = _machines_of(plan_of(project))
+    sums = read_actuals(stream, currency_of(project), machines.accelerators)
+    return _write(access, project, sums, file_name)
 
 
 @transaction.atomic
@@ -96,24 +102,27 @@ def delete_upload(access: Access, upload: ActualsUpload) -> None:
 
 @dataclass
 class Cell:
-    """Hours and cost of one month and category, planned and actual."""
+    """Accelerator-hours and cost of one month and category, planned and actual."""
 
     planned_hours: float = 0.0
     planned: Decimal = Decimal(0)
     actual_hours: float = 0.0
     actual: Decimal = Decimal(0)
+    unknown: set[str] = field(default_factory=set)
+    """Machines whose hours are not known in accelerator-hours, and so are in no sum of hours."""
 
     def causes(self) -> dict[str, Decimal]:
         """The difference split by cause; the parts sum to it.
 
         usage = (actual − planned hours) · planned rate; price = what remains, the dearer or
-        cheaper hour; where nothing was planned all is unplanned; without hours it is other.
+        cheaper hour; where nothing was planned all is unplanned; without hours on both sides,
+        or with hours of which the accelerators are not known, it is other.
         """
         difference = self.actual - self.planned
         split = dict.fromkeys(CAUSES, Decimal(0))
         if not self.planned and not self.planned_hours:
             split["unplanned"] = difference
-        elif self.planned_hours and self.actual_hours:
+        elif self.planned_hours and self.actual_hours and not self.unknown:
             rate = self.planned / Decimal(self.planned_hours)
             more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
             split["usage"] = (rate * more).quantize(CENT)
@@ -138,13 +147,29 @@ class Variance:
             "months": self._grouped(0, "month"),
             "categories": self._grouped(1, "category"),
             "total": _summed(self.cells.values()),
+            "warnings": [_unknown_hours(*key, self.cells[key].unknown) for key in self._unknown()],
         }
+
+    def _unknown(self) -> list[tuple[str, str]]:
+        return sorted(key for key, cell in self.cells.items() if cell.unknown)
 
     def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
         groups: dict[str, list[Cell]] = defaultdict(list)
         for key in sorted(self.cells):
             groups[key[part]].append(self.cells[key])
         return [{name: value, **_summed(cells)} for value, cells in groups.items()]
+
+
+def _unknown_hours(month: str, category: str, machines: set[str]) -> str:
+    named = ", ".join(sorted(machines)[:_MOST_NAMED])
+    if len(machines) > _MOST_NAMED:
+        named += f" and {len(machines) - _MOST_NAMED} more"
+    return (
+        f"{month}, {category}: the accelerators of {named} are not known, so their hours are not "
+        "counted as accelerator-hours and the difference is not split into price and usage. Name "
+        "the machine as the catalog does (x_InstanceType in FOCUS rows), or give what has no "
+        "accelerators a category of its own (x_Category)."
+    )
 
 
 def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
@@ -167,29 +192,47 @@ def variance(project: Project) -> Variance:
     """The project's plan against its uploads, in the months for which there is an upload."""
     plan = plan_of(project)
     table = Variance(currency_of(project), plan)
-    _add_actuals(table, project)
+    machines = _machines_of(plan)
+    _add_actuals(table, project, machines)
     if plan is not None:
         months = {month for month, _ in table.cells}
-        _add_plan(table, plan, months)
+        _add_plan(table, plan, months, machines)
     return table
 
 
-def _add_actuals(table: Variance, project: Project) -> None:
+def _machines_of(plan: SavedComparison | None) -> Machines:
+    return Machines(plan.answer if plan else None)
+
+
+def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
     lines = ActualLine.objects.filter(upload__project=project, upload__currency=table.currency)
-    for month, category, hours, cost in lines.values_list("month", "category", "hours", "cost"):
+    names = ("month", "category", "hours", "cost", "instance_type", "upload__format")
+    for month, category, hours, cost, machine, form in lines.values_list(*names):
         cell = table.cells[month, category]
-        cell.actual_hours += hours
         cell.actual += Decimal(cost)
+        count = machines.accelerators(machine) if hours and form == "focus" else 1.0
+        if count is None:
+            cell.unknown.add(machine or _NAMELESS)
+        else:
+            cell.actual_hours += hours * count
 
 
-def _add_plan(table: Variance, plan: SavedComparison, months: set[str]) -> None:
+def _add_plan(table: Variance, plan: SavedComparison, months: set[str], machines: Machines) -> None:
     for line in plan_lines(plan):
         month = f"{month_of(plan.answer, line['month']):%Y-%m}"
         if month in months:
             cell = table.cells[month, line["category"]]
             cell.planned += Decimal(line["amount"])
-            if "hour" in str(line["unit"]):
-                cell.planned_hours += float(line["quantity"])
+            if line["unit"] == NODE_HOURS:
+                _add_planned_hours(cell, line, machines)
+
+
+def _add_planned_hours(cell: Cell, line: Mapping[str, Any], machines: Machines) -> None:
+    hours = machines.planned_hours(line)
+    if hours is None:
+        cell.unknown.add(line["instance_type"] or _NAMELESS)
+    else:
+        cell.planned_hours += hours
 
 
 def plan_lines(plan: SavedComparison) -> list[Mapping[str, Any]]:

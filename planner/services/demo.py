@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from planner.models import Access, Project, Role, SavedComparison, Team, access_of
 from planner.services import actuals, projects, saved, teams
+from planner.services.actual_hours import NODE_HOURS, Machines
 from planner.services.actual_rows import OWN_COLUMNS
 
 NAME, SLUG = "Demo workspace", "demo-workspace"
@@ -174,11 +175,11 @@ def _billed(plan: SavedComparison) -> str:
 def _billed_row(plan: SavedComparison, line: Any) -> dict[str, Any]:
     first = dt.date.fromisoformat(f"{plan.answer['start']}-01")
     used = 1 + Decimal("0.04") * (int(line["month"]) + 1)
-    is_hours = "hour" in str(line["unit"])
+    hours = Machines(plan.answer).planned_hours(line) if line["unit"] == NODE_HOURS else None
     cost = (Decimal(line["amount"]) * used * Decimal("1.02")).quantize(actuals.CENT)
     return {name: line.get(name) or "" for name in OWN_COLUMNS} | {
         "month": _month(first, int(line["month"])),
-        "hours": f"{float(line['quantity']) * float(used):.2f}" if is_hours else "0",
+        "hours": f"{(hours or 0.0) * float(used):.2f}",
         "cost": f"{cost:f}",
     }
 

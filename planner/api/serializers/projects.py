@@ -118,10 +118,10 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
     stale = serializers.SerializerMethodField()
     state = serializers.ChoiceField(State.choices, read_only=True)
     submitted_by = serializers.CharField(
-        source="submitted_by.username", default=None, allow_null=True, read_only=True
+        source="submitter", default=None, allow_null=True, read_only=True
     )
     approved_by = serializers.CharField(
-        source="approved_by.username", default=None, allow_null=True, read_only=True
+        source="approver", default=None, allow_null=True, read_only=True
     )
 
     class Meta:
@@ -199,6 +199,8 @@ class RepriceProjectSerializer(StrictSerializer):
 class ReplaySerializer(serializers.Serializer[Any]):
     identical = serializers.BooleanField()
     differences = ObjectsField()
+    changed_defaults = ObjectsField()
+    """Assumptions that the program would make otherwise now: field, kept, now."""
     answer = ObjectField()
 
 
@@ -262,8 +264,11 @@ class VarianceTotalSerializer(serializers.Serializer[Any]):
     planned = serializers.CharField()
     actual = serializers.CharField()
     difference = serializers.CharField()
-    planned_hours = serializers.FloatField()
-    actual_hours = serializers.FloatField()
+    planned_hours = serializers.FloatField(help_text="Accelerator-hours.")
+    actual_hours = serializers.FloatField(
+        help_text="Accelerator-hours; those of machines whose accelerators are not known are not "
+        "counted here and are named in the warnings."
+    )
     causes = VarianceCausesSerializer()
 
 
@@ -281,3 +286,7 @@ class VarianceSerializer(serializers.Serializer[Any]):
     months = VarianceMonthSerializer(many=True)
     categories = VarianceCategorySerializer(many=True)
     total = VarianceTotalSerializer()
+    warnings = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Hours that could not be turned into accelerator-hours, and the remedy.",
+    )

@@ -147,6 +147,14 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     )
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Takes a file whole or not at all.
+
+        Our CSV needs the columns `month` and `cost`. `hours` (or `accelerator_hours`) are
+        accelerator-hours: one machine of 8 accelerators for one hour counts 8. Hours of whole
+        machines go into `instance_hours` (or `node_hours`), with the machine in
+        `instance_type`. FOCUS rows count hours of machines, which are multiplied by the
+        accelerators of the instance type.
+        """
         name = self.query.text("file_name") or ""
         stream = CsvParser.stream_of(request)
         row = actuals.load_actuals(self.access, self.project, stream, name)

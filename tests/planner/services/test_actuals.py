@@ -119,6 +119,37 @@ def test_focus_details_that_are_no_json_are_refused(details: str) -> None:
         read(f'{head}2027-01-01,1,USD,Usage,"{details}"\n')
 
 
+@pytest.mark.parametrize("column", ["hours", "accelerator_hours"])
+def test_hours_are_accelerator_hours(column: str) -> None:
+    sums = read(f"month,cost,{column},instance_type\n2027-01,5,80,p5.48xlarge\n")
+    assert list(sums.hours.values()) == [80.0]
+
+
+@pytest.mark.parametrize("column", ["instance_hours", "node_hours"])
+def test_hours_of_machines_become_accelerator_hours(column: str) -> None:
+    text = f"month,cost,{column},instance_type\n2027-01,5,10,p5.48xlarge\n2027-01,5,,\n"
+    sums = read_actuals(io.BytesIO(text.encode()), "USD", {"p5.48xlarge": 8.0}.get)
+    assert list(sums.hours.values()) == [80.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("machine", "says"),
+    [("p9", "how many accelerators the machine 'p9' has is not known"), ("", "without a name")],
+)
+def test_hours_of_a_machine_that_nobody_knows_are_refused(machine: str, says: str) -> None:
+    text = f"month,cost,instance_hours,instance_type\n2027-01,5,10,{machine}\n"
+    with pytest.raises(InvalidInput) as refusal:
+        read(text)
+    assert refusal.value.field == "row 2.instance_hours"
+    assert says in refusal.value.message
+    assert "give accelerator_hours" in refusal.value.message
+
+
+def test_two_columns_of_hours_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="column node_hours: says the same as column hours"):
+        read("month,cost,hours,node_hours\n")
+
+
 # Plan against actual ----------------------------------------------------------------------
 
 
@@ -147,9 +178,16 @@ def upload(work: Workspace, project: Project, text: str) -> object:
     return actuals.load_actuals(access, project, io.BytesIO(text.encode()), "a.csv")
 
 
+def billed(*rows: str) -> str:
+    """FOCUS rows of use in January: quantity, unit, machine, cost."""
+    head = "ChargePeriodStart,BillingCurrency,ChargeCategory,ConsumedQuantity,ConsumedUnit,"
+    told = "".join(f"2027-01-01T00:00:00Z,USD,Usage,{row}\n" for row in rows)
+    return f"{head}x_InstanceType,BilledCost\n{told}"
+
+
 def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: Project) -> None:
-    """Planned 500 h at 55.04; 600 h at 60 were paid: 100 more hours, 4.96 more for each."""
-    upload(work, project, "month,cost,hours\n2027-01,36000,600\n")
+    """Planned 500 h of 8 accelerators at 55.04; 600 at 60 were paid: 100 more, 4.96 more each."""
+    upload(work, project, "month,cost,hours\n2027-01,36000,4800\n")
     told = actuals.variance(project).as_dict()
     assert told["months"][0]["month"] == "2027-01"
     total = told["total"]
@@ -161,6 +199,56 @@ def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: P
         "unplanned": "0.00",
         "other": "0.00",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "month,cost,hours\n2027-01,27520,4000\n",
+        "month,cost,accelerator_hours\n2027-01,27520,4000\n",
+        "month,cost,instance_hours,instance_type\n2027-01,27520,500,p5.48xlarge\n",
+        billed("500,Hours,P5.48xlarge,27520"),
+    ],
+)
+def test_what_went_as_planned_differs_by_no_cause(
+    work: Workspace, project: Project, text: str
+) -> None:
+    upload(work, project, text)
+    told = actuals.variance(project).as_dict()
+    assert (told["total"]["planned_hours"], told["total"]["actual_hours"]) == (4000.0, 4000.0)
+    assert set(told["total"]["causes"].values()) == {"0.00"}
+    assert told["warnings"] == []
+
+
+def test_hours_of_unknown_accelerators_are_said_and_not_split(
+    work: Workspace, project: Project
+) -> None:
+    upload(work, project, billed("500,Hours,p5.48xlarge,20000", "9,Hours,m7i.large,8000"))
+    told = actuals.variance(project).as_dict()
+    assert told["total"]["causes"]["other"] == "480.00"
+    assert told["total"]["actual_hours"] == 4000.0
+    assert "2027-01, compute: the accelerators of m7i.large are not known" in told["warnings"][0]
+
+
+def test_a_machine_that_only_the_catalog_knows_is_converted(work: Workspace) -> None:
+    row = work.project()
+    upload(work, row, billed("10,Hours,p5.48xlarge,5"))
+    assert actuals.variance(row).as_dict()["total"]["actual_hours"] == 80.0
+
+
+def test_of_a_commitment_the_hours_paid_for_count_used_or_not(work: Workspace) -> None:
+    head = (
+        "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,PricingQuantity,PricingUnit,"
+        "ConsumedQuantity,ConsumedUnit,CommitmentDiscountId,x_InstanceType\n"
+    )
+    row = work.project()
+    upload(
+        work,
+        row,
+        f"{head}2027-01-01,16000,USD,Purchase,730,Hours,,,ri-1,p5.48xlarge\n"
+        "2027-01-01,0,USD,Usage,500,Hours,500,Hours,ri-1,p5.48xlarge\n",
+    )
+    assert actuals.variance(row).as_dict()["total"]["actual_hours"] == 5840.0
 
 
 def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None:
