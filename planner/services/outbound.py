@@ -8,6 +8,7 @@ name. Redirects are not followed, proxies of the environment are not used.
 from __future__ import annotations
 
 import http.client
+import io
 import ipaddress
 import socket
 import ssl
@@ -15,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
@@ -26,46 +28,70 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Resolve = Callable[[str, int], Iterable[str]]
 
 TIMEOUT_SECONDS = 10.0
-MAX_ANSWER_BYTES = 65_536
-_EMBEDS_IPV4 = (
-    # Network, and how many bits stand right of the IPv4 address that it carries.
-    (ipaddress.ip_network("64:ff9b::/96"), 0),  # NAT64, RFC 6052
-    (ipaddress.ip_network("2002::/16"), 80),  # 6to4, RFC 3056
-    (ipaddress.ip_network("::/96"), 0),  # IPv4-compatible, RFC 4291
-)
+"""For a whole exchange: connecting, TLS, sending, and the head of the answer."""
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_6TO4 = ipaddress.IPv6Network("2002::/16")
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All that is assigned to public IPv6 hosts; RFC 4291 and IANA's registry of address space."""
 _NEVER = tuple(
     ipaddress.ip_network(text)
     for text in (
-        "64:ff9b:1::/48",  # NAT64 of a local network, RFC 8215
-        "2001::/23",  # Teredo and other protocol assignments, RFC 2928
-        "fec0::/10",  # site-local, RFC 3879
+        # IANA's registry of special-purpose IPv4 addresses.
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # shared by carriers; Alibaba's metadata
+        "127.0.0.0/8",
+        "169.254.0.0/16",  # link-local; metadata of most clouds
+        "172.16.0.0/12",
+        "192.0.0.0/24",  # protocol assignments; Oracle's metadata at 192.0.0.192
+        "192.0.2.0/24",
         "192.88.99.0/24",  # 6to4 relays, RFC 7526
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/3",  # multicast, reserved, broadcast
         "168.63.129.16/32",  # Azure's wire server, public in form only
-        "fd00:ec2::/32",  # AWS's metadata over IPv6
+        # Of the global unicast IPv6 addresses.
+        "2001::/23",  # Teredo and other protocol assignments, RFC 2928
+        "2001:db8::/32",
+        "3fff::/20",  # documentation, RFC 9637
     )
 )
+"""Said here and not asked of Python, whose `is_global` differs from version to version."""
 
 
 class ForbiddenTargetError(Exception):
     """The target is not one that we connect to."""
 
 
+class UnresolvedError(OSError):
+    """The host's name gave no address this time; it may at another."""
+
+
 def is_public(address: Address) -> bool:
     """Whether an address is outside every private, local and special-purpose network."""
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or _embedded(address)
-        if inner is not None:
-            return is_public(inner)
-    if any(address in network for network in _NEVER):
-        return False
-    return address.is_global and not address.is_multicast and not address.is_reserved
+        carrier = address.ipv4_mapped or _translated(address)
+        if carrier is not None:
+            return is_public(carrier)
+        inner = _isatap(address)
+        if address not in _GLOBAL_UNICAST or (inner is not None and not is_public(inner)):
+            return False
+    return not any(address in network for network in _NEVER)
 
 
-def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    for network, right in _EMBEDS_IPV4:
-        if address in network:
-            return ipaddress.IPv4Address(int(address) >> right & 0xFFFFFFFF)
-    return None
+def _translated(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address behind one of NAT64 (RFC 6052) or 6to4 (RFC 3056)."""
+    if address in _NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.sixtofour if address in _6TO4 else None
+
+
+def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address in an interface identifier 0000:5efe or 0200:5efe (RFC 5214)."""
+    marked = int(address) >> 32 & 0xFCFFFFFF == 0x5EFE
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if marked else None
 
 
 @cache
@@ -125,7 +151,7 @@ def resolve(host: str, port: int) -> list[str]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise ForbiddenTargetError(f"The host cannot be resolved: {error}") from None
+        raise UnresolvedError(f"{host[:100]} cannot be resolved: {error}") from None
     return [str(entry[4][0]) for entry in found]
 
 
@@ -135,7 +161,7 @@ def judged_address(parts: SplitResult, resolver: Resolve = resolve) -> tuple[str
     texts = list(resolver(parts.hostname or "", port))
     addresses = [ipaddress.ip_address(text.split("%")[0]) for text in texts]
     if not addresses:
-        raise ForbiddenTargetError("The host has no address.")
+        raise UnresolvedError(f"{parts.hostname} has no address.")
     inside = [_is_allowed_inside(address) for address in addresses]
     if not all(i or is_public(a) for i, a in zip(inside, addresses, strict=True)):
         raise ForbiddenTargetError("The host is at a private, local or reserved address.")
@@ -149,21 +175,68 @@ class Sent:
     status: int
 
 
+class _TimedSocket:
+    """A socket on which all calls together have until `deadline`, however little each brings."""
+
+    def __init__(self, plain: socket.socket, deadline: float) -> None:
+        self._socket, self._deadline = plain, deadline
+
+    def _armed(self) -> socket.socket:
+        self._socket.settimeout(_remaining(self._deadline))
+        return self._socket
+
+    def start_tls(self, host: str) -> None:
+        context = ssl.create_default_context()
+        self._socket = context.wrap_socket(self._armed(), server_hostname=host)
+
+    def sendall(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[self._armed().send(view) :]
+
+    def readinto(self, buffer: Any) -> int:
+        return self._armed().recv_into(buffer)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self))
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+class _Incoming(io.RawIOBase):
+    """What `_TimedSocket` receives, as the stream that `http.client` reads."""
+
+    def __init__(self, source: _TimedSocket) -> None:
+        self._source = source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._source.readinto(buffer)
+
+
+def _remaining(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError
+    return left
+
+
 class _PinnedConnection(http.client.HTTPConnection):
     """Connects to a judged address; TLS and Host still speak of the host's name."""
 
-    def __init__(self, parts: SplitResult, address: tuple[str, int], timeout: float) -> None:
-        super().__init__(parts.hostname or "", address[1], timeout=timeout)
-        self._address = address
+    def __init__(self, parts: SplitResult, address: tuple[str, int], deadline: float) -> None:
+        super().__init__(parts.hostname or "", address[1])
+        self._address, self._deadline = address, deadline
         self._is_tls = parts.scheme == "https"
 
     def connect(self) -> None:
-        plain = socket.create_connection(self._address, self.timeout)
+        plain = socket.create_connection(self._address, _remaining(self._deadline))
+        timed = self.sock = _TimedSocket(plain, self._deadline)
         if self._is_tls:
-            context = ssl.create_default_context()
-            self.sock = context.wrap_socket(plain, server_hostname=self.host)
-        else:
-            self.sock = plain
+            timed.start_tls(self.host)
 
 
 def post(
@@ -174,20 +247,19 @@ def post(
     resolver: Resolve = resolve,
     timeout: float = TIMEOUT_SECONDS,
 ) -> Sent:
-    """Sends `body` and gives the status of the answer, whatever it is; reads little of it.
+    """Sends `body` and gives the status of the answer, whatever it is; its body is not read.
 
-    Raises `ForbiddenTargetError`, or OSError and `http.client.HTTPException` of the network.
+    `timeout` is for everything after the name is resolved. Raises `ForbiddenTargetError`, or
+    OSError and `http.client.HTTPException` of the network.
     """
     parts = check_url(url)
     address = judged_address(parts, resolver)
-    connection = _PinnedConnection(parts, address, timeout)
-    deadline = time.monotonic() + timeout
+    connection = _PinnedConnection(parts, address, time.monotonic() + timeout)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request("POST", path, body, dict(headers))
-        connection.sock.settimeout(max(0.1, deadline - time.monotonic()))
-        response = connection.getresponse()
-        response.read(MAX_ANSWER_BYTES)
-        return Sent(response.status)
+        return Sent(connection.getresponse().status)
+    except TimeoutError:
+        raise TimeoutError(f"{parts.hostname} gave no whole answer within {timeout:g} s.") from None
     finally:
         connection.close()

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
+import ipaddress
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from planner.services import outbound
-from planner.services.outbound import ForbiddenTargetError, check_literal, check_url, post
+from planner.services.outbound import (
+    ForbiddenTargetError,
+    UnresolvedError,
+    check_literal,
+    check_url,
+    post,
+)
 from pricing.invalid_input import InvalidInput
 
 INSIDE = (
@@ -52,8 +63,28 @@ INSIDE = (
     "2002:7f00:1::",
     "2002:a9fe:a9fe::1",
     "2001:0:4136:e378:8000:63bf:3fff:fdd2",
+    "2002:c0a8:101::1",
+    "2001:0:1:2:3:4:5:6",
+    "64:ff9b:1:ffff:ffff:ffff:ffff:ffff",
+    "64:ff9b::a00:1",
+    "::ffff:0:127.0.0.1",
+    "::1.1.1.1",
+    "2600::5efe:7f00:1",
+    "2600::200:5efe:7f00:1",
+    "2600::5efe:10.0.0.1",
+    "2600::5efe:169.254.169.254",
+    "fe80::5efe:1.1.1.1",
     # Reserved, multicast, documentation, broadcast.
     "192.0.0.1",
+    "192.0.0.8",
+    "192.0.0.9",
+    "192.0.0.192",
+    "192.0.0.255",
+    "3fff::1",
+    "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+    "5f00::1",
+    "100::1",
+    "4000::1",
     "192.0.2.1",
     "198.18.0.1",
     "198.51.100.1",
@@ -101,7 +132,21 @@ def test_a_name_is_judged_when_it_is_sent_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["1.1.1.1", "93.184.216.34", "2606:4700::1111", "2002:101:101::"]
+    "address",
+    [
+        "1.1.1.1",
+        "93.184.216.34",
+        "192.0.1.1",
+        "223.255.255.255",
+        "2606:4700::1111",
+        "2001:4860:4860::8888",
+        "3fff:1000::1",
+        "2002:101:101::",
+        "64:ff9b::1.1.1.1",
+        "::ffff:1.1.1.1",
+        "2600::5efe:1.1.1.1",
+        "2600::1:5efe:7f00:1",
+    ],
 )
 def test_public_addresses_pass(address: str) -> None:
     parts = urlsplit("https://hooks.test:8443/a")
@@ -146,11 +191,30 @@ def test_a_name_that_changes_its_mind_is_asked_once(monkeypatch: pytest.MonkeyPa
     assert reached == [("1.1.1.1", 443)]
 
 
-def test_a_host_without_an_address_is_refused() -> None:
-    with pytest.raises(ForbiddenTargetError, match="no address"):
+@given(st.one_of(st.ip_addresses(v=4), st.ip_addresses(v=6)))
+def test_what_python_calls_inner_is_never_public(address: outbound.Address) -> None:
+    carries = isinstance(address, ipaddress.IPv6Address) and (
+        address.ipv4_mapped or address.sixtofour
+    )
+    if not carries and not address.is_global:
+        assert not outbound.is_public(address)
+
+
+def test_a_name_without_an_address_may_have_one_later() -> None:
+    with pytest.raises(UnresolvedError, match=r"hooks\.test has no address"):
         post("https://hooks.test/", b"", [], resolver=lambda host, port: [])
-    with pytest.raises(ForbiddenTargetError, match="resolved"):
-        post("https://no-such-host.invalid/", b"", [])
+
+
+@pytest.mark.parametrize("code", [socket.EAI_AGAIN, socket.EAI_NONAME, socket.EAI_FAIL])
+def test_a_resolver_that_fails_does_not_forbid_the_target(
+    code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(code, "not now")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    with pytest.raises(UnresolvedError, match=r"hooks\.test cannot be resolved: .*not now"):
+        post("https://hooks.test/", b"", [])
 
 
 class _Receiver(BaseHTTPRequestHandler):
@@ -179,6 +243,75 @@ def receiver() -> Iterator[int]:
     server.shutdown()
     server.server_close()
     _Receiver.status = 200
+
+
+def dripping(parts: list[bytes], step: float) -> Iterator[int]:
+    """A server that takes a connection and sends one of `parts` every `step` seconds."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with contextlib.suppress(OSError):
+            taken, _ = listener.accept()
+            for part in parts:
+                taken.sendall(part)
+                time.sleep(step)
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield listener.getsockname()[1]
+    listener.close()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "parts"),
+    [
+        ("http", [b"HTTP/1.1 100 Continue\r\n\r\n"] * 40),
+        ("http", [b"HTTP/1.1 200 OK\r\n", *[b"X-A: b\r\n"] * 40]),
+        ("http", [b"HTTP/1.1 200 OK\r\nX-Slow: ", *[b"a"] * 40]),
+        ("http", [b""] * 40),
+        ("https", [b"\x16\x03\x03\x40\x00", *[b"\x02"] * 40]),
+        ("https", [b""] * 40),
+    ],
+)
+def test_a_whole_answer_has_one_deadline(scheme: str, parts: list[bytes], settings) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    begun = time.monotonic()
+    for port in dripping(parts, 0.1):
+        with pytest.raises(TimeoutError, match=r"hooks\.test gave no whole answer within 0\.5 s"):
+            post(
+                f"{scheme}://hooks.test:{port}/",
+                b"{}",
+                [],
+                resolver=lambda host, port: ["127.0.0.1"],
+                timeout=0.5,
+            )
+    assert time.monotonic() - begun < 2
+
+
+def test_a_target_that_takes_nothing_has_the_same_deadline(settings) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    begun = time.monotonic()
+    for port in dripping([b""] * 40, 0.1):
+        with pytest.raises(TimeoutError):
+            post(
+                f"http://hooks.test:{port}/",
+                b"x" * 30_000_000,
+                [],
+                resolver=lambda host, port: ["127.0.0.1"],
+                timeout=0.5,
+            )
+    assert time.monotonic() - begun < 2
+
+
+def test_a_slow_body_is_not_waited_for(settings) -> None:
+    settings.WEBHOOK_ALLOWED_NETWORKS = ["127.0.0.0/8"]
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+    begun = time.monotonic()
+    for port in dripping([head, *[b"x"] * 40], 0.1):
+        sent = post(
+            f"http://hooks.test:{port}/", b"{}", [], resolver=lambda host, port: ["127.0.0.1"]
+        )
+        assert sent.status == 200
+    assert time.monotonic() - begun < 2
 
 
 def test_an_operator_may_open_a_network(receiver: int, settings) -> None:

@@ -6,6 +6,7 @@ import datetime as dt
 import hashlib
 import hmac
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -100,6 +101,22 @@ def test_what_is_not_taken_is_sent_again_later(work: Workspace, wire: Wire, answ
     WebhookDelivery.objects.update(next_attempt_at=timezone.now())
     assert webhooks.deliver_due() == 1
     assert WebhookDelivery.objects.get().state == DeliveryState.DELIVERED
+
+
+@pytest.mark.parametrize("code", [socket.EAI_AGAIN, socket.EAI_NONAME])
+def test_a_name_that_is_not_resolved_is_tried_again(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(code, "not now")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    endpoint(work)
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 1)
+    assert "hooks.example.com cannot be resolved" in delivery.error
+    assert delivery.next_attempt_at > timezone.now()
 
 
 def test_retries_end(work: Workspace, wire: Wire) -> None:
