@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
@@ -34,16 +35,14 @@ def submit_later(seconds: float, task: str) -> None:
     if settings.JOBS_BACKEND == "celery":
         _send(task, (), seconds)
     elif settings.JOBS_BACKEND == "thread":
-        timer = threading.Timer(seconds, _in_thread, (task,))
-        timer.daemon = True
-        timer.start()
+        _set_timer(seconds, task)
 
 
 def _start(task: str, arguments: tuple[str, ...]) -> None:
     if settings.JOBS_BACKEND == "celery":
         _send(task, arguments, 0)
     else:
-        _executor().submit(_in_thread, task, *arguments)
+        _executor(task).submit(_in_thread, task, *arguments)
 
 
 def _send(task: str, arguments: tuple[str, ...], seconds: float) -> None:
@@ -53,9 +52,38 @@ def _send(task: str, arguments: tuple[str, ...], seconds: float) -> None:
 
 
 @cache
-def _executor() -> ThreadPoolExecutor:
-    """One at a time: the solver already uses the cores. Made late, so after any fork."""
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="planner-job")
+def _executor(task: str) -> ThreadPoolExecutor:
+    """A thread for each task, which does its calls in order. Made late, so after any fork.
+
+    One job at a time, as the solver already uses the cores; deliveries, which wait for the
+    servers of others, hold up other deliveries alone.
+    """
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"planner-{task}")
+
+
+_timers: dict[str, tuple[float, threading.Timer]] = {}
+_timers_lock = threading.Lock()
+
+
+def _set_timer(seconds: float, task: str) -> None:
+    """One timer a task, the soonest that was asked for: the call puts off itself what is left."""
+    due = time.monotonic() + seconds
+    with _timers_lock:
+        set_for, waiting = _timers.get(task, (0.0, None))
+        if waiting is not None and waiting.is_alive():
+            if set_for <= due:
+                return
+            waiting.cancel()
+        timer = threading.Timer(seconds, _ring, (task,))
+        timer.daemon = True
+        _timers[task] = due, timer
+        timer.start()
+
+
+def _ring(task: str) -> None:
+    with _timers_lock:
+        _timers.pop(task, None)
+    _start(task, ())
 
 
 def _in_thread(task: str, *arguments: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import threading
 import time
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import transaction
 from django.utils import timezone
 
 from planner.models import Access, Job, JobState, Role, Scope
@@ -125,11 +127,38 @@ def test_without_a_broker_a_thread_does_it(settings) -> None:
     settings.JOBS_BACKEND = "thread"
     market()
     work = Workspace("alpha")
-    job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
-    until = time.monotonic() + 20
-    while not Job.objects.get(pk=job.pk).is_over and time.monotonic() < until:
-        time.sleep(0.05)
+    with transaction.atomic():
+        job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
+    background._executor("run_job").submit(lambda: None).result(timeout=20)
     assert Job.objects.get(pk=job.pk).state == JobState.SUCCEEDED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_delivery_holds_up_no_job(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    answered, done = threading.Event(), threading.Event()
+    monkeypatch.setattr("planner.services.webhooks.deliver_due", lambda: answered.wait(20))
+    monkeypatch.setattr("planner.services.jobs.run", lambda job_id: done.set())
+    background.submit("deliver_webhooks")
+    background.submit("run_job", "1")
+    try:
+        assert done.wait(5)
+    finally:
+        answered.set()
+
+
+def test_what_is_put_off_shares_one_timer_and_one_thread(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    threads: list[str] = []
+    monkeypatch.setattr(
+        "planner.services.webhooks.deliver_due",
+        lambda: threads.append(threading.current_thread().name),
+    )
+    for expected in (1, 2):
+        for seconds in (60, 0.1, 0.1, 60):
+            background.submit_later(seconds, "deliver_webhooks")
+        time.sleep(0.5)
+        assert threads == ["planner-deliver_webhooks_0"] * expected
 
 
 # Refreshes --------------------------------------------------------------------------------
