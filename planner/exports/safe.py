@@ -1,11 +1,13 @@
-"""Text that stays text in a spreadsheet, whatever it begins with."""
+"""Text that stays text in a spreadsheet, whatever it begins with and wherever it is split."""
 
 from __future__ import annotations
 
 import re
 
-_RISKY = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 """What spreadsheets take for the beginning of a formula, the full-width forms included."""
+_BEGINS = re.compile(rf"[\t\r\n]|\s*[{_SIGNS}]")
+_AFTER_A_SEPARATOR = re.compile(rf'([;\t\r\n][\s"]*)(?=[{_SIGNS}])')
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
@@ -18,7 +20,16 @@ def text_cell(text: str) -> str:
     ("'=1+1", '-5', 'p5.48xlarge')
     >>> text_cell(" =1+1")
     "' =1+1"
+
+    Where a spreadsheet separates by semicolon or tab (Excel does in most of Europe), or breaks a
+    line within a cell, the quotes around a cell of our file do not hold it together: a cell
+    begins in the midst of the text. So what follows such a sign is marked too, numbers as well,
+    since there the rest of our line follows them.
+
+    >>> text_cell("deal;=1+1"), text_cell("deal; -5"), text_cell("a; b = c")
+    ("deal;'=1+1", "deal; '-5", 'a; b = c')
     """
-    if text.lstrip().startswith(_RISKY) or text.startswith(_RISKY):
-        return text if _NUMBER.fullmatch(text) else f"'{text}"
-    return text
+    if _NUMBER.fullmatch(text):
+        return text
+    marked = _AFTER_A_SEPARATOR.sub(r"\1'", text)
+    return f"'{marked}" if _BEGINS.match(text) else marked

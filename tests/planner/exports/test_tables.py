@@ -30,16 +30,50 @@ EVIL = (
     "＝1+1",
     "－1+1",
 )
+SIGNS = ("=", "+", "-", "@", "＝", "－")
 CONTEXT = Context(name="=1+1", team="@team", project="-project")
+
+
+INSIDE = (
+    "deal;=1+1",
+    "deal; =1+1",
+    'deal;"=1+1"',
+    "deal\n=1+1",
+    "deal\r\n@SUM(A1)",
+    "deal\t+1+1",
+    "a;b;-1+1",
+    ";\t=1+1",
+    "deal;＝1+1",
+)
 
 
 @pytest.mark.parametrize("text", EVIL)
 def test_text_that_would_run_is_marked(text: str) -> None:
-    assert text_cell(text) == f"'{text}"
+    assert text_cell(text).startswith("'")
+    assert text_cell(text).replace("'", "") == text.replace("'", "")
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize("text", [*EVIL, *INSIDE])
+def test_no_cell_runs_however_the_file_is_separated(text: str, separator: str) -> None:
+    raw = csv_bytes("abc", [{"a": "first", "b": text, "c": "last"}]).decode()
+    lines = raw.replace("\r", "\n").split("\n")
+    for line in [raw, *lines]:
+        for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
+            assert not [cell for cell in row if cell.lstrip(' "').startswith(SIGNS)], row
+
+
+def test_the_label_of_a_private_offer_does_not_run_after_a_semicolon() -> None:
+    copy = json.loads(json.dumps(answer()))
+    for line in (line for s in copy["scenarios"] for line in s["lines"]):
+        line["label"] = "deal;=1+1"
+    text = export(copy, CONTEXT, "csv").decode("utf-8-sig")
+    assert ",deal;'=1+1," in text
+    assert ";=" not in text
 
 
 @pytest.mark.parametrize(
-    "text", ["-5", "+5", "-5.25", "1e-7", "-1E9", "p5.48xlarge", "", "a=b", "5-3"]
+    "text", ["-5", "+5", "-5.25", "1e-7", "-1E9", "p5.48xlarge", "", "a=b", "5-3", "a; b", "a;b=c"]
 )
 def test_numbers_and_plain_text_stay(text: str) -> None:
     assert text_cell(text) == text
