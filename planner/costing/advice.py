@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.costing.capacity_plan import narrowed
 from planner.costing.charges import Calendar
+from planner.costing.in_place import in_place
 from planner.costing.ledger import book, capacity_rows, hours_used
 from planner.costing.money import said
 from planner.costing.plan_dispatch import dispatch
@@ -71,7 +72,14 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     """
     keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
     plan = plan_of(scenario, project)
-    values = marginal_values(project.problem, plan, keys, gap=MARGINAL_GAP, node_limit=NODES)
+    values = marginal_values(
+        project.problem,
+        plan,
+        keys,
+        gap=MARGINAL_GAP,
+        node_limit=NODES,
+        in_place=in_place(project.sources, project.calendar),
+    )
     points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
     return Explanation(
         purchases(project.problem, plan),
@@ -111,27 +119,37 @@ def _begin(purchase: Purchase, project: Project, calendar: Calendar) -> str:
 
 
 def _worth(value: MarginalValue, project: Project, currency: str) -> str:
-    limit = value.limit
-    for key, source in project.by_key.items():
-        limit = limit.replace(key, source.label)
+    limit = _labelled(value.limit, project)
     saved = f"would save {said(value.saving, currency)} of present value"
     if limit.startswith("one more"):
         return f"{limit[0].upper()}{limit[1:]} {saved}."
     return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."
 
 
+def _labelled(limit: str, project: Project) -> str:
+    """A limit with the label of the source that its key names."""
+    for key in sorted(project.by_key, key=len, reverse=True):
+        if f" {key}" in limit:
+            limit = limit.replace(key, project.by_key[key].label)
+            break
+    return limit.replace(", already owned in place", ", as old as the youngest one owned,")
+
+
 def _turns(point: SwitchPoint, project: Project) -> str:
     below, above = _kinds(point.below, project), _kinds(point.above, project)
     if below is None or above is None:
         side = "From" if above is None else "Up to"
-        return f"{side} {point.multiplier:.2f} times the demand there is no plan{_ended(point)}."
+        return (
+            f"{side} {point.multiplier:.2f} times the demand there is no plan"
+            f"{_ended(point, project)}."
+        )
     return (
         f"At {point.multiplier:.2f} times the demand the advice turns from {_named(below, above)} "
         f"to {_named(above, below)}."
     )
 
 
-def _ended(point: SwitchPoint) -> str:
+def _ended(point: SwitchPoint, project: Project) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
     if not point.clashes:
@@ -139,7 +157,7 @@ def _ended(point: SwitchPoint) -> str:
     missing = [clash.limit for clash in point.clashes if clash.given is None]
     if missing:
         return f": {'; '.join(missing)}"
-    limits = [f"{clash.limit} (now {clash.given:,.6g})" for clash in point.clashes]
+    limits = [f"{_labelled(c.limit, project)} (now {c.given:,.6g})" for c in point.clashes]
     if all(clash.alone for clash in point.clashes):
         return f" unless {' or '.join(limits)} is raised"
     return f" unless {' and '.join(limits)} are raised together"

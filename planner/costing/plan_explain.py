@@ -6,11 +6,12 @@ what a fraction of a unit is worth, and nobody can buy one.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.costing.capacity_plan import DEFAULT_GAP, DEFAULT_NODE_LIMIT, narrowed, solve
 from planner.costing.plan_problem import (
@@ -48,6 +49,18 @@ class Purchase:
         """
         usable = f"usable in months {self.first} to {self.last}"
         return f"month {self.month}: begin {self.units:,} × {self.key}, {usable}"
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """One more unit of a source that is there whatever the plan begins."""
+
+    up: NDArray[np.int64]
+    """[T] 1 in the months in which it can be used."""
+    cost: float
+    """Net present cost of keeping it, what it fetches at the horizon taken off."""
+    cash: Floats
+    """[T] the same, undiscounted by month, for the monthly budget."""
 
 
 @dataclass(frozen=True)
@@ -109,12 +122,13 @@ def marginal_values(
     *,
     gap: float = 0.0,
     node_limit: int = DEFAULT_NODE_LIMIT,
+    in_place: Mapping[str, InPlace] | None = None,
 ) -> tuple[MarginalValue, ...]:
     """What each limit costs `plan`, the best one of the problem for the sources allowed.
 
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
     budget by a hundredth, the spot share by 0.01, the most units of a source by one; and one
-    more unit of each owned source is put in place from month 0 for its useful life.
+    more unit of each source of `in_place` is put there.
 
     >>> found = marginal_values(_example(), solve(_example()))
     >>> [(value.limit, value.step, round(value.saving)) for value in found]
@@ -123,7 +137,10 @@ def marginal_values(
     problem = narrowed(problem, allowed)
     return tuple(
         MarginalValue(limit, given, step, _saving(wider, plan, gap=gap, node_limit=node_limit))
-        for limit, given, step, wider in _widened(problem)
+        for limit, given, step, wider in (
+            *_widened(problem),
+            *_with_one_more(problem, in_place or {}),
+        )
     )
 
 
@@ -154,7 +171,9 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
         wider_problem = replace(problem, max_spot_share=wider_share)
         yield "max_spot_share", share, wider_share - share, wider_problem
     for unit in problem.units:
-        yield from _one_more(problem, unit)
+        if unit.max_units is not None:
+            more = replace(unit, max_units=unit.max_units + 1)
+            yield f"max_units {unit.key}", unit.max_units, 1.0, _changed(problem, unit, more)
 
 
 def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
@@ -163,21 +182,28 @@ def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
     return rented + [u.accelerators for u in problem.units if quota.group in u.limit_groups]
 
 
-def _one_more(
-    problem: PlanProblem, unit: UnitSource
+def _with_one_more(
+    problem: PlanProblem, in_place: Mapping[str, InPlace]
 ) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    def with_unit(changed: UnitSource) -> PlanProblem:
-        units = tuple(changed if u is unit else u for u in problem.units)
-        return replace(problem, units=units)
+    """The problem with one more unit of a source there, and its keep due."""
+    months = problem.hours.size
+    for unit in problem.units:
+        if unit.key not in in_place:
+            continue
+        one = in_place[unit.key]
+        there = np.zeros(months, np.int64) if unit.existing is None else unit.existing
+        cash = np.zeros(months) if problem.base_cash is None else problem.base_cash
+        kept = replace(
+            _changed(problem, unit, replace(unit, existing=there + one.up)),
+            base_cost=problem.base_cost + one.cost,
+            base_cash=cash + one.cash,
+        )
+        yield f"one more {unit.key} in place", float(there[0]), 1.0, kept
 
-    if unit.max_units is not None:
-        more = replace(unit, max_units=unit.max_units + 1)
-        yield f"max_units {unit.key}", unit.max_units, 1.0, with_unit(more)
-    if unit.is_owned and unit.duration_months > 0:
-        months = np.arange(problem.hours.size)
-        there = np.zeros(months.size, np.int64) if unit.existing is None else unit.existing
-        placed = replace(unit, existing=there + (months < unit.duration_months))
-        yield f"one more {unit.key} in place", float(there[0]), 1.0, with_unit(placed)
+
+def _changed(problem: PlanProblem, unit: UnitSource, changed: UnitSource) -> PlanProblem:
+    units = tuple(changed if u is unit else u for u in problem.units)
+    return replace(problem, units=units)
 
 
 def demand_switch_points(

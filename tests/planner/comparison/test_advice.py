@@ -104,3 +104,27 @@ def test_a_plan_of_renting_alone_ends_too() -> None:
     assert words == (
         "From 1.03 times the demand there is no plan unless monthly_budget (now 37,500) is raised."
     )
+
+
+@pytest.mark.parametrize("tax_rate", [0, 0.25])
+@pytest.mark.parametrize("there", [[], [{"units": 1, "bought": "2025-01"}]])
+def test_one_more_server_is_worth_what_asking_with_it_saves(there, tax_rate) -> None:
+    """Its colocation, support, staff and idle power are due, its resale is credited."""
+    server = "hgx-h100-8"
+
+    def asked(owned):
+        return compared(
+            catalog(offer("50")), hours=24 * 700, horizon_months=12, explain=True,
+            on_prem={"servers": [] if there else [{"server": server}],
+                     "already_owned": [{"server": server, **batch} for batch in owned]},
+            finance={"tax_rate": tax_rate},
+        )  # fmt: skip
+
+    found = asked(there)
+    more = asked([batch | {"units": 2} for batch in there] or [{"units": 1, "bought": "2027-01"}])
+    saved = found.scenarios["hybrid"].cost - more.scenarios["hybrid"].cost
+    (value,) = (v for v in found.explanation.marginal_values if v.limit.startswith("one more"))
+    assert value.saving == pytest.approx(saved, rel=1e-9)
+    words = " ".join(found.as_dict()["explanation"]["words"])
+    age = ", as old as the youngest one owned," if there else " in place"
+    assert f"One more HGX H100 server (8x H100){age} would save" in words

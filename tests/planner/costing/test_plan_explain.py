@@ -8,6 +8,7 @@ import pytest
 
 from planner.costing.capacity_plan import solve
 from planner.costing.plan_explain import (
+    InPlace,
     demand_switch_points,
     marginal_values,
     purchases,
@@ -54,11 +55,15 @@ def test_a_quota_with_room_to_spare_is_worth_nothing():
     assert values(problem)["quota hall"].saving == 0
 
 
-def test_one_more_server_in_place_saves_the_rent_it_replaces():
+def test_one_more_server_in_place_saves_the_rent_it_replaces_less_its_keep():
     owned = server("dgx", 12, price=1e6, lead=0, ceiling=1.0, running=5.0)
     problem = steady(12, 8.0, [rental("rent", 12, 20.0)], [owned])
+    one = InPlace(np.ones(12, np.int64), 12 * 2000.0, np.full(12, 2000.0))
 
-    assert values(problem)["one more dgx in place"].saving == pytest.approx(12 * 730 * 15)
+    found = marginal_values(problem, solve(problem, gap=0.0), in_place={"dgx": one})
+
+    assert [v.limit for v in found] == ["one more dgx in place"]
+    assert found[0].saving == pytest.approx(12 * (730 * 15 - 2000))
 
 
 def test_capital_for_one_more_server_saves_what_it_saves():
