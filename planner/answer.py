@@ -46,7 +46,7 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "currency": request.currency,
         "exchange_rate": _exchange_rate(comparison),
         "catalog": _catalog(comparison),
-        "assumptions": [_assumption(row) for row in comparison.terms.rows],
+        "assumptions": assumption_rows(comparison),
         "demand": _demand(comparison),
         "scenarios": [
             scenario_of(s) | {"energy": energy_of(comparison.energy.get(s.key))}
@@ -110,6 +110,11 @@ def _catalog(comparison: Comparison) -> list[dict[str, Any]]:
 
 def _date(day: Any) -> str | None:
     return None if day is None else day.isoformat()
+
+
+def assumption_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Every figure that the answer rests on, with its unit and source."""
+    return [_assumption(row) for row in comparison.terms.rows]
 
 
 def _assumption(row: Assumption) -> dict[str, Any]:

@@ -7,7 +7,7 @@ ages of prices are counted from `today`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from planner.costing.advice import Explanation, Robust, bought, explain, robust
-from planner.costing.assumptions import Assumptions
+from planner.costing.assumptions import Assumptions, Kept, kept_from
 from planner.costing.break_even import (
     BreakEven,
     CostLine,
@@ -139,15 +139,20 @@ class Comparison:
 
 
 def compare(
-    request: Mapping[str, Any], catalog: Catalog, *, today: dt.date | None = None
+    request: Mapping[str, Any],
+    catalog: Catalog,
+    *,
+    today: dt.date | None = None,
+    kept: Iterable[Mapping[str, Any]] = (),
 ) -> Comparison:
     """What renting, owning and mixing cost for `request` at the prices of `catalog`.
 
-    Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
+    Raises `InvalidInput` with every field refused. `today` dates ages and the default start. The
+    assumptions `kept` of an earlier answer stand in for defaults that have changed since.
     """
     asked = read_request(request)
     day = today or dt.datetime.now(dt.UTC).date()
-    return _Comparing(asked, catalog, day).result()
+    return _Comparing(asked, catalog, day, kept_from(kept)).result()
 
 
 @dataclass(frozen=True)
@@ -157,6 +162,7 @@ class _Comparing:
     request: ComparisonRequest
     catalog: Catalog
     today: dt.date
+    kept: Kept
 
     def result(self) -> Comparison:
         refuse_unknown_names(self.request, self.catalog)
@@ -198,7 +204,7 @@ class _Comparing:
 
     @cached_property
     def terms(self) -> Assumptions:
-        return Assumptions.of(self.request, self.units_per_usd)
+        return Assumptions.of(self.request, self.units_per_usd, self.kept)
 
     @cached_property
     def calendar(self) -> Calendar:

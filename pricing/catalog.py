@@ -16,6 +16,7 @@ from typing import NamedTuple
 from django.db.models import Max, Subquery
 
 from pricing import models, reference, store
+from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.freshness import Freshness, freshness, info_of, newest_revisions
 from pricing.invalid_input import InvalidInput
 from pricing.models import PastPrice, Price, Revision
@@ -54,12 +55,13 @@ def current(state: State | None = None) -> Catalog:
     return _catalog(state or _state())
 
 
-def at(revisions: Mapping[str, int]) -> Catalog:
+def at(revisions: Mapping[str, int], rates: Iterable[ExchangeRate] = ()) -> Catalog:
     """The market as it was at these revisions, for replaying a saved comparison.
 
+    Money is converted at `rates` where they are given: a rate that arrived later changes nothing.
     Raises `InvalidInput` for a revision that was never published.
     """
-    return _catalog(_state_at(revisions.items()))
+    return _catalog(_state_at(revisions.items()), tuple(rates))
 
 
 def as_of(day: dt.date) -> Catalog:
@@ -191,7 +193,7 @@ def _state_at(revisions: Iterable[tuple[str, int]]) -> State:
 
 
 @lru_cache(maxsize=8)
-def _catalog(state: State) -> Catalog:
+def _catalog(state: State, kept_rates: tuple[ExchangeRate, ...] = ()) -> Catalog:
     """A state names immutable content, so its catalog can be kept.
 
     Money is converted with the rates of the last day on which a provider was read, so that the
@@ -200,11 +202,15 @@ def _catalog(state: State) -> Catalog:
     found = [_revision(provider, number) for provider, number, _ in state.revisions]
     offers = [offer for revision in found for offer in store.read_offers(revision)]
     rates = reference.exchange_rates()
+    if kept_rates:
+        rates = ExchangeRates.of(kept_rates)
+    elif found:
+        rates = rates.until(max(r.as_of for r in found))
     return Catalog.of(
         offers,
         revisions=[info_of(revision) for revision in found],
         regions=reference.regions(),
-        exchange_rates=rates.until(max(r.as_of for r in found)) if found else rates,
+        exchange_rates=rates,
     )
 
 

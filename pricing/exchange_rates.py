@@ -67,6 +67,11 @@ class ExchangeRates:
         )
 
     @property
+    def latest(self) -> tuple[ExchangeRate, ...]:
+        """The last rate of each currency: the one that converts where no day is asked for."""
+        return tuple(self.by_currency[currency][-1] for currency in sorted(self.by_currency))
+
+    @property
     def currencies(self) -> tuple[str, ...]:
         """Every currency that can be converted, the US dollar included."""
         return tuple(sorted({"USD", *self.by_currency}))

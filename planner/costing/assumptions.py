@@ -7,9 +7,11 @@ that currency already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
 
 from planner.costing.defaults import Default, default
 from planner.request import ComparisonRequest
@@ -77,6 +79,35 @@ class Assumption:
     source: str
 
 
+Kept = Mapping[str, Assumption]
+"""By field, the assumptions of an earlier answer that nobody gave."""
+
+
+def kept_from(rows: Iterable[Mapping[str, Any]]) -> Kept:
+    """The assumptions of an answer as they are told, by field.
+
+    >>> row = {"field": "on_prem.pue", "value": 1.5, "unit": "ratio", "given": False, "source": "x"}
+    >>> kept_from([row])["on_prem.pue"].value
+    1.5
+    """
+    return {
+        row["field"]: Assumption(
+            row["field"],
+            Decimal(row["value"]) if isinstance(row["value"], str) else row["value"],
+            row["unit"],
+            False,
+            row["source"],
+        )
+        for row in rows
+        if not row["given"] and _is_amount(row["value"])
+    }
+
+
+def _is_amount(value: object) -> bool:
+    """Whether it is a number, as number or as the text that money is told in."""
+    return isinstance(value, int | float) or str(value).replace(".", "", 1).isdigit()
+
+
 @dataclass(frozen=True)
 class Assumptions:
     """Values by the last part of their field, and the rows that show where each is from."""
@@ -91,9 +122,14 @@ class Assumptions:
         return self.values[field]
 
     @classmethod
-    def of(cls, request: ComparisonRequest, units_per_usd: float) -> Assumptions:
-        """Values for `request`; `units_per_usd` converts the defaults that are money."""
-        rows = list(_rows(request, units_per_usd))
+    def of(
+        cls, request: ComparisonRequest, units_per_usd: float, kept: Kept = MappingProxyType({})
+    ) -> Assumptions:
+        """Values for `request`; `units_per_usd` converts the defaults that are money.
+
+        What is `kept` of an earlier answer stands in for the defaults of today.
+        """
+        rows = list(_rows(request, units_per_usd, kept))
         values = {row.field.rsplit(".", 1)[-1]: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", float("nan"))
         method = request.finance.depreciation
@@ -121,15 +157,21 @@ class Assumptions:
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
-def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumption]:
+def _rows(request: ComparisonRequest, units_per_usd: float, kept: Kept) -> Iterator[Assumption]:
     currency = request.currency
+
+    def row(field: str, given: float | None) -> Assumption:
+        if given is None and field in kept:
+            return kept[field]
+        return _row(field, given, currency, units_per_usd)
+
     for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
         part = getattr(request, section)
         for field in fields:
             given = getattr(part, field, None)
             if given is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
-            yield _row(f"{section}.{field}", given, currency, units_per_usd)
+            yield row(f"{section}.{field}", given)
     if request.risk is not None:
         for field, value, unit, reason in _RISK_CHOICES:
             given = getattr(request.risk, field)
@@ -138,7 +180,7 @@ def _rows(request: ComparisonRequest, units_per_usd: float) -> Iterator[Assumpti
             yield Assumption(f"risk.{field}", chosen, unit, given is not None, source)
     if request.data.storage_gib or request.data.egress_gib_per_month:
         for field in _DATA_PRICES:
-            yield _row(f"data.{field}", None, currency, units_per_usd)
+            yield row(f"data.{field}", None)
 
 
 def _row(field: str, given: float | None, currency: str, units_per_usd: float) -> Assumption:

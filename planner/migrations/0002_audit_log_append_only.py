@@ -18,6 +18,12 @@ ON_UPDATE_SQLITE, ON_DELETE_SQLITE = (
     f"BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
     for event in ("update", "delete")
 )
+ON_INSERT_SQLITE = (
+    f"CREATE TRIGGER audit_log_no_replace BEFORE INSERT ON {TABLE} "
+    f"WHEN EXISTS (SELECT 1 FROM {TABLE} WHERE id = NEW.id) "
+    f"BEGIN SELECT RAISE(ABORT, '{REFUSAL}'); END"
+)
+"""INSERT OR REPLACE takes a row away without a DELETE that a trigger would see."""
 _POSTGRESQL = (
     "CREATE FUNCTION refuse_audit_log_change() RETURNS trigger LANGUAGE plpgsql AS "
     f"$$ BEGIN RAISE EXCEPTION '{REFUSAL}'; END $$",
@@ -25,7 +31,9 @@ _POSTGRESQL = (
     "FOR EACH ROW EXECUTE FUNCTION refuse_audit_log_change()",
 )
 _UNDO = {
-    "sqlite": ("DROP TRIGGER audit_log_no_update", "DROP TRIGGER audit_log_no_delete"),
+    "sqlite": tuple(
+        f"DROP TRIGGER audit_log_no_{event}" for event in ("update", "delete", "replace")
+    ),
     "postgresql": (
         f"DROP TRIGGER audit_log_append_only ON {TABLE}",
         "DROP FUNCTION refuse_audit_log_change()",
@@ -34,7 +42,7 @@ _UNDO = {
 
 
 def protect(apps: Any, schema_editor: Any) -> None:
-    by_vendor = {"sqlite": (ON_UPDATE_SQLITE, ON_DELETE_SQLITE), "postgresql": _POSTGRESQL}
+    by_vendor = {"sqlite": (ON_UPDATE_SQLITE, ON_DELETE_SQLITE, ON_INSERT_SQLITE), "postgresql": _POSTGRESQL}
     _run(schema_editor, by_vendor.get(schema_editor.connection.vendor, ()))
 
 

@@ -59,6 +59,11 @@ class Access:
         """Identity for idempotency keys and rate limits."""
         return f"token:{self.token_id}" if self.token_id else f"user:{self.user_id}"
 
+    @property
+    def person(self) -> str:
+        """Who stands behind it: a person whatever token they use, else the token itself."""
+        return f"user:{self.user_id}" if self.user_id is not None else f"token:{self.token_id}"
+
     def has_role(self, team_id: int, role: Role) -> bool:
         own = self.roles.get(team_id)
         return own is not None and own.rank >= role.rank

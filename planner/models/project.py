@@ -93,6 +93,8 @@ class SavedComparison(TeamOwned, Versioned):
     """Request field → where its value came from in the team's settings."""
     revisions = models.JSONField(default=dict)
     """Provider → catalog revision that the answer used."""
+    rates = models.JSONField(default=list)
+    """Exchange rates that the answer used: currency, day, units in a US dollar, source."""
     assumptions = models.JSONField(default=list)
     answer = models.JSONField()
     summary = models.JSONField(default=dict)
@@ -101,8 +103,13 @@ class SavedComparison(TeamOwned, Versioned):
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_by = _person()
     submitted_by = _person()
+    submitted_as = models.CharField(max_length=NAME_LENGTH, blank=True)
+    """Name of the person or token; outlives the account."""
+    submitted_key = models.CharField(max_length=60, blank=True)
+    """`Access.person` of who submitted it."""
     submitted_at = models.DateTimeField(null=True)
     approved_by = _person()
+    approved_as = models.CharField(max_length=NAME_LENGTH, blank=True)
     approved_at = models.DateTimeField(null=True)
     superseded_by = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="supersedes"
@@ -112,9 +119,23 @@ class SavedComparison(TeamOwned, Versioned):
     class Meta:
         ordering = ("-created_at", "id")
         indexes = (models.Index(fields=("team", "-created_at"), name="saved_by_team"),)
+        constraints = (
+            models.UniqueConstraint(
+                fields=("project",), condition=models.Q(state="approved"), name="one_approved_plan"
+            ),
+        )
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def submitter(self) -> str | None:
+        """Who submitted it, person or token."""
+        return self.submitted_as or None
+
+    @property
+    def approver(self) -> str | None:
+        return self.approved_as or None
 
 
 class ActualsUpload(TeamOwned):

@@ -31,14 +31,22 @@ class Answered:
     answer: Answer
 
 
-def answer(given: object, team: Team | None = None, catalog: Catalog | None = None) -> Answered:
-    """The comparison that `given` asks for, with what its team adds to it."""
+def answer(
+    given: object,
+    team: Team | None = None,
+    catalog: Catalog | None = None,
+    kept: Sequence[Mapping[str, Any]] = (),
+) -> Answered:
+    """The comparison that `given` asks for, with what its team adds to it.
+
+    Assumptions `kept` of an earlier answer stand in for defaults that have changed since.
+    """
     if not isinstance(given, Mapping):
         raise InvalidInput("", "a request is an object of fields")
     market = catalogs.current() if catalog is None else catalog
     rates = market.exchange_rates
     request, inherited = inherit(given, team, rates) if team else (dict(given), {})
-    result = compare(request, market).as_dict()
+    result = compare(request, market, kept=kept).as_dict()
     return Answered(request, inherited, with_sources(result, inherited) if team else result)
 
 

@@ -115,8 +115,22 @@ def delete_project(access: Access, project: Project) -> None:
     require(access, project.team_id, EDIT)
     if project.saved_comparisons.exclude(state=State.DRAFT).exists():
         raise WrongStateError("It holds submitted or approved comparisons; archive it instead.")
-    record(access, "project.deleted", project, before={"name": project.name})
+    record(access, "project.deleted", project, before=_all_of(project))
     project.delete()
+
+
+def _all_of(project: Project) -> dict[str, Any]:
+    """What goes with a project, by name."""
+    uploads = project.uploads.order_by("created_at").values_list("file_name", "rows", "currency")
+    return {
+        "name": project.name,
+        "scenarios": list(project.scenarios.values_list("name", flat=True)),
+        "saved_comparisons": [
+            {"name": name, **summary}
+            for name, summary in project.saved_comparisons.values_list("name", "summary")
+        ],
+        "uploads": [dict(zip(("file", "rows", "currency"), row, strict=True)) for row in uploads],
+    }
 
 
 @transaction.atomic

@@ -90,9 +90,9 @@ def _request_now(saved: SavedComparison) -> Request:
 def _between(
     saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
 ) -> Iterator[Answer]:
-    """The old request at new prices, then with everything new but its demand."""
+    """The old request and assumptions at new prices, then with everything new but its demand."""
     old = saved.request
-    yield answer(old, None, catalog).answer
+    yield answer(old, None, catalog, saved.assumptions).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
     yield answer(mixed, None, catalog).answer

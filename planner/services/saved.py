@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from planner.comparison import compare
+from planner.answer import assumption_rows
+from planner.comparison import Comparison, compare
 from planner.models import Access, Project, Role, SavedComparison, Scenario, State, WebhookEvent
 from planner.services.audit import edit, record
 from planner.services.comparing import Answer, answer, next_month, with_sources
@@ -16,6 +20,7 @@ from planner.services.permissions import APPROVE, EDIT, require
 from planner.services.projects import compose
 from planner.services.webhooks import emit
 from pricing import catalog as catalogs
+from pricing.exchange_rates import ExchangeRate
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
 
@@ -55,6 +60,7 @@ def save_comparison(
         request=answered.request,
         inherited=answered.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
+        rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
         assumptions=answered.answer["assumptions"],
         answer=answered.answer,
         summary=summary_of(answered.answer),
@@ -84,7 +90,9 @@ def change_saved(
     """Name and note of a draft; an answer is never edited."""
     require(access, saved.team_id, EDIT)
     _expect(saved, State.DRAFT)
-    return edit(access, saved, changes, seen_version=seen_version)
+    return edit(
+        access, saved, changes, seen_version=seen_version, action="saved_comparison.changed"
+    )
 
 
 @transaction.atomic
@@ -96,12 +104,35 @@ def delete_saved(access: Access, saved: SavedComparison) -> None:
 
 
 def replay(saved: SavedComparison) -> dict[str, Any]:
-    """The same request at the same revisions, computed again and held against what was kept."""
-    catalog = catalogs.at(saved.revisions)
-    result = compare(saved.request, catalog, today=saved.answered_on).as_dict()
-    again = with_sources(result, saved.inherited)
+    """The same request at the same revisions, exchange rates and assumptions, computed again and
+    held against what was kept; and which defaults of the program have changed since."""
+    catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
+    asked = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
+    again = with_sources(compare(**asked, kept=saved.assumptions).as_dict(), saved.inherited)
     differences = list(_differences("", _timeless(saved.answer), _timeless(again)))
-    return {"identical": not differences, "differences": differences[:50], "answer": again}
+    return {
+        "identical": not differences,
+        "differences": differences[:50],
+        "changed_defaults": list(_changed_defaults(again, compare(**asked))),
+        "answer": again,
+    }
+
+
+def _changed_defaults(kept: Answer, today: Comparison) -> Iterator[dict[str, Any]]:
+    """Assumptions that nobody gave and that the program would make otherwise now."""
+    now = {row["field"]: row["value"] for row in assumption_rows(today)}
+    for row in kept["assumptions"]:
+        if not row["given"] and now.get(row["field"], row["value"]) != row["value"]:
+            yield {"field": row["field"], "kept": row["value"], "now": now[row["field"]]}
+
+
+def _rate_as_row(rate: ExchangeRate) -> list[str]:
+    return [rate.currency, rate.date.isoformat(), f"{rate.units_per_usd:f}", rate.source]
+
+
+def _rate_from_row(row: list[str]) -> ExchangeRate:
+    currency, day, units, source = row
+    return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
 
 def _timeless(value: Any) -> Any:
@@ -135,14 +166,24 @@ def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
 
 def submit(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
     require(access, saved.team_id, EDIT)
-    changes = {"submitted_by_id": access.user_id, "submitted_at": timezone.now()}
+    changes = {
+        "submitted_by_id": access.user_id,
+        "submitted_as": access.name,
+        "submitted_key": access.person,
+        "submitted_at": timezone.now(),
+    }
     return _move(access, saved, State.DRAFT, State.SUBMITTED, changes, seen)
 
 
 def send_back(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
     """From submitted to draft again."""
     require(access, saved.team_id, EDIT)
-    changes = {"submitted_by_id": None, "submitted_at": None}
+    changes = {
+        "submitted_by_id": None,
+        "submitted_as": "",
+        "submitted_key": "",
+        "submitted_at": None,
+    }
     return _move(access, saved, State.SUBMITTED, State.DRAFT, changes, seen)
 
 
@@ -153,13 +194,17 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
     Two people take part in it: nobody but an owner approves what they submitted themselves.
     """
     require(access, saved.team_id, APPROVE)
+    Project.objects.select_for_update().get(pk=saved.project_id)  # one approval at a time
     _require_second_person(access, saved)
-    changes = {"approved_by_id": access.user_id, "approved_at": timezone.now()}
-    approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
-    others = SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED)
-    for other in others.exclude(pk=saved.pk):
-        ended = {"superseded_by_id": approved.pk, "superseded_at": timezone.now()}
+    for other in SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED):
+        ended = {"superseded_by_id": saved.pk, "superseded_at": timezone.now()}
         _move(access, other, State.APPROVED, State.SUPERSEDED, ended, None)
+    changes = {
+        "approved_by_id": access.user_id,
+        "approved_as": access.name,
+        "approved_at": timezone.now(),
+    }
+    approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
     emit(saved.team_id, WebhookEvent.APPROVED, _payload(approved, access))
     return approved
 
@@ -167,7 +212,7 @@ def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> 
 def may_approve(access: Access, saved: SavedComparison) -> bool:
     """Whether this person may approve it once it is submitted: an approver who did not submit it,
     or an owner."""
-    if saved.submitted_by_id == access.user_id:
+    if saved.submitted_key == access.person:
         return access.has_role(saved.team_id, Role.OWNER)
     return access.has_role(saved.team_id, Role.APPROVER)
 
@@ -176,8 +221,7 @@ def _require_second_person(access: Access, saved: SavedComparison) -> None:
     current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
     _expect(current, State.SUBMITTED)
     if not may_approve(access, current):
-        who = "No person" if access.user_id is None else "You"
-        raise WrongStateError(f"{who} submitted it; another approver, or an owner, approves it.")
+        raise WrongStateError("You submitted it; another approver, or an owner, approves it.")
 
 
 def _move(

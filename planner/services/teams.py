@@ -20,6 +20,7 @@ from planner.services.errors import WrongStateError
 from planner.services.overlay import check_settings, money_kept
 from planner.services.permissions import EDIT, OWN, require
 from planner.services.secrets import INVITATION_PREFIX, digest_of, new_secret
+from planner.services.tokens import end_token
 from planner.validation import parse
 from pricing.invalid_input import InvalidInput
 
@@ -106,9 +107,9 @@ def remove_member(access: Access, member: Membership) -> None:
     if member.user_id != access.user_id or access.token_id is not None:
         require(access, member.team_id, OWN)
     _keep_an_owner(member)
-    ApiToken.objects.filter(team_id=member.team_id, user_id=member.user_id).update(
-        revoked_at=timezone.now()
-    )
+    own = ApiToken.objects.filter(team_id=member.team_id, user_id=member.user_id)
+    for token in own.filter(revoked_at=None):
+        end_token(access, token)
     record(access, "member.removed", member, before={"user": str(member.user), "role": member.role})
     member.delete()
 

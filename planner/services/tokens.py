@@ -89,9 +89,14 @@ def revoke_token(access: Access, token: ApiToken) -> None:
     if not is_own:
         require(access, token.team_id, OWN)
     if token.revoked_at is None:
-        token.revoked_at = timezone.now()
-        token.save(update_fields=["revoked_at"])
-        record(access, "token.revoked", token)
+        end_token(access, token)
+
+
+def end_token(access: Access, token: ApiToken) -> None:
+    """Revokes a token, whoever may ask for it has been settled."""
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    record(access, "token.revoked", token)
 
 
 def access_of_token(secret: str) -> Access | None:

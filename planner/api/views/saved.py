@@ -39,7 +39,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """Answers kept with the request, revisions and assumptions that they came from."""
 
     model = SavedComparison
-    related = ("submitted_by", "approved_by")
+    related = ()
     deferred = _FROZEN
     pagination_class = ByCreation
     serializer_class = shapes.SavedComparisonDetailSerializer

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
 
 from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
 from planner.services import projects, saved, teams
@@ -228,10 +229,34 @@ def test_a_plan_sent_back_and_submitted_by_another_may_be_approved(work: Workspa
 
 def test_a_service_approves_what_a_person_submitted(work: Workspace) -> None:
     service = Access(roles={work.team.pk: Role.APPROVER}, scopes=ALL_SCOPES, token_id=uuid.uuid4())
-    with pytest.raises(WrongStateError, match="No person submitted it; another approver"):
+    with pytest.raises(WrongStateError, match="You submitted it; another approver"):
         saved.approve(service, saved.submit(service, work.saved()))
     theirs = saved.submit(work.access(Role.EDITOR), work.saved())
     assert saved.approve(service, theirs).state == State.APPROVED
+
+
+def test_one_service_approves_what_another_submitted_and_both_are_named(work: Workspace) -> None:
+    planner, finance = (
+        Access(
+            name=name,
+            roles={work.team.pk: Role.APPROVER},
+            scopes=ALL_SCOPES,
+            token_id=uuid.uuid4(),
+        )
+        for name in ("planning robot", "finance robot")
+    )
+    done = saved.approve(finance, saved.submit(planner, work.saved()))
+    assert (done.submitter, done.approver) == ("planning robot", "finance robot")
+    told = AuditEntry.objects.filter(object_id=str(done.pk)).latest("at").after
+    assert told["approved_as"] == "finance robot"
+
+
+def test_the_database_keeps_one_approved_plan_a_project(work: Workspace) -> None:
+    project, owner = work.project(), work.access()
+    first, second = work.saved(project), work.saved(project)
+    saved.approve(owner, saved.submit(owner, first))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SavedComparison.objects.filter(pk=second.pk).update(state=State.APPROVED)
 
 
 def test_what_was_seen_must_be_what_is_approved(work: Workspace) -> None:

@@ -81,7 +81,7 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
 
 
 def _kept(access: Access, project: Project) -> Any:
-    people = ("submitted_by", "approved_by", "created_by", "scenario")
+    people = ("created_by", "scenario")
     return project.saved_comparisons.defer(*_UNREAD).select_related(*people)
 
 

@@ -28,7 +28,7 @@ from pricing import catalog
 from pricing.invalid_input import InvalidInput
 
 _RELATED = ("team", "project", "project__team", "scenario", "created_by")
-_PEOPLE = ("submitted_by", "approved_by", "superseded_by")
+_PEOPLE = ("superseded_by",)
 
 
 def saved_at(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
