@@ -8,8 +8,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
@@ -34,6 +36,11 @@ KINDS = {
 _WRITE_EVERY_SECONDS = 0.25
 LOST_AFTER = dt.timedelta(minutes=30)
 """A running job that says nothing for so long ran in a process that is gone."""
+START_AGAIN_AFTER = {"thread": dt.timedelta(minutes=5), "celery": dt.timedelta(hours=1)}
+"""By backend: a job that waits for so long may wait for a process that is gone."""
+NEVER_DONE_AFTER = dt.timedelta(days=1)
+_AT_ONCE = 50
+"""Jobs put in line again at most by one poll."""
 
 
 class CancelledError(Exception):
@@ -126,13 +133,41 @@ def _end(job: Job, state: JobState) -> None:
 
 
 def mark_lost() -> int:
-    """Fails running jobs whose process is gone; called wherever jobs are read."""
-    silent = Q(heard_at__lt=timezone.now() - LOST_AFTER)
-    return Job.objects.filter(silent, state=JobState.RUNNING).update(
+    """Fails jobs whose process is gone, and puts in line again those that nothing seems to do.
+
+    Called wherever jobs are read; says how many it failed.
+    """
+    now = timezone.now()
+    silent = Q(state=JobState.RUNNING, heard_at__lt=now - LOST_AFTER)
+    lost = _fail(silent, "The process that ran it ended; start it again.")
+    forgotten = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
+    hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
+    lost += _fail(forgotten, f"It waited {hours} hours and nothing did it; start it again.")
+    if wait := START_AGAIN_AFTER.get(settings.JOBS_BACKEND):
+        _start_again_before(now - wait)
+    return lost
+
+
+def _fail(which: Q, detail: str) -> int:
+    return Job.objects.filter(which).update(
         state=JobState.FAILED,
         finished_at=timezone.now(),
-        error={"detail": "The process that ran it ended; start it again.", "errors": []},
+        error={"detail": detail, "errors": []},
     )
+
+
+def _start_again_before(moment: dt.datetime) -> None:
+    """Jobs that wait since before `moment`, each by one of those who poll at the same time."""
+    in_line_since = Coalesce("heard_at", "created_at")
+    waiting = Job.objects.alias(since=in_line_since).filter(state=JobState.QUEUED, since__lt=moment)
+    for job in list(waiting.order_by("since")[:_AT_ONCE]):
+        if waiting.filter(pk=job.pk).update(heard_at=timezone.now()):
+            start_again(job)
+
+
+def start_again(job: Job) -> None:
+    """Puts a queued job in line once more; whoever comes first does it, the others nothing."""
+    background.submit("run_job", str(job.pk))
 
 
 def acting(job: Job) -> Access:

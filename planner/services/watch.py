@@ -18,6 +18,7 @@ from planner.models import (
     AlertKind,
     BudgetPeriod,
     Job,
+    JobState,
     Project,
     SavedComparison,
     WebhookEvent,
@@ -42,11 +43,17 @@ _SYSTEM = Access(name="budget watch", scopes=ALL_SCOPES)
 
 
 def start_watch(**_: object) -> None:
-    """Receiver of `revision_published`: queues one watch unless one already waits."""
+    """Receiver of `revision_published`: one watch, the one that waits where there is one.
+
+    It is put in line again, as it may wait for a process that is gone.
+    """
     if not Project.objects.filter(watched=True, archived=False).exists():
         return
-    if not Job.objects.filter(kind="budget_watch", state="queued").exists():
+    waiting = Job.objects.filter(kind="budget_watch", state=JobState.QUEUED).first()
+    if waiting is None:
         jobs.start(_SYSTEM, "budget_watch", {}, None)
+    else:
+        jobs.start_again(waiting)
 
 
 def watch_job(job: Job, progress: Progress) -> dict[str, Any]:

@@ -9,6 +9,7 @@ import time
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
+from django.test import TestCase
 from django.utils import timezone
 
 from planner.models import Access, Job, JobState, Role, Scope
@@ -92,6 +93,57 @@ def test_a_job_whose_process_is_gone_is_failed(work: Workspace) -> None:
     lost.refresh_from_db()
     alive.refresh_from_db()
     assert (lost.state, alive.state) == (JobState.FAILED, JobState.RUNNING)
+
+
+@pytest.fixture
+def resubmitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that are put in line, without anything doing them."""
+    ids: list[str] = []
+    monkeypatch.setattr(background, "submit", lambda task, job_id: ids.append(job_id))
+    return ids
+
+
+@pytest.mark.parametrize(("backend", "minutes"), [("thread", 5), ("celery", 60)])
+def test_a_job_that_waits_for_nobody_is_put_in_line_again(
+    work: Workspace, settings, resubmitted: list[str], backend: str, minutes: int
+) -> None:
+    settings.JOBS_BACKEND = backend
+    long = timezone.now() - dt.timedelta(minutes=minutes + 1)
+    orphan = queued(work, created_at=long)
+    queued(work, created_at=timezone.now() - dt.timedelta(minutes=minutes - 1))
+    queued(work, created_at=long, state=JobState.CANCELLED)
+    assert jobs.mark_lost() == jobs.mark_lost() == 0
+    assert resubmitted == [str(orphan.pk)], "once for each such wait, however often it is polled"
+    Job.objects.filter(pk=orphan.pk).update(heard_at=long)
+    jobs.mark_lost()
+    assert resubmitted == [str(orphan.pk)] * 2
+
+
+def test_a_job_that_is_put_in_line_twice_is_done_once(work: Workspace, settings) -> None:
+    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=1))
+    settings.JOBS_BACKEND = "thread"
+    with TestCase.captureOnCommitCallbacks() as again:
+        jobs.mark_lost()
+    settings.JOBS_BACKEND = "inline"
+    assert len(again) == 1
+    jobs.run(str(orphan.pk))
+    first = Job.objects.get().finished_at
+    jobs.run(str(orphan.pk))
+    assert Job.objects.get().finished_at == first
+
+
+@pytest.mark.parametrize("backend", ["thread", "celery", "inline"])
+def test_a_job_that_nothing_does_for_a_day_is_failed_in_words(
+    work: Workspace, settings, resubmitted: list[str], backend: str
+) -> None:
+    settings.JOBS_BACKEND = backend
+    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=25))
+    assert jobs.mark_lost() == 1
+    orphan.refresh_from_db()
+    assert orphan.state == JobState.FAILED
+    assert orphan.finished_at is not None
+    assert "waited 24 hours" in orphan.error["detail"]
+    assert resubmitted == []
 
 
 def test_every_kind_names_a_function_that_is_there() -> None:

@@ -137,6 +137,27 @@ def test_a_project_without_a_plan_is_passed_over(work: Workspace) -> None:
     assert Job.objects.get().result == {"projects": 1, "alerts": 0}
 
 
+def test_a_watch_that_its_process_left_behind_switches_nothing_off(
+    work: Workspace, told: list
+) -> None:
+    project(work)
+    orphan = Job.objects.create(kind="budget_watch")
+    refreshed("60.00", 5)
+    assert len(told) == 1
+    assert Job.objects.get().pk == orphan.pk
+    assert Job.objects.get().state == "succeeded"
+    refreshed("70.00", 6)
+    assert len(told) == 2
+
+
+def test_a_watch_that_waits_is_not_doubled(work: Workspace, settings) -> None:
+    project(work)
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    refreshed("60.00", 5)
+    refreshed("61.00", 6)
+    assert Job.objects.count() == 1
+
+
 def test_an_alert_is_acknowledged_once(work: Workspace, told: list) -> None:
     project(work)
     refreshed("60.00", 5)
