@@ -155,7 +155,8 @@ def _price_to_recover(
 ) -> float:
     rates = [terms[name] for name in ("network_storage_rate", "install_cost_rate") if name in given]
     price = server.unit_price * (1.0 + sum(rates))
-    if "residual_rate" in given and calendar.months < terms["useful_life_months"]:
+    in_service_until = terms["lead_time_months"] + terms["useful_life_months"]
+    if "residual_rate" in given and calendar.months < in_service_until:
         price -= server.unit_price * terms["residual_rate"] ** (calendar.months / 12.0)
     return price
 

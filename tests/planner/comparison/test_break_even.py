@@ -55,6 +55,25 @@ def test_network_installation_and_residual_count_where_given() -> None:
     assert kept == pytest.approx((1 - 0.25) * plain)  # two years old at the horizon
 
 
+@pytest.mark.parametrize("horizon", [59, 60, 61, 62, 63, 64])
+def test_the_residual_counts_as_long_as_the_plan_credits_it(horizon: int) -> None:
+    """Bought at the start it serves from month 3 to 62: resold at a horizon of up to 62 months."""
+    server = {"server": "custom", "accelerator": H100, "accelerator_count": 8,
+              "unit_price": 100_000, "running_cost_per_hour": 1}  # fmt: skip
+    found = compared(
+        catalog(offer("11")),
+        hours=5840,
+        horizon_months=horizon,
+        on_prem={"servers": [server], "useful_life_months": 60, "residual_rate": 0.7,
+                 "network_storage_rate": 0, "install_cost_rate": 0},
+    )  # fmt: skip
+    term = found.project.by_key["server:custom"].term
+    resold = bool(term.at_end[0].any())
+    assert resold is (horizon < 63)
+    worth = 100_000 * 0.7 ** (horizon / 12) if resold else 0.0
+    assert found.break_even[0].hours == pytest.approx((100_000 - worth) / 10)
+
+
 def test_a_server_of_another_size_compares_by_capacity() -> None:
     half = SERVER | {"accelerator_count": 4, "unit_price": 200_000, "running_cost_per_hour": 2.5}
     row = against("on_demand", servers=[half])
