@@ -10,6 +10,7 @@ import numpy as np
 
 from planner.costing.break_even import BreakEven
 from planner.costing.cautions import beyond_horizon
+from planner.costing.charges import Category
 from planner.costing.money import said
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project, feasible
@@ -25,6 +26,7 @@ SCENARIO_NAMES = {
 }
 NEGLIGIBLE = Decimal("0.0001")
 """Share of the cost under which two scenarios count as the same: 0.01 %."""
+ALL = "all of the hours"
 EXACT = 1e-6
 HALF_CENT = 0.005
 """Gap, and difference in money, under which a plan is called the cheapest without more ado."""
@@ -61,7 +63,8 @@ def recommend(
     )
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = [*_what(best, project), *_saving(best, other, saving, currency)]
+    because = [*_what(best, project), *_saving(best, ranked, other, currency)]
+    because += _resale(best, project, currency)
     if other is None or other.key is not ScenarioKey.ON_DEMAND:
         because += _against_on_demand(best, scenarios, currency)
     because += beyond_horizon(best, project, currency)
@@ -71,7 +74,12 @@ def recommend(
 
 
 def _what(best: Scenario, project: Project) -> Iterator[str]:
-    """What the plan does, the largest purchases first."""
+    """What the plan does and what share of the work each part serves: servers already owned,
+    what is begun, what is rented."""
+    for source in project.sources:
+        if source.existing is not None and source.existing.any():
+            verb = "serves" if source.existing.max() == 1 else "serve"
+            yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
     for key, begun in best.begun.items():
         source = project.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
@@ -80,29 +88,77 @@ def _what(best: Scenario, project: Project) -> Iterator[str]:
             for m in np.flatnonzero(begun).tolist()
         ]
         many = "" if len(starts) <= 6 else f" and {len(starts) - 6} more starts"
-        yield f"{verb} {source.label}: {', '.join(starts[:6])}{many}."
+        share = _share(best, source)
+        they = "It serves" if begun.sum() == 1 else "They serve"
+        served = "" if share == ALL else f" {they} {share}."
+        yield f"{verb} {source.label}: {', '.join(starts[:6])}{many}.{served}"
     rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
     for source in rented:
-        yield f"Rent {_share(best, source)} of the hours from {source.label}."
+        yield f"Rent {_share(best, source)} from {source.label}."
 
 
 def _share(best: Scenario, source: Source) -> str:
-    served = float(best.used_hours[source.key].sum()) * source.capacity
-    share = served / float(best.served_hours.sum())
-    return f"{share:.0%}" if share >= 0.01 else "less than 1 %"
+    used = best.used_hours.get(source.key)
+    served = 0.0 if used is None else float(used.sum()) * source.capacity
+    return _of_the_hours(served / float(best.served_hours.sum()))
+
+
+def _of_the_hours(share: float) -> str:
+    """A share of the hours, never rounded to none or to all.
+
+    >>> _of_the_hours(0.0), _of_the_hours(0.004), _of_the_hours(0.1)
+    ('none of the hours', 'less than 1% of the hours', '10% of the hours')
+    >>> _of_the_hours(0.996), _of_the_hours(1.0)
+    ('more than 99% of the hours', 'all of the hours')
+    """
+    if share <= EXACT:
+        return "none of the hours"
+    if share >= 1 - EXACT:
+        return ALL
+    if share < 0.01:
+        return "less than 1% of the hours"
+    return f"{'more than 99%' if share > 0.99 else f'{share:.0%}'} of the hours"
 
 
 def _saving(
-    best: Scenario, other: Scenario | None, saving: Decimal, currency: str
+    best: Scenario, ranked: Sequence[Scenario], other: Scenario | None, currency: str
 ) -> Iterator[str]:
     value = f"Present value {said(best.net_present_cost, currency)}"
     if other is None:
-        yield f"{value}; no other plan is feasible."
+        yield f"{value}; {_nothing_else(best, ranked)}."
         return
+    saving = other.net_present_cost - best.net_present_cost
     share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
         f"{value}, {said(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
         "the next best."
+    )
+
+
+def _nothing_else(best: Scenario, ranked: Sequence[Scenario]) -> str:
+    """Why there is no next best."""
+    if len(ranked) == 1:
+        return "no other scenario is feasible"
+    if all(scenario.lines == best.lines for scenario in ranked):
+        return "no other scenario gives a different plan"
+    return "every other feasible scenario costs the same"
+
+
+def _resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
+    """Income that is easily overlooked: what servers already owned fetch, what makes a total
+    negative."""
+    resold = [line for line in best.lines if line.category is Category.RESIDUAL]
+    is_owned = any(project.by_key[line.source].existing is not None for line in resold)
+    if not resold or (best.total_cost >= 0 and not is_owned):
+        return
+    income = -sum((line.amount for line in resold), Decimal("0.00"))
+    tax = project.calendar.tax_rate
+    before = ", before tax," if tax else ""
+    left = best.total_cost + income * (1 - Decimal(str(tax)))
+    why = "; without it the total would not be negative" if best.total_cost < 0 <= left else ""
+    yield (
+        f"The total of {said(best.total_cost, currency)} counts {said(income, currency)} of "
+        f"resale value at the horizon's end{before} as income{why}."
     )
 
 

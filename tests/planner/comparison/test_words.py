@@ -207,3 +207,55 @@ def test_servers_of_which_none_may_be_bought_are_the_reason() -> None:
     found = compared(on_prem={"servers": [box(max_units=0)]})
     why_not = found.scenarios[ScenarioKey.ON_PREM].why_not
     assert why_not == ("no server may be bought: max_units is 0",)
+
+
+OWNED: dict[str, Any] = {
+    "servers": [],
+    "already_owned": [{"server": "hgx-h100-8", "units": 2, "bought": "2026-06"}],
+}
+FLEET = "2 × HGX H100 server (8x H100), already owned, serve"
+
+
+def test_servers_already_owned_are_said_to_do_the_work() -> None:
+    found = compared(catalog(offer("50")), 5840, horizon_months=12, on_prem=OWNED)
+    assert f"{FLEET} all of the hours." in found.recommendation.because
+    assert "no other scenario gives a different plan" in because(found)
+    assert "no other plan" not in because(found)
+
+
+def test_a_negative_total_is_traced_to_the_resale_of_what_is_owned() -> None:
+    found = compared(catalog(offer("50")), 5840, horizon_months=12, on_prem=OWNED)
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    resold = -plan.cost_by_category["residual"]
+    assert plan.total_cost < 0
+    assert (
+        f"The total of {plan.total_cost:,.0f} USD counts {resold:,.0f} USD of resale value at the "
+        "horizon's end as income; without it the total would not be negative."
+    ) in found.recommendation.because
+
+
+def test_the_hours_of_a_plan_that_rents_a_part_are_all_accounted_for() -> None:
+    found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED)
+    (owned, rented, *_) = found.recommendation.because
+    assert owned == f"{FLEET} 53% of the hours."
+    assert rented == "Rent 47% of the hours from p5.48xlarge in us-east-1, on demand."
+
+
+def test_the_resale_of_what_is_owned_is_said_although_the_total_is_positive() -> None:
+    found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED)
+    (resale,) = (words for words in found.recommendation.because if "resale" in words)
+    assert resale.endswith("of resale value at the horizon's end as income.")
+
+
+def test_a_commitment_beside_rented_hours_is_said_with_its_share() -> None:
+    prices = catalog(offer("50"), offer("20", "reserved", term_months=12))
+    found = compared(prices, [5840] * 11 + [7300], horizon_months=12, **ALONE)
+    (committed, rented, *_) = found.recommendation.because
+    assert committed.endswith(": 1 in 2027-01. It serves 98% of the hours.")
+    assert rented.startswith("Rent 2% of the hours from ")
+
+
+def test_a_plan_that_other_scenarios_share_is_not_called_the_only_feasible_one() -> None:
+    found = compared(catalog(RENT), 5840, horizon_months=12, **ALONE)
+    assert sum(s.feasible for s in found.scenarios.values()) > 1
+    assert "; no other scenario gives a different plan." in because(found)
