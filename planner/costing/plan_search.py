@@ -16,7 +16,7 @@ WHOLE = 1e-6
 _ROUND_UP_FROM = 0.3
 """Fraction of a unit from which a dive begins the whole unit: a missing one costs more, as
 rentals stand in for it, than one too many."""
-_TOGETHER, _TOGETHER_FROM = 6, 0.6
+_TOGETHER, _TOGETHER_FROM = 6, 0.7
 """So many fractions a dive settles at once, if the others are as large as that."""
 _BESIDE_THE_RELAXED = 20
 """Starts of least reduced cost that a dive may begin besides those of the relaxed plan."""
@@ -24,6 +24,8 @@ _SMALL = 25_000
 """So few starts that could improve a plan, times rows, are worth an exact search unasked …"""
 _SMALL_NODES = 200
 """… within so many nodes of the search tree."""
+_TINY = 2_500
+"""So few are searched to the optimum, so that a wider limit never makes such a plan dearer."""
 _UNLIMITED = 2**31 - 1
 _SOME = 300
 _NEAREST = 20
@@ -169,8 +171,9 @@ class Search:
             needed = self._needed(found, reduced)
         is_wide = self._open(found) > self.gap
         if self._is_small(needed):
-            limit = self.node_limit if is_wide else _SMALL_NODES
-            return self._among(needed, found, min(self.gap, _CLOSE), limit).begun
+            is_bounded = not is_wide and self._size(needed) > _TINY
+            limit = _SMALL_NODES if is_bounded else self.node_limit
+            return self._among(needed, found, self._aim(needed), limit).begun
         if is_wide:
             return self._among(needed, found, self.gap, self.node_limit).begun
         return found.begun
@@ -181,7 +184,16 @@ class Search:
         return open_ / abs(found.cost) if found.cost else float(open_ > 0)
 
     def _is_small(self, needed: Ints) -> bool:
-        return needed.size * self.master.rows.count <= _SMALL
+        return self._size(needed) <= _SMALL
+
+    def _size(self, needed: Ints) -> int:
+        return needed.size * self.master.rows.count
+
+    def _aim(self, starts: Ints) -> float:
+        """The gap that an exact search over so many starts goes on to."""
+        if self._size(starts) <= _TINY:
+            return 0.0
+        return min(self.gap, _CLOSE) if self._is_small(starts) else self.gap
 
     def _dives(self, reduced: Floats) -> Found | None:
         best: Found | None = None
@@ -211,7 +223,7 @@ class Search:
     def _everything(self) -> Floats | None:
         """The best plan among all starts, where a dive found none."""
         starts = np.arange(self.master.starts.cost.size)
-        proof = self._best_of(starts, None, self.gap, self.node_limit)
+        proof = self._best_of(starts, None, self._aim(starts), self.node_limit)
         if proof.found is None and np.isfinite(proof.bound):  # neither found nor ruled out
             proof = self._best_of(starts, None, 1.0, _UNLIMITED)
         if proof.found is None:
