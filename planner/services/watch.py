@@ -16,6 +16,7 @@ from planner.models import (
     ActualLine,
     Alert,
     AlertKind,
+    AuditEntry,
     BudgetPeriod,
     Job,
     JobState,
@@ -39,6 +40,9 @@ _EVENTS = {
     AlertKind.NOT_FEASIBLE: WebhookEvent.PRICE_MOVED,
     AlertKind.BUDGET_OVERRUN: WebhookEvent.BUDGET_OVERRUN,
 }
+_ENDED = "alert.ended"
+"""In the audit log: what an alert said holds no longer, so that its return is told anew."""
+_PAID = "What was paid"
 _SYSTEM = Access(name="budget watch", scopes=ALL_SCOPES)
 
 
@@ -67,40 +71,65 @@ def watch_job(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def watch_project(project: Project) -> list[Alert]:
-    """Alerts of one project at today's prices; the same prices never alert twice."""
+    """Alerts of one project at today's prices; the same prices never alert twice.
+
+    The plan is priced in the currency of its own answer, whatever its project's is by now.
+    """
     plan = plan_of(project)
     if plan is None:
         return []
+    given = {**plan.given, "currency": plan.summary["currency"]}
     try:
-        repriced = reprice(plan, catalogs.current(), plan.given)
+        repriced = reprice(plan, catalogs.current(), given)
     except InvalidInput as refusal:
         return _raise(project, plan, [(AlertKind.NOT_FEASIBLE, str(refusal), "", "")])
     findings = list(_findings(project, plan, repriced))
-    return _raise(project, plan, findings, repriced.prices_moved)
+    return _raise(project, plan, findings, _causes(plan, repriced))
+
+
+def _causes(plan: SavedComparison, repriced: Repriced) -> list[dict[str, Any]]:
+    """The prices that moved, each with the currency that its provider asks for."""
+    offers = plan.answer.get("offers", {})
+    return [
+        {**row, "currency": offers.get(row["offer_id"], {}).get("native_currency", "USD")}
+        for row in repriced.prices_moved
+    ]
 
 
 def watch_spending(project: Project) -> list[Alert]:
-    """An alert where what was really paid outgrew the budget of a period."""
+    """An alert where what was really paid outgrew the budget of a period, watched or not.
+
+    Only what was paid in the currency of the budget is held against it.
+    """
     if not project.budget:
         return []
-    lines = ActualLine.objects.filter(upload__project=project)
+    budget = Decimal(project.budget)
+    spent = {period: paid.quantize(_CENT) for period, paid in _spent(project).items()}
+    over = sorted((period, paid) for period, paid in spent.items() if paid > budget)
+    return _raise(project, None, [_overspent(period, paid, budget) for period, paid in over])
+
+
+def _spent(project: Project) -> dict[str, Decimal]:
+    """What was paid in each period of the project's budget."""
+    lines = ActualLine.objects.filter(
+        upload__project=project, upload__currency=currency_of(project)
+    )
     length = _PERIOD_TEXT[BudgetPeriod(project.budget_period)]
     spent: dict[str, Decimal] = defaultdict(Decimal)
     for month, cost in lines.values_list("month", "cost"):
         spent[month[:length]] += Decimal(cost)
-    budget = Decimal(project.budget)
-    over = {period: paid for period, paid in spent.items() if paid > budget}
-    return _raise(project, None, [_overspent(p, paid, budget) for p, paid in sorted(over.items())])
+    return spent
 
 
+_CENT = Decimal("0.01")
 _PERIOD_TEXT = {BudgetPeriod.TOTAL: 0, BudgetPeriod.YEARLY: 4, BudgetPeriod.MONTHLY: 7}
 """Letters of a month (2027-01) that name its budget period."""
 
 
 def _overspent(period: str, paid: Decimal, budget: Decimal) -> Finding:
     when = f" in {period}" if period else ""
-    message = f"What was paid{when} is {paid / budget - 1:.1%} over the budget."
-    return AlertKind.BUDGET_OVERRUN, message, f"{budget:f}", f"{paid:f}"
+    message = f"{_PAID}{when} is {paid / budget - 1:.1%} over the budget."
+    return AlertKind.BUDGET_OVERRUN, message, f"{budget.quantize(_CENT):f}", f"{paid:f}"
 
 
 Finding = tuple[AlertKind, str, str, str]
@@ -116,11 +145,12 @@ def _findings(project: Project, plan: SavedComparison, repriced: Repriced) -> It
     if baseline and (move := _move(baseline, after)) and abs(move) > project.watch_threshold:
         message = f"The cheapest plan moved by {move:+.1%} at today's prices."
         yield AlertKind.PRICE_MOVE, message, baseline, after
-    budget = budget_over_horizon(project, plan)
+    is_comparable = plan.summary["currency"] == currency_of(project)
+    budget = budget_over_horizon(project, plan) if is_comparable else None
     if budget is not None and Decimal(after) > budget:
         over = Decimal(after) / budget - 1
         message = f"The cheapest plan is {over:.1%} over the budget."
-        yield AlertKind.BUDGET_OVERRUN, message, f"{budget:f}", after
+        yield AlertKind.BUDGET_OVERRUN, message, f"{budget.quantize(_CENT):f}", after
 
 
 def _move(before: str, after: str) -> float:
@@ -154,23 +184,58 @@ def _raise(
     causes: list[dict[str, Any]] | None = None,
 ) -> list[Alert]:
     revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
+    standing = _standing(project, plan)
+    _end_passed(standing, findings)
     return [
         _alert(project, plan, finding, causes or [], revisions)
         for finding in findings
-        if not _is_known(project, plan, finding, revisions)
+        if not _is_known(standing, finding, revisions, project)
     ]
 
 
+def _subject(kind: str, message: str) -> tuple[str, str]:
+    """What an alert is about: its kind and, of what was paid, the period."""
+    return kind, message.partition(" is ")[0] if message.startswith(_PAID) else ""
+
+
+def _standing(project: Project, plan: SavedComparison | None) -> dict[tuple[str, str], Alert]:
+    """The last alert on each subject, less those of which it is written down that they ended."""
+    said = Alert.objects.filter(project=project, saved_comparison=plan).defer("causes")
+    last = {_subject(one.kind, one.message): one for one in said.order_by("created_at")}
+    entries = AuditEntry.objects.filter(team=project.team_id, action=_ENDED)
+    ended = set(
+        entries.filter(object_id__in=[str(one.pk) for one in last.values()]).values_list(
+            "object_id", flat=True
+        )
+    )
+    return {subject: one for subject, one in last.items() if str(one.pk) not in ended}
+
+
+def _end_passed(standing: dict[tuple[str, str], Alert], findings: list[Finding]) -> None:
+    """Writes down what holds no longer; a plan without a price says nothing of its budget."""
+    found = {_subject(kind, message) for kind, message, *_ in findings}
+    if any(kind == AlertKind.NOT_FEASIBLE for kind, _ in found):
+        return
+    for subject, alert in standing.items():
+        if subject not in found and alert.kind != AlertKind.PRICE_MOVE:
+            record(_SYSTEM, _ENDED, alert)
+
+
 def _is_known(
-    project: Project, plan: SavedComparison | None, finding: Finding, revisions: dict[str, int]
+    standing: dict[tuple[str, str], Alert],
+    finding: Finding,
+    revisions: dict[str, int],
+    project: Project,
 ) -> bool:
-    """Whether this was said already: of the same prices, or of the same amount."""
+    """Whether this was said and has held since: of the same prices, or of the same amount."""
     kind, message, _, after = finding
-    said = Alert.objects.filter(project=project, saved_comparison=plan, kind=kind)
-    if plan is None:
-        return said.filter(message=message, after=after).exists()
-    last = said.order_by("-created_at").first()
-    return last is not None and (last.revisions == revisions or last.after == after)
+    last = standing.get(_subject(kind, message))
+    if last is None:
+        return False
+    if last.saved_comparison_id is None:
+        now = (message, after, currency_of(project))
+        return (last.message, last.after, last.currency) == now
+    return last.revisions == revisions or last.after == after
 
 
 def _alert(

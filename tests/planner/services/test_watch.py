@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEvent
-from planner.services import actuals, watch, webhooks
+from planner.services import actuals, projects, watch, webhooks
 from planner.services.reprice import plan_of
 from pricing.models import Revision
 from pricing.signals import revision_published
@@ -58,8 +58,23 @@ def test_a_move_beyond_the_threshold_is_listed_and_told(work: Workspace, told: l
     assert event == WebhookEvent.PRICE_MOVED
     assert payload["project"] == str(row.pk)
     assert payload["causes"] == [
-        {"offer_id": "aws:us-east-1:p5.48xlarge:on_demand", "before": "55.04", "after": "60"}
+        {
+            "offer_id": "aws:us-east-1:p5.48xlarge:on_demand",
+            "before": "55.04",
+            "after": "60",
+            "currency": "USD",
+        }
     ]
+
+
+def test_the_prices_of_offers_say_their_own_currency(work: Workspace, told: list) -> None:
+    assumptions = {"currency": "EUR", "exchange_rates": {"EUR": 0.5}, **NO_SPOT}
+    row = work.project(watched=True, assumptions={"start": "2027-01", **assumptions})
+    work.saved(row)
+    refreshed("60.00", 5)
+    payload = told[0][1]
+    assert payload["currency"] == "EUR"
+    assert [cause["currency"] for cause in payload["causes"]] == ["USD"]
 
 
 def test_a_move_within_the_threshold_is_not(work: Workspace, told: list) -> None:
@@ -120,6 +135,55 @@ def test_a_plan_that_is_no_longer_possible_is_told(
     plan.save()
     watch.watch_project(row)
     assert [kind for kind, _, _ in alerts()] == [AlertKind.NOT_FEASIBLE]
+
+
+def test_what_is_no_longer_possible_a_second_time_is_told_again(
+    work: Workspace, told: list
+) -> None:
+    market("40.00", dt.date(2026, 11, 2))
+    limited = {**NO_SPOT, "constraints": {**NO_SPOT["constraints"], "monthly_budget": 25_000}}
+    assumptions = {"start": "2027-01", "horizon_months": 6, **limited}
+    row = work.project(watched=True, watch_threshold=9.0, assumptions=assumptions)
+    work.saved(row)
+    for day, price, known in (
+        (3, "56.00", 1),
+        (4, "57.00", 1),
+        (5, "40.32", 1),
+        (6, "40.33", 1),
+        (7, "56.45", 2),
+        (8, "57.45", 2),
+    ):
+        refreshed(price, day)
+        assert [kind for kind, _, _ in alerts()] == ["not_feasible"] * known, price
+    assert AuditEntry.objects.filter(action="alert.ended").count() == 1
+
+
+def test_an_overrun_that_returns_at_the_same_amount_is_told_again(
+    work: Workspace, told: list
+) -> None:
+    project(work, budget="170000", watch_threshold=9.0)
+    for day, price in ((3, "60.00"), (4, "50.00"), (5, "51.00"), (6, "60.00"), (7, "60.00")):
+        refreshed(price, day)
+    assert alerts() == [("budget_overrun", "170000.00", "180000.00")] * 2
+
+
+def test_a_budget_in_another_currency_is_not_held_against_the_plan(
+    work: Workspace, told: list
+) -> None:
+    row = project(work, budget="170000", watch_threshold=9.0)
+    changed = {**row.assumptions, "currency": "JPY", "exchange_rates": {"JPY": 150}}
+    projects.change_project(work.access(), row, {"assumptions": changed})
+    refreshed("60.00", 5)
+    assert alerts() == []
+
+
+def test_a_plan_is_watched_in_the_currency_of_its_answer(work: Workspace, told: list) -> None:
+    row = project(work)
+    row.team.currency = "EUR"
+    row.team.save()
+    refreshed("60.00", 5)
+    assert alerts() == [("price_move", "165120.00", "180000.00")]
+    assert told[0][1]["currency"] == "USD"
 
 
 @pytest.mark.parametrize("change", [{"watched": False}, {"archived": True}])
@@ -200,3 +264,50 @@ def test_spending_within_the_budget_is_fine(work: Workspace, told: list) -> None
     row = work.project(budget="100")
     actuals.load_actuals(work.access(), row, io.BytesIO(b"month,cost\n2027-01,100\n"))
     assert told == []
+
+
+def paid(work: Workspace, row: Project, text: str) -> Any:
+    return actuals.load_actuals(work.access(), row, io.BytesIO(f"month,cost\n{text}".encode()))
+
+
+def test_spending_counts_what_was_paid_in_the_currency_of_the_budget(
+    work: Workspace, told: list
+) -> None:
+    row = work.project(budget="100")
+    paid(work, row, "2027-01,90\n")
+    changed = {**row.assumptions, "currency": "JPY", "exchange_rates": {"JPY": 150}}
+    projects.change_project(work.access(), row, {"assumptions": changed})
+    row.refresh_from_db()
+    paid(work, row, "2027-01,60\n")
+    assert alerts() == []
+    paid(work, row, "2027-02,50\n")
+    assert alerts() == [("budget_overrun", "100.00", "110.00")]
+    assert told[0][1]["currency"] == "JPY"
+
+
+def test_spending_is_told_to_the_cent(work: Workspace, told: list) -> None:
+    row = work.project(budget="20")
+    paid(work, row, "2027-01,24.833456789012345678\n")
+    assert alerts() == [("budget_overrun", "20.00", "24.83")]
+
+
+def test_a_hair_above_the_budget_is_within_it(work: Workspace, told: list) -> None:
+    paid(work, work.project(budget="20"), "2027-01,20.000000001\n")
+    assert alerts() == []
+
+
+def test_spending_that_is_again_too_much_is_told_again(work: Workspace, told: list) -> None:
+    row = work.project(budget="100", budget_period="monthly")
+    paid(work, row, "2027-01,150\n")
+    much = paid(work, row, "2027-02,120\n")
+    actuals.delete_upload(work.access(), much)
+    paid(work, row, "2027-02,20\n")
+    assert len(told) == 2
+    paid(work, row, "2027-02,100\n")
+    paid(work, row, "2027-03,1\n")
+    messages = [payload["message"] for _, payload in told]
+    assert messages == [
+        "What was paid in 2027-01 is 50.0% over the budget.",
+        "What was paid in 2027-02 is 20.0% over the budget.",
+        "What was paid in 2027-02 is 20.0% over the budget.",
+    ]
