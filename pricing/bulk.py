@@ -21,6 +21,7 @@ _CACHE_KIB = 65_536
 """Pages that SQLite may keep while it publishes, KiB; 100,000 new prices need about half."""
 _VALUES_AT_ONCE = 999
 """Values that a statement of every SQLite may have."""
+_BATCHES_AT_ONCE = 32
 PUBLISH_LOCK = 0x6770_7075
 """Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
 
@@ -46,14 +47,17 @@ def insert(
 def _insert_many_at_once(
     cursor: CursorWrapper, into: str, width: int, rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Insert by statements of many rows each: SQLite needs half the time for a row of them."""
+    """Insert by statements of many rows each: SQLite needs half the time for a row of them.
+
+    Django keeps all that a call is given until it ends, so it is given a few batches at a time.
+    """
     remaining, at_once = iter(rows), _VALUES_AT_ONCE // width
     batches = iter(lambda: reduce(iadd, islice(remaining, at_once), list[Any]()), [])
     row = f"({', '.join(['%s'] * width)})"
-    for values, alike in groupby(batches, key=len):
-        marks = ", ".join([row] * (values // width))
-        insert = f"INSERT INTO {into} VALUES {marks}"  # noqa: S608
-        cursor.executemany(insert, alike)  # type: ignore[arg-type]
+    while some := list(islice(batches, _BATCHES_AT_ONCE)):
+        for values, alike in groupby(some, key=len):
+            marks = ", ".join([row] * (values // width))
+            cursor.executemany(f"INSERT INTO {into} VALUES {marks}", list(alike))  # noqa: S608
 
 
 def close_prices(listings: WholeNumbers, last_revision: int) -> None:

@@ -246,7 +246,7 @@ def _listings(said: Sequence[_Said], there: Sequence[int], is_first: bool = Fals
         known = _known_listings([said[at] for at in gone])
         listings[gone] = [known.get(said[at], 0) for at in gone]
     new = np.flatnonzero(listings == 0).tolist()
-    new.sort(key=lambda at: said[at][0])
+    new.sort(key=[says[0] for says in said].__getitem__)
     free = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
     listings[new] = np.arange(free, free + len(new))
     rows = map(add, zip(count(free), strict=False), (said[at] for at in new))
