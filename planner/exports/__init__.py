@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from planner.exports.csv_export import as_csv
 from planner.exports.focus import as_focus
 from planner.exports.rows import Answer, Context
+from planner.exports.standing import context_of
 from planner.exports.workbook import as_workbook
 
-__all__ = ["FORMATS", "Context", "Format", "export"]
+__all__ = ["FORMATS", "Context", "Format", "context_of", "export"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,24 @@ class Format:
 
 
 def _as_json(answer: Answer, context: Context) -> bytes:
-    return json.dumps(answer, ensure_ascii=False, indent=1).encode()
+    told = {**_standing(context), **answer}
+    return json.dumps(told, ensure_ascii=False, indent=1).encode()
+
+
+def _standing(context: Context) -> dict[str, Any]:
+    """Which saved comparison it is and how far it is approved; nothing where nobody saved it."""
+    if context.standing is None:
+        return {}
+    return {
+        "saved_comparison": {
+            "id": context.saved,
+            "name": context.name,
+            "team": context.team,
+            "project": context.project,
+            "state": context.standing.state,
+            "steps": [{"state": s.state, "by": s.by, "at": s.moment} for s in context.steps],
+        }
+    }
 
 
 FORMATS = {

@@ -11,6 +11,8 @@ from typing import Any
 from planner.exports.rows import Answer, Context, cost_rows
 from planner.exports.safe import text_cell
 
+STANDING = ("saved_comparison", "state", "state_by", "state_at")
+"""On every row, since a row is what is copied elsewhere."""
 COLUMNS = (
     "scenario",
     "month",
@@ -28,16 +30,18 @@ COLUMNS = (
     "offer_id",
     "price_as_of",
     "price_source",
+    *STANDING,
 )
 
 
 def as_csv(answer: Answer, context: Context) -> bytes:
     """UTF-8 with a byte order mark, so that spreadsheets read every letter."""
-    return csv_bytes(COLUMNS, _rows(answer), mark=True)
+    return csv_bytes(COLUMNS, _rows(answer, context), mark=True)
 
 
-def _rows(answer: Answer) -> Iterable[Mapping[str, Any]]:
+def _rows(answer: Answer, context: Context) -> Iterable[Mapping[str, Any]]:
     offers = answer.get("offers") or {}
+    standing = dict(zip(STANDING, context.told, strict=True))
     for row in cost_rows(answer):
         line = row.line
         offer = offers.get(line["offer_id"], {})
@@ -50,6 +54,7 @@ def _rows(answer: Answer) -> Iterable[Mapping[str, Any]]:
             "currency": answer["currency"],
             "price_as_of": offer.get("as_of") or "",
             "price_source": offer.get("source") or "",
+            **standing,
         }
 
 

@@ -321,6 +321,7 @@ class _Rows:
             "x_AcceleratorHours": row["hours_used"] if is_hours and row else None,
             "x_CapexOpex": "opex",
             "x_InstanceType": line["instance_type"] or None,
+            **dict(zip(names.STANDING, self.context.told, strict=True)),
         }
 
     def _owned(self, line: Mapping[str, Any]) -> Mapping[str, Any]:

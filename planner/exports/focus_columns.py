@@ -61,6 +61,7 @@ COLUMNS = (
     "SubAccountType",
     "Tags",
 )
+STANDING = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")
 OWN_COLUMNS = (
     "x_IsForecast",
     "x_ScenarioId",
@@ -73,6 +74,7 @@ OWN_COLUMNS = (
     "x_DepreciationMethod",
     "x_Category",
     "x_InstanceType",
+    *STANDING,
 )
 
 PROVIDERS = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -16,92 +16,33 @@ import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
 from planner.answer import month_of
-from planner.exports.rows import Answer, Context, cost_rows, feasible
-
-_OPTIONS = {
-    "in_memory": True,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-    "strings_to_numbers": False,
-    "nan_inf_to_errors": False,
-}
-_MAX_TEXT = 32_000
-"""Characters of a cell; Excel takes 32,767."""
-
-Cell = str | float | int | bool | dt.date | Decimal | None
-
-
-@dataclass(frozen=True)
-class Column:
-    title: str
-    width: int
-    style: str = ""
-
-
-@dataclass
-class _Book:
-    """A workbook with the few styles that all sheets share."""
-
-    book: Any
-    currency: str
-
-    def __post_init__(self) -> None:
-        add = self.book.add_format
-        self.styles = {
-            "": add({"valign": "top"}),
-            "head": add({"bold": True, "bottom": 1, "text_wrap": True, "valign": "top"}),
-            "title": add({"bold": True, "font_size": 15}),
-            "wrap": add({"text_wrap": True, "valign": "top"}),
-            "month": add({"num_format": "yyyy-mm", "valign": "top"}),
-            "money": add({"num_format": "#,##0.00", "valign": "top"}),
-            "price": add({"num_format": "#,##0.00######", "valign": "top"}),
-            "number": add({"num_format": "#,##0.######", "valign": "top"}),
-            "total": add({"num_format": "#,##0.00", "bold": True, "top": 1}),
-            "total_text": add({"bold": True, "top": 1}),
-        }
-
-    def write(self, sheet: Any, row: int, column: int, value: Cell, style: str = "") -> None:
-        """One cell: text as text whatever it says, numbers as numbers."""
-        kept = self.styles[style]
-        if value is None or value == "":
-            sheet.write_blank(row, column, None, kept)
-        elif isinstance(value, str):
-            sheet.write_string(row, column, value[:_MAX_TEXT], kept)
-        elif isinstance(value, bool):
-            sheet.write_string(row, column, "yes" if value else "no", kept)
-        elif isinstance(value, dt.date):
-            sheet.write_datetime(row, column, dt.datetime(value.year, value.month, value.day), kept)
-        else:
-            sheet.write_number(row, column, float(value), kept)
-
-    def table(self, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Any:
-        """A sheet with a header that stays in view, a filter, and `rows`."""
-        sheet = self.book.add_worksheet(name)
-        for index, column in enumerate(columns):
-            sheet.set_column(index, index, column.width)
-            self.write(sheet, 0, index, column.title, "head")
-        for number, row in enumerate(rows, 1):
-            for index, value in enumerate(row):
-                self.write(sheet, number, index, value, columns[index].style)
-        sheet.freeze_panes(1, 0)
-        sheet.autofilter(0, 0, max(1, len(rows)), len(columns) - 1)
-        return sheet
+from planner.exports import workbook_inputs as inputs
+from planner.exports.book import OPTIONS, Book, Cell, Column
+from planner.exports.rows import Answer, Context, Step, cost_rows, feasible
 
 
 def as_workbook(answer: Answer, context: Context) -> bytes:
-    """Summary, cash flow, lines, capacity, assumptions, offers with their sources."""
+    """Summary, cash flow, lines, capacity, and all that they came from, with its sources."""
     buffer = io.BytesIO()
-    with xlsxwriter.Workbook(buffer, _OPTIONS) as raw:
-        book = _Book(raw, answer["currency"])
+    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
+        book = Book(raw, answer["currency"])
         summary = raw.add_worksheet("Summary")
         cash = raw.add_worksheet("Cash flow")
         lines = _lines(book, answer)
-        _summary(book, summary, answer, context, lines)
-        _cash_flow(book, cash, answer, lines)
         _capacity(book, answer)
-        _assumptions(book, answer)
-        _offers(book, answer)
-        raw.set_properties({"title": context.name[:200], "company": context.team[:200]})
+        hours = inputs.demand(book, answer)
+        inputs.request(book, answer, context)
+        inputs.assumptions(book, answer)
+        inputs.offers(book, answer)
+        worth = _cash_flow(book, cash, answer, lines)
+        _summary(book, summary, answer, context, _Sources(lines, worth, hours))
+        raw.set_properties(
+            {
+                "title": context.name[:200],
+                "company": context.team[:200],
+                "status": context.standing.state if context.standing else "not saved",
+            }
+        )
     return buffer.getvalue()
 
 
@@ -112,6 +53,17 @@ class _Ranges:
     scenario: str
     month: str
     amount: str
+
+
+@dataclass(frozen=True)
+class _Sources:
+    """What the summary's formulas count over."""
+
+    lines: _Ranges
+    worth: str
+    """Present values of 1, month by month; empty where the discount rate is not told."""
+    hours: str
+    """Accelerator-hours, month by month; empty where there are none."""
 
 
 _LINES = (
@@ -132,7 +84,7 @@ _LINES = (
 _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 
 
-def _lines(book: _Book, answer: Answer) -> _Ranges:
+def _lines(book: Book, answer: Answer) -> _Ranges:
     rows: list[list[Cell]] = [
         [
             row.scenario,
@@ -158,7 +110,7 @@ def _lines(book: _Book, answer: Answer) -> _Ranges:
     return _Ranges(column(_SCENARIO), column(_MONTH), column(_AMOUNT))
 
 
-def _summary(book: _Book, sheet: Any, answer: Answer, context: Context, lines: _Ranges) -> None:
+def _summary(book: Book, sheet: Any, answer: Answer, context: Context, over: _Sources) -> None:
     sheet.set_column(0, 0, 26)
     sheet.set_column(1, 5, 20)
     book.write(sheet, 0, 0, context.name or answer.get("name") or "Comparison", "title")
@@ -167,10 +119,34 @@ def _summary(book: _Book, sheet: Any, answer: Answer, context: Context, lines: _
         book.write(sheet, row, 0, title, "head")
         book.write(sheet, row, 1, value)
         row += 1
-    row = _scenarios(book, sheet, row + 1, answer, lines)
+    row = _scenarios(book, sheet, row + 1, answer, over)
     for text in (*answer["recommendation"]["because"], *answer["warnings"]):
         book.write(sheet, row, 0, text)
         row += 1
+
+
+def _standing(context: Context) -> list[tuple[str, Cell]]:
+    """How far it is approved, by whom and when."""
+    if context.standing is None:
+        return [("State", "not saved")]
+    return [
+        ("Saved comparison", context.saved),
+        ("State", context.standing.state),
+        *((_STEPS[step.state], _told(step)) for step in context.steps),
+    ]
+
+
+_STEPS = {
+    "draft": "Saved",
+    "submitted": "Submitted",
+    "approved": "Approved",
+    "superseded": "Superseded",
+}
+
+
+def _told(step: Step) -> str:
+    when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{when} by {step.by}" if step.by else when
 
 
 def _facts(answer: Answer, context: Context) -> list[tuple[str, Cell]]:
@@ -181,7 +157,7 @@ def _facts(answer: Answer, context: Context) -> list[tuple[str, Cell]]:
     return [
         ("Team", context.team),
         ("Project", context.project),
-        ("Saved on", context.created.isoformat() if context.created else ""),
+        *_standing(context),
         ("Start", answer["start"]),
         ("Months", answer["horizon_months"]),
         ("Currency", answer["currency"]),
@@ -190,7 +166,7 @@ def _facts(answer: Answer, context: Context) -> list[tuple[str, Cell]]:
     ]
 
 
-def _scenarios(book: _Book, sheet: Any, row: int, answer: Answer, lines: _Ranges) -> int:
+def _scenarios(book: Book, sheet: Any, row: int, answer: Answer, over: _Sources) -> int:
     titles = ("Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not")
     for column, title in enumerate(titles):
         book.write(sheet, row, column, title, "head")
@@ -200,18 +176,52 @@ def _scenarios(book: _Book, sheet: Any, row: int, answer: Answer, lines: _Ranges
         if not scenario["feasible"]:
             book.write(sheet, row, 4, "; ".join(scenario["why_not"]), "wrap")
             continue
-        total = f"=SUMIFS({lines.amount},{lines.scenario},{xl_rowcol_to_cell(row, 0)})"
+        total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
         sheet.write_formula(row, 1, total, book.styles["money"], float(scenario["total_cost"]))
-        book.write(sheet, row, 2, Decimal(scenario["net_present_cost"]), "money")
-        per_hour = scenario["levelised_cost_per_accelerator_hour"]
-        book.write(sheet, row, 3, Decimal(per_hour) if per_hour else None, "price")
+        column = xl_col_to_name(feasible(answer).index(scenario) + 1)
+        _present(book, sheet, row, scenario, column, over)
     return row + 2
 
 
-def _cash_flow(book: _Book, sheet: Any, answer: Answer, lines: _Ranges) -> None:
-    """What is due in each month of each scenario, every figure a formula over the lines."""
+def _present(
+    book: Book, sheet: Any, row: int, scenario: Mapping[str, Any], column: str, over: _Sources
+) -> None:
+    """Net present cost from the cash flow's `column`, and over the discounted hours."""
+    cost = Decimal(scenario["net_present_cost"])
+    per_hour = scenario["levelised_cost_per_accelerator_hour"]
+    if not over.worth:
+        book.write(sheet, row, 2, cost, "money")
+        book.write(sheet, row, 3, Decimal(per_hour) if per_hour else None, "price")
+        return
+    months = len(scenario["cash_per_month"])
+    cash = f"{_CASH}!${column}$2:${column}${months + 1}"
+    present = f"=ROUND(SUMPRODUCT({cash},{_first(over.worth, months)}),2)"
+    sheet.write_formula(row, 2, present, book.styles["money"], float(cost))
+    if per_hour and over.hours:
+        served = f"SUMPRODUCT({over.hours},{_first(over.worth, _length(over.hours))})"
+        levelised = f"=ROUND({xl_rowcol_to_cell(row, 2)}/{served},6)"
+        sheet.write_formula(row, 3, levelised, book.styles["price"], float(per_hour))
+
+
+def _length(column: str) -> int:
+    return int(column.rpartition("$")[2]) - 1
+
+
+def _first(column: str, months: int) -> str:
+    """The part of a range that begins in row 2, of so many months."""
+    return f"{column.rpartition('$')[0]}${months + 1}"
+
+
+_CASH = "'Cash flow'"
+
+
+def _cash_flow(book: Book, sheet: Any, answer: Answer, lines: _Ranges) -> str:
+    """What is due in each month of each scenario, every figure a formula over the lines.
+
+    Beside it what 1 due in that month is worth today; where that lies.
+    """
     scenarios = feasible(answer)
-    sheet.set_column(0, len(scenarios), 18)
+    sheet.set_column(0, len(scenarios) + 1, 18)
     sheet.freeze_panes(1, 1)
     book.write(sheet, 0, 0, "Month", "head")
     for column, scenario in enumerate(scenarios, 1):
@@ -222,10 +232,26 @@ def _cash_flow(book: _Book, sheet: Any, answer: Answer, lines: _Ranges) -> None:
     book.write(sheet, months + 1, 0, "Total", "total_text")
     for column, scenario in enumerate(scenarios, 1):
         _cash_column(book, sheet, column, scenario, lines, months)
+    return _worth_column(book, sheet, len(scenarios) + 1, months, answer)
+
+
+def _worth_column(book: Book, sheet: Any, column: int, months: int, answer: Answer) -> str:
+    """(1 + rate per year)^(−month / 12), cash falling at the start of its month."""
+    rate = inputs.discount_rate_cell(answer)
+    if not rate or not months:
+        return ""
+    book.write(sheet, 0, column, "Present value of 1", "head")
+    yearly = 1 + inputs.discount_rate(answer)
+    for month in range(months):
+        worth = yearly ** (-month / 12)
+        formula = f"=(1+{rate})^(-{month}/12)"
+        sheet.write_formula(month + 1, column, formula, book.styles["number"], worth)
+    name = xl_col_to_name(column)
+    return f"{_CASH}!${name}$2:${name}${months + 1}"
 
 
 def _cash_column(
-    book: _Book, sheet: Any, column: int, scenario: Mapping[str, Any], lines: _Ranges, months: int
+    book: Book, sheet: Any, column: int, scenario: Mapping[str, Any], lines: _Ranges, months: int
 ) -> None:
     head = xl_rowcol_to_cell(0, column, row_abs=True, col_abs=True)
     for month, due in enumerate(scenario["cash_per_month"]):
@@ -238,7 +264,7 @@ def _cash_column(
     sheet.write_formula(months + 1, column, total, book.styles["total"], value)
 
 
-def _capacity(book: _Book, answer: Answer) -> None:
+def _capacity(book: Book, answer: Answer) -> None:
     columns = (
         Column("Scenario", 12),
         Column("Month", 10, "month"),
@@ -260,64 +286,3 @@ def _capacity(book: _Book, answer: Answer) -> None:
         for row in scenario["capacity"]
     ]
     book.table("Capacity", columns, rows)
-
-
-def _assumptions(book: _Book, answer: Answer) -> None:
-    columns = (
-        Column("Assumption", 36),
-        Column("Value", 16, "number"),
-        Column("Unit", 22),
-        Column("Given", 8),
-        Column("Source", 90, "wrap"),
-    )
-    rows: list[list[Cell]] = [
-        [row["field"], _number(row["value"]), row["unit"], row["given"], row["source"]]
-        for row in answer["assumptions"]
-    ]
-    book.table("Assumptions", columns, rows)
-
-
-def _number(value: Any) -> Cell:
-    """Money is decimal text in the answer; a sheet counts with it."""
-    if isinstance(value, str):
-        try:
-            return Decimal(value)
-        except ArithmeticError:
-            return value
-    return value  # type: ignore[no-any-return]
-
-
-_OFFERS = (
-    ("Offer", 52, "id"),
-    ("Provider", 10, "provider"),
-    ("Region", 16, "region"),
-    ("Zone", 12, "zone"),
-    ("Machine", 22, "instance_type"),
-    ("Accelerator", 24, "accelerator"),
-    ("Count", 8, "accelerator_count"),
-    ("Option", 16, "purchase_option"),
-    ("Price per hour", 16, "native_price_per_hour"),
-    ("Upfront", 16, "native_upfront"),
-    ("Currency", 10, "native_currency"),
-    ("Units per USD", 14, "units_per_usd"),
-    ("Contract multiplier", 12, "multiplier"),
-    ("Seen on", 12, "as_of"),
-    ("SKU", 24, "sku"),
-    ("Source", 70, "source"),
-)
-_OFFER_NUMBERS = ("native_price_per_hour", "native_upfront", "units_per_usd")
-
-
-def _offers(book: _Book, answer: Answer) -> None:
-    columns = [Column(title, width) for title, width, _ in _OFFERS]
-    rows: list[list[Cell]] = []
-    for offer_id, offer in (answer.get("offers") or {}).items():
-        known = {**offer, "id": offer_id}
-        cells = [known.get(name) for _, _, name in _OFFERS]
-        rows.append(
-            [
-                _number(value) if name in _OFFER_NUMBERS else value
-                for value, (_, _, name) in zip(cells, _OFFERS, strict=True)
-            ]
-        )
-    book.table("Offers", columns, rows)

@@ -130,6 +130,7 @@ class ComparisonExportView(MarketView):
             name=str(answered.request.get("name") or "comparison"),
             team=team.name if team else "",
             scenario=request.query_params.get("scenario", ""),
+            request=answered.request,
         )
         return download(answered.answer, context, form)
 

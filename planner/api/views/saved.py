@@ -25,7 +25,7 @@ from planner.api.base import (
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.serializers import projects as shapes
 from planner.api.views.teams import ByCreation
-from planner.exports import Context
+from planner.exports import context_of
 from planner.models import Project, SavedComparison, Scenario, State
 from planner.services import saved as services
 from planner.services.permissions import APPROVE, VIEW
@@ -124,11 +124,5 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
         row = self.get_object()
-        context = Context(
-            name=row.name,
-            team=row.team.name,
-            project=row.project.name,
-            created=row.created_at.date(),
-            scenario=self.query.text("scenario") or "",
-        )
+        context = context_of(row, self.query.text("scenario") or "")
         return download(row.answer, context, kwargs["form"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -15,7 +16,7 @@ import pytest
 
 from planner.exports.focus import as_focus, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
-from planner.exports.rows import Context
+from planner.exports.rows import Context, Step
 from pricing.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario
 
@@ -28,8 +29,12 @@ KNOWN_DEFECTS = {
 }
 
 
+SUBMITTED = Step("submitted", "ada", dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.UTC))
+
+
 def context(key: str) -> Context:
-    return Context(name="Plan", team="Alpha", project="Model A", scenario=key)
+    whose = {"name": "Plan", "team": "Alpha", "project": "Model A"}
+    return Context(**whose, scenario=key, saved="4711", steps=(SUBMITTED,))
 
 
 def rows(key: str) -> list[dict]:

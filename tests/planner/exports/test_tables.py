@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
+import re
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 
 from planner.exports import FORMATS, Context, export
 from planner.exports.csv_export import csv_bytes
+from planner.exports.rows import Step
 from planner.exports.safe import text_cell
 from tests.planner.exports.answers import answer, scenario
 
@@ -126,16 +130,17 @@ def test_the_csv_s_lines_sum_to_the_totals() -> None:
 
 # Workbook ---------------------------------------------------------------------------------
 
-OURS = ("=SUMIFS(", "=SUM(")
+OURS = ("=SUMIFS(", "=SUM(", "=ROUND(SUMPRODUCT(", "=ROUND(C", "=(1+Assumptions!$B$")
 
 
-def sheets(data: dict[str, Any], values: bool = False) -> Any:
-    raw = export(data, CONTEXT, "xlsx")
+def sheets(data: dict[str, Any], values: bool = False, context: Context = CONTEXT) -> Any:
+    raw = export(data, context, "xlsx")
     return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
 
 
 def test_the_workbook_has_its_sheets() -> None:
-    names = ["Summary", "Cash flow", "Lines", "Capacity", "Assumptions", "Offers"]
+    names = ["Summary", "Cash flow", "Lines", "Capacity"]
+    names += ["Demand", "Request", "Assumptions", "Offers"]
     assert sheets(answer()).sheetnames == names
 
 
@@ -185,6 +190,142 @@ def test_amounts_are_numbers_and_months_are_dates() -> None:
         r for r in lines.iter_rows(min_row=2) if r[kinds["Category"] - 1].value == "residual"
     ]
     assert residual[0][kinds["Amount"] - 1].value < 0
+
+
+def found(sheet: Any) -> dict[str, Any]:
+    """First column → second."""
+    return {row[0].value: row[1].value for row in sheet.iter_rows()}
+
+
+def totals(book: Any) -> dict[str, tuple[Any, Any]]:
+    """Scenario → net present cost and cost of an accelerator-hour on the summary."""
+    keys = {s["key"] for s in answer()["scenarios"]}
+    return {
+        row[0].value: (row[2].value, row[3].value)
+        for row in book["Summary"].iter_rows()
+        if row[0].value in keys
+    }
+
+
+def column(book: Any, address: str) -> list[float]:
+    """The computed values of a range such as 'Cash flow'!$B$2:$B$26."""
+    sheet, _, cells = address.replace("$", "").replace("'", "").partition("!")
+    return [float(row[0].value or 0) for row in book[sheet][cells]]
+
+
+def sum_of_products(book: Any, formula: str) -> float:
+    first, second = re.findall(r"SUMPRODUCT\((.+?),(.+?)\)", formula)[0]
+    pairs = zip(column(book, first), column(book, second), strict=True)
+    return sum(a * b for a, b in pairs)
+
+
+def test_what_a_payment_is_worth_follows_from_the_rate_among_the_assumptions() -> None:
+    live, cached = sheets(answer()), sheets(answer(), values=True)
+    formula = live["Cash flow"].cell(14, 8).value
+    address, month = re.fullmatch(r"=\(1\+Assumptions!(.+)\)\^\(-(\d+)/12\)", formula).groups()
+    rate = cached["Assumptions"][address.replace("$", "")].value
+    assert (rate, month) == (0.1, "12")
+    assert cached["Cash flow"].cell(14, 8).value == pytest.approx(1 / 1.1)
+
+
+def test_present_cost_and_cost_of_an_hour_are_formulas_that_give_the_answer_s_figures() -> None:
+    live, cached = sheets(answer()), sheets(answer(), values=True)
+    for key, (present, per_hour) in totals(live).items():
+        cost = round(sum_of_products(cached, present), 2)
+        assert cost == float(scenario(key)["net_present_cost"])
+        assert re.match(r"=ROUND\(C\d+/SUMPRODUCT\(Demand!", per_hour)
+        levelised = cost / sum_of_products(cached, per_hour)
+        told = scenario(key)["levelised_cost_per_accelerator_hour"]
+        assert levelised == pytest.approx(float(told), abs=1e-6)
+        assert totals(cached)[key] == (cost, float(told))
+
+
+def test_an_answer_that_does_not_tell_its_discount_rate_has_plain_figures() -> None:
+    copy = json.loads(json.dumps(answer()))
+    copy["assumptions"] = [r for r in copy["assumptions"] if "discount" not in r["field"]]
+    present = totals(sheets(copy))["on_demand"]
+    assert present[0] == float(scenario("on_demand")["net_present_cost"])
+
+
+REQUEST = {
+    "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": [4, 5.5]},
+    "constraints": {"regions": ["us-east-1", "eu-west-1"], "max_spot_share": 0.25},
+    "price_adjustments": [{"provider": "aws", "multiplier": 0.9}, {"multiplier": 0.8}],
+    "custom_offers": [{"label": "=1+1", "usd_per_hour": 2}],
+}
+
+
+def asked(request: dict[str, Any], data: dict[str, Any] | None = None) -> dict[str, Any]:
+    book = sheets(data or answer(), context=Context(request=request))
+    return {row[1].value: row[2].value for row in book["Request"].iter_rows(min_row=2)}
+
+
+def test_the_workbook_holds_what_was_asked_for() -> None:
+    assert asked(REQUEST) == {
+        "workload.kind": "accelerator_hours",
+        "workload.accelerator": "H100",
+        "workload.hours_per_month": "4, 5.5",
+        "constraints.regions": "us-east-1, eu-west-1",
+        "constraints.max_spot_share": 0.25,
+        "price_adjustments.0.provider": "aws",
+        "price_adjustments.0.multiplier": 0.9,
+        "price_adjustments.1.multiplier": 0.8,
+        "custom_offers.0.label": "=1+1",
+        "custom_offers.0.usd_per_hour": 2,
+    }
+
+
+def test_a_request_without_limits_says_so() -> None:
+    told = asked({"workload": {"kind": "training"}})
+    assert (told["constraints"], told["price_adjustments"]) == ("none", "none")
+
+
+def test_what_the_team_s_settings_added_names_them() -> None:
+    data = answer() | {"inherited": [{"field": "price_adjustments.0", "source": "team Alpha"}]}
+    book = sheets(data, context=Context(request=REQUEST))
+    rows = {row[1].value: row[3].value for row in book["Request"].iter_rows(min_row=2)}
+    assert rows["price_adjustments.0.multiplier"] == "team Alpha"
+    assert rows["price_adjustments.1.multiplier"] is None
+
+
+def test_the_workbook_holds_hours_and_peak_of_every_month() -> None:
+    rows = list(sheets(answer())["Demand"].iter_rows(min_row=2, values_only=True))
+    told = answer()["demand"]
+    assert [row[1] for row in rows] == told["hours_per_month"]
+    assert [row[2] for row in rows] == told["peak_accelerators"]
+    assert rows[0][3] == "nvidia-h100-80gb-sxm"
+
+
+# What a saved comparison is ----------------------------------------------------------------
+
+AT = dt.datetime(2027, 1, 31, 8, 30, tzinfo=dt.UTC)
+STEPS = (Step("draft", "ada", AT), Step("submitted", "ada", AT), Step("approved", "bo", AT))
+SAVED = Context(name="Plan", team="Alpha", project="Model A", saved="4711", steps=STEPS)
+
+
+@pytest.mark.parametrize("form", ["csv", "focus"])
+def test_every_row_says_how_far_the_plan_is_approved(form: str) -> None:
+    text = export(answer(), SAVED, form).decode("utf-8-sig")
+    rows = [row[-4:] for row in csv.reader(io.StringIO(text))]
+    assert {tuple(row) for row in rows[1:]} == {("4711", "approved", "bo", "2027-01-31T08:30:00Z")}
+    draft = export(answer(), replace(SAVED, steps=STEPS[:1]), form).decode("utf-8-sig")
+    assert {row[-3] for row in csv.reader(io.StringIO(draft))} == {rows[0][-3], "draft"}
+
+
+def test_the_json_says_how_far_the_plan_is_approved() -> None:
+    told = json.loads(export(answer(), SAVED, "json"))["saved_comparison"]
+    assert (told["id"], told["state"]) == ("4711", "approved")
+    assert told["steps"][-1] == {"state": "approved", "by": "bo", "at": "2027-01-31T08:30:00Z"}
+
+
+def test_the_workbook_says_how_far_the_plan_is_approved() -> None:
+    book = sheets(answer(), context=SAVED)
+    told = found(book["Summary"])
+    assert (told["Saved comparison"], told["State"]) == ("4711", "approved")
+    assert told["Submitted"] == "2027-01-31 08:30 UTC by ada"
+    assert told["Approved"] == "2027-01-31 08:30 UTC by bo"
+    assert book.properties.contentStatus == "approved"
+    assert found(sheets(answer())["Summary"])["State"] == "not saved"
 
 
 def test_the_json_is_the_answer() -> None:

@@ -12,7 +12,7 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.exports import FORMATS, Context
+from planner.exports import FORMATS, context_of
 from planner.exports import export as exported
 from planner.models import Access, Role, SavedComparison, State
 from planner.services import saved as services
@@ -161,14 +161,9 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The answer as a file to save."""
     saved = saved_at(request, pk)
-    context = Context(
-        name=saved.name,
-        team=saved.team.name,
-        project=saved.project.name,
-        created=saved.created_at.date(),
-    )
     entry = FORMATS[form]
-    response = HttpResponse(exported(saved.answer, context, form), content_type=entry.content_type)
+    raw = exported(saved.answer, context_of(saved), form)
+    response = HttpResponse(raw, content_type=entry.content_type)
     name = f"{slugify(saved.name)[:60] or 'comparison'}.{entry.suffix}"
     response["Content-Disposition"] = content_disposition_header(True, name) or ""
     return response

@@ -1,0 +1,36 @@
+"""A saved comparison as the context of its files: what it is called and how far it is approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from planner.exports.rows import Context, Step
+from planner.models import SavedComparison, State
+
+
+def context_of(saved: SavedComparison, scenario: str = "") -> Context:
+    """Names, state and request of `saved`; FOCUS rows are those of `scenario`."""
+    return Context(
+        name=saved.name,
+        team=saved.team.name,
+        project=saved.project.name,
+        created=saved.created_at.date(),
+        scenario=scenario,
+        saved=str(saved.pk),
+        steps=tuple(_steps(saved)),
+        request=saved.request,
+    )
+
+
+def _steps(saved: SavedComparison) -> Iterator[Step]:
+    """Every state that it went through and has not left again by being sent back."""
+    later = saved.superseded_by
+    steps = (
+        (State.DRAFT, str(saved.created_by or ""), saved.created_at),
+        (State.SUBMITTED, saved.submitter, saved.submitted_at),
+        (State.APPROVED, saved.approver, saved.approved_at),
+        (State.SUPERSEDED, later.approver if later else None, saved.superseded_at),
+    )
+    for state, by, at in steps:
+        if at is not None:
+            yield Step(state.value, by or "", at)
