@@ -74,12 +74,7 @@ def recommend(
 
 
 def _what(best: Scenario, project: Project) -> Iterator[str]:
-    """What the plan does and what share of the work each part serves: servers already owned,
-    what is begun, what is rented."""
-    for source in project.sources:
-        if source.existing is not None and source.existing.any():
-            verb = "serves" if source.existing.max() == 1 else "serve"
-            yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
+    """What to begin and to rent, what there is, and what share of the hours each serves."""
     for key, begun in best.begun.items():
         source = project.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
@@ -95,6 +90,10 @@ def _what(best: Scenario, project: Project) -> Iterator[str]:
     rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
     for source in rented:
         yield f"Rent {_share(best, source)} from {source.label}."
+    for source in project.sources:
+        if source.existing is not None and source.existing.any():
+            verb = "serves" if source.existing.max() == 1 else "serve"
+            yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
 
 
 def _share(best: Scenario, source: Source) -> str:
@@ -169,7 +168,10 @@ def _against_on_demand(
     if rent.feasible and rent.net_present_cost > best.net_present_cost:
         saved = rent.net_present_cost - best.net_present_cost
         share = _percent(saved, rent)
-        yield f"That is {said(saved, currency)}{share} less than renting on demand alone."
+        yield (
+            f"In present value that is {said(saved, currency)}{share} less than renting on demand "
+            "alone."
+        )
 
 
 def _percent(saved: Decimal, of: Scenario) -> str:

@@ -236,7 +236,7 @@ def test_a_negative_total_is_traced_to_the_resale_of_what_is_owned() -> None:
 
 def test_the_hours_of_a_plan_that_rents_a_part_are_all_accounted_for() -> None:
     found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED)
-    (owned, rented, *_) = found.recommendation.because
+    (rented, owned, *_) = found.recommendation.because
     assert owned == f"{FLEET} 53% of the hours."
     assert rented == "Rent 47% of the hours from p5.48xlarge in us-east-1, on demand."
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+from decimal import Decimal
 
 import pytest
 from django.urls import reverse
+from django.utils.html import strip_tags
 
+from planner.web.charts import TITLES
+from planner.web.formatting import money_short
 from pricing.batch import Batch
 from pricing.publication import publish
 from pricing.reference import replace_regions
@@ -33,6 +37,24 @@ def test_an_address_with_a_workload_shows_its_answer(client, prices):
     assert "165,120" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
     assert "When does buying pay off?" in page
     assert "Assumptions" in page
+
+
+def test_savings_say_whether_they_are_discounted(client, prices):
+    """The headline's saving is the difference of two present values, a card's that of totals."""
+    response = get(client, "plan", {**HOURS, "horizon_months": "24"})
+    page, words = response.context["page"], " ".join(strip_tags(text(response)).split())
+    advice, rent = page.recommendation, page.scenarios["on_demand"]
+    best, other = page.scenarios[advice["scenario"]], page.scenarios[advice["next_best"]]
+    present = short(best["net_present_cost"])
+    saving = short(Decimal(other["net_present_cost"]) - Decimal(best["net_present_cost"]))
+    title = TITLES[advice["next_best"]].lower()
+    assert f"{present} in today's money, {saving} less than {title}" in words
+    undiscounted = short(Decimal(rent["total_cost"]) - Decimal(best["total_cost"]))
+    assert f"{undiscounted} less than on demand, undiscounted" in words
+
+
+def short(amount):
+    return money_short(amount).replace("\u00a0", " ")
 
 
 def test_each_chart_has_its_table(client, prices):
