@@ -12,7 +12,7 @@ from typing import NamedTuple
 from pricing.invalid_input import InvalidInput
 
 MAX_AMOUNT = Decimal(10) ** 13
-_MAX_HOURS = 1e12
+MAX_HOURS = 1e12
 
 
 class Group(NamedTuple):
@@ -48,7 +48,7 @@ def month(given: str | None, name: str) -> str:
     return value
 
 
-def month_of_day(given: str | None, name: str) -> str:
+def month_of_moment(given: str | None, name: str) -> str:
     """The month of a day or moment, as it is written there."""
     value = (given or "").strip()
     try:
@@ -61,13 +61,14 @@ def month_of_day(given: str | None, name: str) -> str:
     return f"{moment:%Y-%m}"
 
 
-def hours(given: str, name: str, *, may_be_negative: bool = False) -> float:
+def hours(given: str, name: str, *, least: float = 0.0) -> float:
     try:
         number = float(given)
     except ValueError:
         number = float("nan")
-    if not (isfinite(number) and abs(number) <= _MAX_HOURS) or (number < 0 and not may_be_negative):
-        raise InvalidInput(name, f"{given[:40]!r} is not a number of hours from 0 to 1e12")
+    if not (isfinite(number) and least <= number <= MAX_HOURS):
+        told = f"{given[:40]!r} is not a number of hours from {least:g} to 1e12"
+        raise InvalidInput(name, told)
     return number
 
 

@@ -23,12 +23,15 @@ _PROVIDERS = {
 _PRICING_CATEGORIES = {"Standard": "on_demand", "Dynamic": "spot", "Committed": "committed"}
 _SERVICE_CATEGORIES = {"Storage": "storage", "Networking": "egress"}
 _HOURS = ("hours", "hour", "hrs")
+_GIVEN_BACK = ("Credit", "Adjustment")
+_TRUE = ("true", "1", "yes")
 
 
 def focus_row(record: Mapping[str, str]) -> Row:
+    _refuse_forecast(record)
     name = cells.text(record, "ProviderName", 120).lower()
     group = Group(
-        month=cells.month((record["ChargePeriodStart"] or "")[:7], "ChargePeriodStart"),
+        month=cells.month_of_moment(record["ChargePeriodStart"], "ChargePeriodStart"),
         provider=_PROVIDERS.get(name, name[:60]),
         region=cells.text(record, "RegionId", 60),
         instance_type=_instance_type(record),
@@ -39,8 +42,22 @@ def focus_row(record: Mapping[str, str]) -> Row:
         group,
         _hours(record),
         cells.amount(record["BilledCost"], "BilledCost"),
-        cells.text(record, "BillingCurrency", 10),
+        _currency(record),
     )
+
+
+def _refuse_forecast(record: Mapping[str, str]) -> None:
+    if (record.get("x_IsForecast") or "").strip().lower() in _TRUE:
+        told = "says that the row is a forecast, which is no bill; upload what was billed"
+        raise InvalidInput("x_IsForecast", told)
+
+
+def _currency(record: Mapping[str, str]) -> str:
+    given = cells.text(record, "BillingCurrency", 10)
+    if not given:
+        told = "is empty; give the currency of BilledCost, such as USD"
+        raise InvalidInput("BillingCurrency", told)
+    return given
 
 
 def _hours(record: Mapping[str, str]) -> float:
@@ -52,7 +69,21 @@ def _hours(record: Mapping[str, str]) -> float:
         return 0.0
     if (record.get(f"{kind}Unit") or "").strip().lower() not in _HOURS:
         return 0.0
-    return cells.hours(record.get(f"{kind}Quantity") or "0", f"{kind}Quantity")
+    return _quantity(record, f"{kind}Quantity")
+
+
+def _quantity(record: Mapping[str, str], name: str) -> float:
+    """Hours; less than none where a correction or a credit takes them back."""
+    given = record.get(name) or "0"
+    if record.get("ChargeClass") == "Correction" or record["ChargeCategory"] in _GIVEN_BACK:
+        return cells.hours(given, name, least=-cells.MAX_HOURS)
+    try:
+        return cells.hours(given, name)
+    except InvalidInput as refusal:
+        if not given.strip().startswith("-"):
+            raise
+        remedy = "less is taken back by a row with ChargeClass Correction"
+        raise InvalidInput(name, f"{refusal.message}; {remedy}") from None
 
 
 def _instance_type(record: Mapping[str, str]) -> str:

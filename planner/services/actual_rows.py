@@ -181,9 +181,8 @@ def _require(columns: list[str], required: tuple[str, ...]) -> None:
 
 def _checked(row: Row, sums: Sums) -> Row:
     if row.currency and row.currency != sums.currency:
-        raise InvalidInput(
-            "currency", f"{row.currency[:10]!r} is not the project's {sums.currency}"
-        )
+        column = "BillingCurrency" if sums.format == "focus" else "currency"
+        raise InvalidInput(column, f"{row.currency[:10]!r} is not the project's {sums.currency}")
     if row.group not in sums.cost and len(sums.cost) >= MAX_GROUPS:
         raise InvalidInput("", f"more than {MAX_GROUPS:,} different things were bought; split it")
     return row

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import zipfile
 from decimal import Decimal
@@ -117,6 +118,65 @@ def test_focus_details_that_are_no_json_are_refused(details: str) -> None:
     head = "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,SkuPriceDetails\n"
     with pytest.raises(InvalidInput, match=r"JSON|longer"):
         read(f'{head}2027-01-01,1,USD,Usage,"{details}"\n')
+
+
+BILL = (
+    "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,ChargeClass,ConsumedUnit,"
+    "ConsumedQuantity,x_IsForecast\n"
+)
+USED = "2026-09-01T00:00:00Z,100,USD,Usage,,Hours,50,\n"
+
+
+@pytest.mark.parametrize("kind", ["Usage,Correction", "Credit,", "Adjustment,"])
+def test_a_correction_and_a_credit_net(kind: str) -> None:
+    sums = read(f"{BILL}{USED}2026-09-01T00:00:00Z,-10,USD,{kind},Hours,-5,\n")
+    assert sum(sums.cost.values()) == 90
+    assert sum(sums.hours.values()) == 45
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        (
+            "2026-09-01,-10,USD,Usage,,Hours,-5,",
+            "ConsumedQuantity: '-5' is not a number of hours from 0 to 1e12; "
+            "less is taken back by a row with ChargeClass Correction",
+        ),
+        (
+            "2026-09-01,-10,USD,Usage,Correction,Hours,-inf,",
+            "ConsumedQuantity: '-inf' is not a number",
+        ),
+        (
+            "2026-09-01,1,,Usage,,,,",
+            "BillingCurrency: is empty; give the currency of BilledCost, such as USD",
+        ),
+        ("2026-09-01,1,EUR,Usage,,,,", "BillingCurrency: 'EUR' is not the project's USD"),
+        ("2026-09xyz,1,USD,Usage,,,,", "ChargePeriodStart: '2026-09xyz' is not a moment like"),
+        ("2026-09-31,1,USD,Usage,,,,", "ChargePeriodStart: '2026-09-31' is not a moment like"),
+        ("20260901,1,USD,Usage,,,,", "ChargePeriodStart: '20260901' is not a moment like"),
+        ("2026-09-01Z9,1,USD,Usage,,,,", "ChargePeriodStart"),
+        (",1,USD,Usage,,,,", "ChargePeriodStart: '' is not a moment like"),
+        (
+            "2026-09-01,1,USD,Usage,,,,true",
+            "x_IsForecast: says that the row is a forecast, which is no bill; "
+            "upload what was billed",
+        ),
+        ("2026-09-01,1,USD,Usage,,,,TRUE", "x_IsForecast"),
+    ],
+)
+def test_a_doubtful_row_of_a_bill_is_refused_by_column(row: str, says: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        read(f"{BILL}{USED}{row}\n")
+    assert str(refusal.value).startswith(f"row 3.{says}")
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["2026-09-30T23:59:59Z", "2026-09-01", "2026-09-01 00:00:00 UTC", "2026-09-01T00:00:00+00:00"],
+)
+def test_a_charge_period_begins_at_a_day_or_a_moment(start: str) -> None:
+    sums = read(f"{BILL}{start},1,USD,Usage,,,,false\n")
+    assert {group.month for group in sums.cost} == {"2026-09"}
 
 
 @pytest.mark.parametrize("column", ["hours", "accelerator_hours"])
@@ -284,12 +344,21 @@ def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project)
     assert AuditEntry.objects.filter(action="actuals.removed").exists()
 
 
-def test_our_own_forecast_comes_back_as_actuals_without_a_difference(
-    work: Workspace, project: Project
-) -> None:
+def test_our_own_forecast_is_no_bill(work: Workspace, project: Project) -> None:
+    text = export(project.saved_comparisons.get().answer, Context(name="x"), "focus").decode()
+    with pytest.raises(InvalidInput, match=r"row 2\.x_IsForecast: says that the row is a forecast"):
+        upload(work, project, text)
+
+
+def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project: Project) -> None:
     plan = project.saved_comparisons.get()
     text = export(plan.answer, Context(name="x"), "focus").decode()
-    upload(work, project, text)
+    head, *rows = csv.reader(io.StringIO(text))
+    at = head.index("x_IsForecast")
+    file = io.StringIO()
+    csv.writer(file).writerows([head, *([*row[:at], "false", *row[at + 1 :]] for row in rows)])
+    upload(work, project, file.getvalue())
     told = actuals.variance(project).as_dict()
     assert told["total"]["planned"] == plan.summary["total_cost"]
     assert told["total"]["difference"] == "0.00"
+    assert told["total"]["actual_hours"] == told["total"]["planned_hours"] == 24_000.0
