@@ -29,7 +29,7 @@ def cautions(
     """Warnings on the answer as a whole."""
     committed = scenarios[ScenarioKey.COMMITTED]
     if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
-        yield "No commitment fits: committed is on demand alone."
+        yield "No commitment fits: committed is the same as on demand."
     used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
     rented = [s for s in project.sources if s.key in used and s.native is not None]
     yield from _dates([s for s in rented if s.native and s.native.source != "request"])
@@ -46,7 +46,8 @@ def cautions(
 
 
 def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
-    """What the commitments of a plan bind to after the horizon and its totals leave out."""
+    """What the commitments of a plan bind to after the horizon and its totals leave out; after
+    tax, as the totals are."""
     calendar, due, last = project.calendar, 0.0, 0
     for key, begun in scenario.begun.items():
         source = project.by_key[key]
@@ -54,10 +55,12 @@ def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Itera
             continue
         due += float(source.due_later() @ begun)
         last = max(last, int(np.flatnonzero(begun)[-1]) + source.term.duration_months)
+    due *= 1.0 - calendar.tax_rate
+    after = " after tax" if calendar.tax_rate else ""
     if last > calendar.months and due >= _CENT:
         yield (
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
-            f"{said(due, currency)} more than these totals is owed under them, upfront "
+            f"{said(due, currency)}{after} more than these totals is owed under them, upfront "
             'payments included (term_end "full" counts it).'
         )
 

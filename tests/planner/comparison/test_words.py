@@ -42,6 +42,18 @@ def test_what_a_commitment_owes_beyond_the_horizon_is_said(
     assert f"{beyond:,.0f} USD" in because(found)
 
 
+@pytest.mark.parametrize(("tax_rate", "after"), [(0, ""), (0.25, " after tax")])
+def test_what_is_owed_beyond_is_what_counting_it_adds(tax_rate: float, after: str) -> None:
+    """36 months at 20 an hour and 36,000 upfront, 24 in the totals: 187,200 before tax."""
+    prices = catalog(RENT, offer("20", "reserved", term_months=36, upfront=Decimal(36_000)))
+    asked = {"horizon_months": 24, "finance": {"tax_rate": tax_rate}} | ALONE
+    part = compared(prices, 5840, **asked).scenarios[ScenarioKey.COMMITTED]
+    full = compared(prices, 5840, **asked, term_end="full").scenarios[ScenarioKey.COMMITTED]
+    added = full.total_cost - part.total_cost
+    assert float(added) == pytest.approx(187_200 * (1 - tax_rate))
+    assert f"{added:,.0f} USD{after} more than these totals" in " ".join(part.warnings)
+
+
 def test_nothing_is_owed_beyond_the_horizon_where_all_is_counted() -> None:
     prices = catalog(RENT, offer("20", "reserved", term_months=36))
     found = compared(prices, 5000, horizon_months=12, term_end="full", **ALONE)
