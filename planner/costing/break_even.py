@@ -37,7 +37,8 @@ class BreakEven:
     hours: float | None
     """Node-hours of use: unit_price / (rent − running cost), undiscounted."""
     utilisation_over_life: float | None
-    """Share of the hours of its useful life; above 1 the server never costs less."""
+    """Share of the hours of its useful life; above the utilisation ceiling the server never costs
+    less."""
 
     @property
     def months_at_full_use(self) -> float | None:

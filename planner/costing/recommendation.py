@@ -15,6 +15,7 @@ from planner.costing.money import said
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import Project, feasible
 from planner.costing.source import Source
+from pricing.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
     ScenarioKey.ON_DEMAND: "renting on demand",
@@ -191,13 +192,14 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
     )
     if row is None:
         return
-    name = project.by_key[f"server:{row.server}"].label
+    server = project.by_key[f"server:{row.server}"]
+    name, over_life = server.label, _over_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
         f"against on demand after {row.hours:,.0f} hours of use "
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
     if bought:
-        yield f"{name} has paid for itself {after}{_over_life(row)}."
+        yield f"{name} has paid for itself {after}{over_life}."
         return
     instead = [
         b
@@ -206,15 +208,21 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
         and b.purchase_option != "on_demand"
         and b.against in (*best.used_hours, *best.begun)
     ]
-    words = f"{after}{_instead(instead)}{_over_life(row)}"
+    words = f"{after}{_instead(instead)}{over_life}"
     yield f"If bought, {name} would have paid for itself {words}."
 
 
-def _over_life(row: BreakEven) -> str:
-    """The use from which the server costs less with every cost in, which the hours leave out."""
+def _over_life(row: BreakEven, ceiling: float) -> str:
+    """The use from which the server costs less with every cost in, which the hours leave out;
+    never where that is more than the utilisation it can reach."""
     use = row.utilisation_over_life
     if use is None or use > 1:
         return "; with every cost in it never costs less than on demand"
+    if use > ceiling:
+        return (
+            "; with every cost in it never costs less than on demand, which would take "
+            f"{use:.1%} use where {ceiling:.1%} is the most"
+        )
     return f"; with every cost in, over its life, it costs less than on demand above {use:.0%} use"
 
 

@@ -271,3 +271,27 @@ def test_a_plan_that_other_scenarios_share_is_not_called_the_only_feasible_one()
     found = compared(catalog(RENT), 5840, horizon_months=12, **ALONE)
     assert sum(s.feasible for s in found.scenarios.values()) > 1
     assert "; no other scenario gives a different plan." in because(found)
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "words"),
+    [
+        (1.0, "it costs less than on demand above 95% use"),
+        (
+            0.9,
+            "never costs less than on demand, which would take 95.1% use where 90.0% is the most",
+        ),
+        (
+            0.5,
+            "never costs less than on demand, which would take 95.1% use where 50.0% is the most",
+        ),
+    ],
+)
+def test_use_above_the_ceiling_is_never_reached(ceiling: float, words: str) -> None:
+    terms = {"servers": [box()], "utilisation_ceiling": ceiling, "lead_time_months": 0,
+             "useful_life_months": 24, "network_storage_rate": 0, "install_cost_rate": 0,
+             "spare_rate": 0, "residual_rate": 0}  # fmt: skip
+    found = compared(catalog(offer("10")), 5000, on_prem=terms,
+                     finance={"discount_rate_per_year": 0})  # fmt: skip
+    # 100,000 / (24 × 730 × (10 − 4)) = 95.13 %
+    assert words in because(found)
