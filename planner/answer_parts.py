@@ -6,10 +6,11 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from planner.costing.advice import Explanation, Robust, in_words
+from planner.costing.advice import Explanation, in_words
 from planner.costing.carbon import Energy
 from planner.costing.results import Line, Scenario, cents
 from planner.costing.risk import Risk
+from planner.costing.robust import Robust
 from planner.costing.scenarios import Project
 from planner.costing.sensitivity import Grid, Swing
 
@@ -194,16 +195,20 @@ def explanation_of(
 
 
 def robust_of(found: Robust | None) -> dict[str, Any] | None:
-    """The plan begun with all futures in mind: expected cost over them, the mean of their
-    dearest tenth, and what it costs if all goes as expected."""
+    """The plan begun with all futures in mind: expected cost over the futures of the risk, the
+    mean of their dearest tenth, and what it costs if all goes as expected; the gap is over the
+    `futures` that stood for them where it was searched, null where a limit forbids it in one."""
     if found is None:
         return None
     return {
         "tail_weight": found.tail_weight,
-        "expected": _cents(found.plan.expected),
-        "worst_tenth": _cents(found.plan.worst_tenth),
-        "gap": found.plan.gap,
-        "futures": len(found.plan.plans),
+        "same_as": found.same_as and found.same_as.value,
+        "expected": _cents(found.expected),
+        "worst_tenth": _cents(found.worst_tenth),
+        "samples": found.samples,
+        "seed": found.seed,
+        "futures": found.futures,
+        "gap": found.gap,
         "net_present_cost": money(found.scenario.net_present_cost),
         "total_cost": money(found.scenario.total_cost),
         "begun": {

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from planner.costing.advice import Explanation, Robust, bought, explain, robust
+from planner.costing.advice import Explanation, bought, explain
 from planner.costing.assumptions import Assumptions, Kept, kept_from
 from planner.costing.break_even import (
     BreakEven,
@@ -38,6 +38,7 @@ from planner.costing.refusals import (
 )
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.risk import Risk, Spread, risk_of, spread_of
+from planner.costing.robust import Robust, robust
 from planner.costing.scenarios import OPTIONS, SPOT, Project, scenarios_of
 from planner.costing.sensitivity import Swing, swings
 from planner.costing.source import OWNED, Source
@@ -91,7 +92,7 @@ class Comparison:
         weight = self.request.risk.tail_weight if self.request.risk else None
         if weight is None or self.spread is None or self.recommendation.scenario is None:
             return None
-        return robust(self.project, self.spread, weight)
+        return robust(self.project, self.spread, weight, self.scenarios.values())
 
     @cached_property
     def explanation(self) -> Explanation | None:

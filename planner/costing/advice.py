@@ -1,19 +1,12 @@
-"""The advised plan explained: what to begin when, what limits cost, where the advice turns, and
-the plan that would be begun if all the futures counted. PURE."""
+"""The advised plan explained: what to begin when, what limits cost, where it turns. PURE."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-import numpy as np
-
-from planner.costing.capacity_plan import narrowed
 from planner.costing.charges import Calendar
 from planner.costing.in_place import in_place
-from planner.costing.ledger import book, capacity_rows, hours_used
 from planner.costing.money import said
-from planner.costing.plan_dispatch import dispatch
 from planner.costing.plan_explain import (
     MarginalValue,
     Purchase,
@@ -23,18 +16,13 @@ from planner.costing.plan_explain import (
     purchases,
 )
 from planner.costing.plan_problem import Plan
-from planner.costing.plan_rentals import worthwhile_rentals
-from planner.costing.plan_stochastic import Future, RobustPlan, solve_over_futures
 from planner.costing.results import Scenario, ScenarioKey
-from planner.costing.risk import Spread, draw
 from planner.costing.scenarios import OPTIONS, Project
 
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
 SAMPLES, TOLERANCE = 7, 0.02
 """Demands tried between half and twice the one given, and how closely a turn is placed."""
-FUTURES = 15
-"""Futures that a robust plan is made for; the risk of it is then reckoned over all of them."""
 
 
 @dataclass(frozen=True)
@@ -173,56 +161,3 @@ def _named(kinds: frozenset[str], others: frozenset[str]) -> str:
     """
     alone = " alone" if kinds < others else ""
     return (" and ".join(sorted(kinds)) or "renting") + alone
-
-
-@dataclass(frozen=True)
-class Robust:
-    """The plan begun with all futures in mind."""
-
-    plan: RobustPlan
-    scenario: Scenario
-    """What it costs if all goes as expected."""
-    tail_weight: float
-
-
-def robust(project: Project, spread: Spread, tail_weight: float) -> Robust | None:
-    """The cheapest plan over the futures, a weight on their worst tenth; None if there is none."""
-    keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
-    futures = futures_of(project, spread)
-    found = solve_over_futures(project.problem, futures, keys, tail_weight=tail_weight)
-    if not found.feasible:
-        return None
-    problem = narrowed(project.problem, keys)
-    rentals = worthwhile_rentals(problem, problem.quotas)
-    plan = dispatch(problem, problem.quotas, rentals, found.begun or {})
-    if plan is None:
-        return None
-    used = hours_used(plan, project.by_key, project.hours)
-    books = book(plan, project.by_key, used, project.calendar)
-    scenario = Scenario(
-        ScenarioKey.HYBRID,
-        feasible=True,
-        lines=books.lines,
-        accrued=books.accrued,
-        capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
-        calendar=project.calendar,
-        served_hours=project.hours,
-        begun={key: units for key, units in plan.begun.items() if units.any()},
-        used_hours=used,
-        cost=plan.cost,
-        bound=found.bound,
-    )
-    return Robust(found, scenario, tail_weight)
-
-
-def futures_of(project: Project, spread: Spread) -> Sequence[Future]:
-    """A few futures of the same spread: what will be asked, and what renting will cost."""
-    drawn = draw(replace(spread, samples=FUTURES))
-    years = np.arange(project.calendar.months) / 12.0
-    sd, price_sd = spread.demand_growth_sd * years, spread.price_sd * years
-    found = []
-    for n in range(FUTURES):
-        growth = np.exp(sd * drawn.growth[n] - 0.5 * sd**2)
-        price = np.exp(price_sd * drawn.price[n] - 0.5 * price_sd**2)
-        found.append(Future(project.hours * growth, project.peak * growth, float(price.mean())))
-    return found

@@ -7,7 +7,7 @@ units give the plan (`plan_search`); its hours are then settled exactly (`plan_d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -60,7 +60,7 @@ def solve(
     if found is not None:
         units = units_begun(market, found)
         plans.append(dispatch(problem, market.quotas, market.rentals, units))
-    plans += [_known(market, plan) for plan in known if plan.feasible]
+    plans += [with_best_hours(market, plan.begun) for plan in known if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
         return _no_plan(market)
@@ -102,21 +102,21 @@ def units_begun(market: Market, starts: Floats) -> dict[str, NDArray[np.int64]]:
     return units
 
 
-def _known(market: Market, plan: Plan) -> Plan | None:
-    """A plan found for other sources, with the hours that are best here; None if not allowed."""
+def with_best_hours(market: Market, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
+    """The plan that begins these units, with the hours that are best here; None if not allowed."""
     problem = market.problem
-    begun = {key: units for key, units in plan.begun.items() if units.any()}
+    begun = {key: row for key, row in units.items() if row.any()}
     sources = {unit.key: unit for unit in problem.units}
     if not begun.keys() <= sources.keys():
         return None
     capital = 0.0
-    for key, units in begun.items():
-        unit, at = sources[key], units > 0
+    for key, row in begun.items():
+        unit, at = sources[key], row > 0
         if not np.isfinite(unit.start_cost[at]).all():
             return None
-        if unit.max_units is not None and units.sum() > unit.max_units:
+        if unit.max_units is not None and row.sum() > unit.max_units:
             return None
-        capital += float(unit.capex[at] @ units[at])
+        capital += float(unit.capex[at] @ row[at])
     if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
         return None
     return dispatch(problem, market.quotas, market.rentals, begun)

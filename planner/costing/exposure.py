@@ -145,7 +145,7 @@ def _fallback(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
     months = project.calendar.months
     if not wanted:
         served = float(scenario.served_hours.sum())
-        average = float(scenario.net_present_cost) / served if served else 0.0
+        average = scenario.cost / served if served else 0.0
         return np.full(months, average), np.zeros(months)
     first = min(wanted, key=lambda s: (float(_split(s, project)[0][0]) / s.capacity, s.key))
     price, data = _split(first, project)

@@ -9,7 +9,7 @@ side in one model, and the search of `capacity_plan` runs on it with its certifi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,10 +44,16 @@ class Future:
     """[T] reference accelerator-hours."""
     peak: Floats
     """[T]"""
-    rent_factor: float = 1.0
-    """Rentals cost this many times what the problem says."""
+    rent_factor: float | Floats = 1.0
+    """Rentals cost this many times what the problem says, always or by month [T]."""
     probability: float = 1.0
     """Relative to the other scenarios."""
+    spot_factor: float = 1.0
+    """What is rented spot, this many times that again."""
+
+    def factor(self, source: HourlySource) -> float | Floats:
+        """What a rental costs here, of what the problem says."""
+        return self.rent_factor * (self.spot_factor if source.is_spot else 1.0)
 
 
 @dataclass(frozen=True)
@@ -94,8 +100,7 @@ def solve_over_futures(
     (29200.0, 43800.0, 73000.0)
     """
     problem = narrowed(problem, allowed)
-    odds = np.array([future.probability for future in futures])
-    odds = odds / odds.sum()
+    odds = _odds(futures)
     market = _side_by_side(problem, futures, odds)
     rows = lay_out(market)
     columns = continuous_columns(rows)
@@ -107,7 +112,14 @@ def solve_over_futures(
     bound = search.bound * rows.cost_scale + (1 + tail_weight) * problem.base_cost
     if found is None:
         return RobustPlan(False, np.inf, np.inf)
-    return _priced(problem, futures, odds, units_begun(market, found), tail_weight, bound)
+    return priced_over_futures(
+        problem, futures, units_begun(market, found), tail_weight=tail_weight, bound=bound
+    )
+
+
+def _odds(futures: Sequence[Future]) -> Floats:
+    odds = np.array([future.probability for future in futures])
+    return np.asarray(odds / odds.sum(), np.float64)
 
 
 def worst_mean(costs: Floats, odds: Floats, share: float = TAIL) -> float:
@@ -122,15 +134,19 @@ def worst_mean(costs: Floats, odds: Floats, share: float = TAIL) -> float:
     return float(weight @ costs[order] / share)
 
 
-def _priced(
+def priced_over_futures(
     problem: PlanProblem,
     futures: Sequence[Future],
-    odds: Floats,
-    begun: dict[str, NDArray[np.int64]],
-    tail_weight: float,
-    bound: float,
+    begun: Mapping[str, NDArray[np.int64]],
+    *,
+    tail_weight: float = 0.0,
+    bound: float = -np.inf,
 ) -> RobustPlan:
-    plans = []
+    """What beginning `begun` costs over `futures`; not feasible where a limit forbids it in one.
+
+    `problem` holds none but the sources allowed, in the order of their keys.
+    """
+    odds, plans = _odds(futures), []
     for future in futures:
         own = _in_future(problem, future)
         rentals = worthwhile_rentals(own, problem.quotas)
@@ -143,17 +159,17 @@ def _priced(
     objective = expected + tail_weight * worst
     if objective - bound <= _ROUNDING * abs(objective):
         bound = objective
-    return RobustPlan(True, objective, bound, expected, worst, begun, tuple(plans))
+    return RobustPlan(True, objective, bound, expected, worst, dict(begun), tuple(plans))
 
 
 def _in_future(problem: PlanProblem, future: Future) -> PlanProblem:
-    hourly = tuple(_rented(source, [future.rent_factor], [1.0]) for source in problem.hourly)
+    hourly = tuple(_rented(source, [future], [1.0]) for source in problem.hourly)
     return replace(problem, hours=future.hours, peak=future.peak, hourly=hourly)
 
 
-def _rented(source: HourlySource, factors: Sequence[float], odds: Sequence[float]) -> HourlySource:
+def _rented(source: HourlySource, futures: Sequence[Future], odds: Sequence[float]) -> HourlySource:
     """A rental over scenarios side by side: cost by probability, cash as it falls."""
-    available = source.available
+    available, factors = source.available, [future.factor(source) for future in futures]
     return replace(
         source,
         hour_cost=np.concatenate(
@@ -173,12 +189,11 @@ def _side_by_side(problem: PlanProblem, futures: Sequence[Future], odds: Floats)
     )
     pruned = prune(widest)
     copies, base = len(futures), problem.base_cash
-    factors = [future.rent_factor for future in futures]
     whole = replace(
         problem,
         hours=np.concatenate([future.hours for future in futures]),
         peak=np.concatenate([future.peak for future in futures]),
-        hourly=tuple(_rented(s, factors, odds.tolist()) for s in problem.hourly),
+        hourly=tuple(_rented(s, futures, odds.tolist()) for s in problem.hourly),
         base_cash=None if base is None else np.tile(base, copies),
     )
     rentals = worthwhile_rentals(whole, pruned.quotas)

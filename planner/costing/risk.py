@@ -81,6 +81,10 @@ class Futures:
     level: Floats
     """[N] factor on all hours."""
 
+    def only(self, rows: NDArray[np.intp]) -> Futures:
+        """The futures of these rows, which ascend."""
+        return Futures(**{name: values[rows] for name, values in vars(self).items()})
+
 
 @dataclass(frozen=True)
 class Risk:
@@ -160,12 +164,8 @@ def simulate(
     peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
     for rows, slip in _chunks(futures.slip):
         beat(rows.start, len(futures.slip))
-        work = _shifted(hours, slip)
-        at_peak = np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
-        demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years)
-        demand *= work
-        if spread.hours_sd:
-            demand *= futures.level[rows, None]
+        work, at_peak = _slipped(hours, peak_hours, slip)
+        demand = _demand(work, spread, futures, rows)
         prices = _lognormal(futures.price[rows], spread.price_sd, years)
         for i, one in enumerate(exposures):
             served = np.minimum(one.hours, one.width * at_peak)
@@ -179,6 +179,34 @@ def simulate(
             total += one.fixed + one.residual * futures.resale[rows]
             cost[i, rows] = total
     return cost
+
+
+def asked_in(
+    hours: Floats, peak: Floats, spread: Spread, futures: Futures, n: int
+) -> tuple[Floats, Floats, Floats]:
+    """[T] hours asked, peak and factor on rental prices of future `n`."""
+    years = np.arange(len(hours)) / 12.0
+    peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
+    work, at_peak = _slipped(hours, peak_hours, int(futures.slip[n]))
+    demand = _demand(work, spread, futures, slice(n, n + 1))[0]
+    width = np.divide(demand, at_peak, out=np.zeros(len(hours)), where=at_peak > 0)
+    return demand, width, _lognormal(futures.price[n : n + 1], spread.price_sd, years)[0]
+
+
+def _slipped(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
+    """[T] hours moved `slip` months later, and those for which their peak is up."""
+    work = _shifted(hours, slip)
+    return work, np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
+
+
+def _demand(work: Floats, spread: Spread, futures: Futures, rows: slice) -> Floats:
+    """[n, T] hours asked in some futures of one slip."""
+    years = np.arange(len(work)) / 12.0
+    demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years)
+    demand *= work
+    if spread.hours_sd:
+        demand *= futures.level[rows, None]
+    return demand
 
 
 def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
@@ -228,19 +256,25 @@ def summed_up(keys: Sequence[ScenarioKey], cost: Floats, spread: Spread) -> Risk
     n = cost.shape[1]
     cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
     best = cost.min(axis=0)
-    tail = max(1, n // 10)
     return Risk(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
         mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
-        worst_tenth={
-            k: float(np.partition(row, n - tail)[n - tail :].mean())
-            for k, row in zip(keys, cost, strict=True)
-        },
+        worst_tenth={k: mean_of_dearest(row) for k, row in zip(keys, cost, strict=True)},
         probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
         regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},
         samples=spread.samples,
         seed=spread.seed,
     )
+
+
+def mean_of_dearest(row: Floats) -> float:
+    """Mean of the dearest tenth of the costs of a scenario.
+
+    >>> mean_of_dearest(np.arange(20.0))
+    18.5
+    """
+    tail = max(1, len(row) // 10)
+    return float(np.partition(row, len(row) - tail)[len(row) - tail :].mean())
 
 
 def _first_cheapest(cost: Floats) -> NDArray[np.int64]:

@@ -141,17 +141,6 @@ def test_an_estimate_that_is_less_sure_is_wider() -> None:
     assert float(risk["p10"]) < 0.9 * float(risk["p50"])
 
 
-def test_the_plan_for_all_futures_costs_no_less_than_the_plan_for_one() -> None:
-    one = compared(
-        hours=GROWING, risk={"samples": 500, "tail_weight": 1}, constraints={"max_spot_share": 0.3}
-    )
-    found = one.as_dict()["robust"]
-    assert one.robust is not None
-    assert float(found["net_present_cost"]) >= one.scenarios["hybrid"].bound - 0.01
-    assert float(found["worst_tenth"]) >= float(found["expected"])
-    assert compared(risk={"samples": 500}).as_dict()["robust"] is None
-
-
 def test_the_answer_has_risk_only_where_asked() -> None:
     assert compared().as_dict()["risk"] is None
     risk = compared(risk={"samples": 500, "seed": 5}).as_dict()["risk"]

@@ -274,7 +274,8 @@ def test_an_edit_does_not_wait_for_the_explanation(client, prices):
 def test_a_plan_with_all_futures_in_mind_is_shown(client, prices):
     page = text(get(client, "plan", {**HOURS, "risk.samples": "500", "risk.tail_weight": "1"}))
     assert "with all futures in mind?" in page
-    assert "over 15 futures" in page
+    assert "over 500 futures" in page
+    assert "searched with 16 futures that stand for all" in page
 
 
 def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):
