@@ -57,6 +57,9 @@ class Sums:
     currency: str
     rows: int = 0
     digest: str = ""
+    """Of what the rows say, however the file writes them."""
+    file_digest: str = ""
+    """Of its bytes, by which uploads were told apart before."""
     hours: dict[Group, float] = field(default_factory=dict)
     """Accelerator-hours of our CSV, hours of machines of FOCUS billing."""
     cost: dict[Group, Decimal] = field(default_factory=dict)
@@ -65,6 +68,14 @@ class Sums:
         self.rows += 1
         self.hours[row.group] = self.hours.get(row.group, 0.0) + row.hours
         self.cost[row.group] = self.cost.get(row.group, Decimal(0)) + row.cost
+
+    def content_digest(self) -> str:
+        """The same for the same sums, in whatever order, quotes and line ends they came."""
+        sha = hashlib.sha256(f"{self.format} {self.currency}".encode())
+        for group in sorted(self.cost):
+            sums = (f"{self.hours[group]:.9g}", f"{self.cost[group].normalize():f}")
+            sha.update(repr((*group, *sums)).encode())
+        return sha.hexdigest()
 
 
 def _nothing_known(name: str) -> None:
@@ -92,7 +103,7 @@ def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _nothing_know
         raise InvalidInput(refusals[0].field, refusals[0].message, tuple(refusals[1:]))
     if not sums.rows:
         raise InvalidInput("", "the file holds a header and no rows")
-    sums.digest = sha.hexdigest()
+    sums.digest, sums.file_digest = sums.content_digest(), sha.hexdigest()
     return sums
 
 

@@ -37,7 +37,7 @@ _NAMELESS = "a machine without a name"
 def load_actuals(
     access: Access, project: Project, stream: BinaryIO, file_name: str = ""
 ) -> ActualsUpload:
-    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same file is taken once.
+    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same rows are taken once.
 
     The database is free while the file is read.
     """
@@ -52,14 +52,19 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
     upload = _create_upload(access, project, sums, file_name)
     for batch in _batches(_lines(upload, sums), _BATCH):
         bulk.insert(ActualLine, _COLUMNS, batch)
-    total = sum(sums.cost.values(), Decimal(0))
-    after = {"rows": sums.rows, "cost": f"{total:f}", "currency": sums.currency}
-    record(access, "actuals.uploaded", upload, after=after)
+    record(access, "actuals.uploaded", upload, after=_told(upload, sums.cost.values()))
     watch_spending(project)
     return upload
 
 
+def _told(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
+    """What the audit log says of an upload."""
+    total = sum(costs, Decimal(0))
+    return {"rows": upload.rows, "cost": f"{total:f}", "currency": upload.currency}
+
+
 def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
+    _refuse_again(project, sums)
     try:
         with transaction.atomic():
             return ActualsUpload.objects.create(
@@ -73,7 +78,18 @@ def _create_upload(access: Access, project: Project, sums: Sums, file_name: str)
                 uploaded_by_id=access.user_id,
             )
     except IntegrityError:
-        raise WrongStateError("This very file was uploaded to the project before.") from None
+        raise WrongStateError("The same rows are being uploaded at this moment.") from None
+
+
+def _refuse_again(project: Project, sums: Sums) -> None:
+    digests = (sums.digest, sums.file_digest)
+    earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
+    if earlier is not None:
+        told = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
+        raise WrongStateError(
+            f"What this file says was uploaded to the project before, {told}. "
+            "Take that upload out to count this one instead."
+        )
 
 
 def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
@@ -93,7 +109,8 @@ def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[
 @transaction.atomic
 def delete_upload(access: Access, upload: ActualsUpload) -> None:
     require(access, upload.team_id, EDIT)
-    record(access, "actuals.removed", upload, before={"rows": upload.rows})
+    costs = map(Decimal, upload.lines.values_list("cost", flat=True))
+    record(access, "actuals.removed", upload, before=_told(upload, costs))
     upload.delete()
 
 

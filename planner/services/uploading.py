@@ -10,6 +10,7 @@ from django.core.files.storage import default_storage
 
 from planner.models import Access, Job, Project
 from planner.services import jobs
+from planner.services.actual_overlaps import overlaps
 from planner.services.actuals import load_actuals
 from planner.services.errors import WrongStateError
 from planner.services.jobs import Progress
@@ -50,7 +51,12 @@ def _load(job: Job, progress: Progress, kept: Any) -> dict[str, Any]:
         upload = load_actuals(jobs.acting(job), project, stream, job.arguments["file_name"])
     except WrongStateError as refusal:
         raise InvalidInput("file", str(refusal)) from None
-    return {"upload": str(upload.pk), "project": str(project.pk), "rows": upload.rows}
+    return {
+        "upload": str(upload.pk),
+        "project": str(project.pk),
+        "rows": upload.rows,
+        "warnings": overlaps(upload),
+    }
 
 
 class _Watched(io.RawIOBase):

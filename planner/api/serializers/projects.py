@@ -253,6 +253,16 @@ class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
         )
 
 
+class UploadedSerializer(UploadSerializer):
+    warnings = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="Months that an earlier upload counts too, and how to take that one out.",
+    )
+
+    class Meta(UploadSerializer.Meta):
+        fields = (*UploadSerializer.Meta.fields, "warnings")  # type: ignore[assignment]
+
+
 class VarianceCausesSerializer(serializers.Serializer[Any]):
     price = serializers.CharField()
     usage = serializers.CharField()

@@ -30,6 +30,7 @@ from planner.api.uploads import CsvParser
 from planner.api.views.teams import ByCreation
 from planner.models import ActualsUpload, Project, Scenario
 from planner.services import actuals, jobs, projects, teams
+from planner.services.actual_overlaps import overlaps
 from planner.services.permissions import EDIT, VIEW
 from pricing.rest import GuardedJSONParser
 
@@ -144,6 +145,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     @extend_schema(
         request={"text/csv": {"type": "string"}},
         parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
+        responses={HTTPStatus.CREATED: shapes.UploadedSerializer},
     )
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -158,7 +160,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         name = self.query.text("file_name") or ""
         stream = CsvParser.stream_of(request)
         row = actuals.load_actuals(self.access, self.project, stream, name)
-        return self.answer(row, HTTPStatus.CREATED)
+        return self.answer(row, HTTPStatus.CREATED, warnings=overlaps(row))
 
     def delete_row(self, row: ActualsUpload) -> None:
         actuals.delete_upload(self.access, row)

@@ -97,6 +97,15 @@ def test_the_same_file_is_a_conflict(client: APIClient, address: str) -> None:
     assert send(client, address, body).status_code == 409
 
 
+def test_months_that_an_earlier_upload_counts_too_are_warned_of(
+    client: APIClient, address: str
+) -> None:
+    first = send(client, address, b"month,cost\n2027-01,5\n").json()
+    assert first["warnings"] == []
+    done = send(client, address, b"month,cost\n2027-01,6\n").json()
+    assert f"DELETE {address}{first['id']}/" in done["warnings"][0]
+
+
 def test_a_file_sent_again_with_its_key_gives_the_first_answer(
     client: APIClient, address: str
 ) -> None:

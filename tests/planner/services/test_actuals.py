@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import zipfile
 from decimal import Decimal
@@ -10,8 +11,9 @@ from decimal import Decimal
 import pytest
 
 from planner.exports import Context, export
-from planner.models import ActualLine, AuditEntry, Project, Role
+from planner.models import ActualLine, ActualsUpload, AuditEntry, Project, Role
 from planner.services import actuals, saved
+from planner.services.actual_overlaps import overlaps
 from planner.services.actual_rows import MAX_LINE_BYTES, read_actuals
 from planner.services.errors import WrongStateError
 from pricing.invalid_input import InvalidInput
@@ -337,11 +339,63 @@ def test_the_same_file_is_taken_once(work: Workspace, project: Project) -> None:
         upload(work, project, "month,cost\n2027-01,5\n")
 
 
+@pytest.mark.parametrize(
+    "again",
+    [
+        "month,cost,region\r\n2027-01,5,x\r\n2027-02,6,x\r\n",
+        "\ufeffmonth,cost,region\n2027-01,5,x\n2027-02,6,x\n",
+        "region,cost,month\nx,6.00,2027-02\n\n,,\nx,5.0,2027-01\n",
+        'month,cost,region,hours\n"2027-01","5","x",0\n2027-02,6,x,\n',
+    ],
+)
+def test_the_same_rows_in_another_form_are_the_same_file(
+    work: Workspace, project: Project, again: str
+) -> None:
+    upload(work, project, "month,cost,region\n2027-01,5,x\n2027-02,6,x\n")
+    with pytest.raises(WrongStateError, match=r"as a\.csv, 2 rows, on 20.* Take that upload out"):
+        upload(work, project, again)
+    assert upload(work, project, again.replace("6", "7"))
+
+
+def test_a_file_known_by_its_bytes_from_before_is_not_taken_again(
+    work: Workspace, project: Project
+) -> None:
+    text = "month,cost\n2027-01,5\n"
+    row = upload(work, project, text)
+    ActualsUpload.objects.update(digest=hashlib.sha256(text.encode()).hexdigest())
+    with pytest.raises(WrongStateError, match="before"):
+        upload(work, project, text)
+    assert row.project_id == project.pk
+
+
+def test_months_that_an_earlier_upload_counts_too_are_said(
+    work: Workspace, project: Project
+) -> None:
+    first = upload(work, project, "month,cost\n2027-01,5\n2027-02,5\n2027-03,5\n")
+    assert overlaps(first) == []
+    second = upload(work, project, "month,cost\n2027-02,6\n2027-03,6\n2027-04,6\n")
+    (told,) = overlaps(second)
+    assert told.startswith("2027-02 to 2027-03 are counted in an earlier upload too: a.csv, 3 rows")
+    assert f"DELETE /api/v1/projects/{project.pk}/actuals/{first.pk}/" in told
+    actuals.delete_upload(work.access(), first)
+    assert overlaps(second) == []
+
+
+@pytest.mark.parametrize(("provider", "count"), [("azure", 0), ("aws", 1), ("", 1)])
+def test_files_of_other_providers_may_hold_the_same_month(
+    work: Workspace, project: Project, provider: str, count: int
+) -> None:
+    upload(work, project, "month,cost,provider\n2027-01,5,aws\n")
+    again = upload(work, project, f"month,cost,provider\n2027-01,6,{provider}\n")
+    assert len(overlaps(again)) == count
+
+
 def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project) -> None:
-    row = upload(work, project, "month,cost\n2027-01,5\n")
+    row = upload(work, project, "month,cost\n2027-01,5.25\n2027-02,-1\n")
     actuals.delete_upload(work.access(), row)
     assert not ActualLine.objects.exists()
-    assert AuditEntry.objects.filter(action="actuals.removed").exists()
+    entry = AuditEntry.objects.get(action="actuals.removed")
+    assert entry.before == {"rows": 2, "cost": "4.25", "currency": "USD"}
 
 
 def test_our_own_forecast_is_no_bill(work: Workspace, project: Project) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from planner.models import Access, ActualsUpload, Project, Role, Scenario, Team
 from planner.services import actuals, jobs, projects
 from planner.services import saved as keeping
+from planner.services.actual_overlaps import overlaps
 from planner.services.overview import current_revisions, moved_since
 from planner.services.permissions import EDIT
 from planner.services.uploading import AT_ONCE_BYTES, start_upload
@@ -205,7 +207,8 @@ def _take(request: HttpRequest, project: Project, file: Any) -> str:
     access = access_to(request)
     if file.size > AT_ONCE_BYTES:
         return reverse("job", args=[start_upload(access, project, file).pk])
-    actuals.load_actuals(access, project, file, file.name)
+    for warning in overlaps(actuals.load_actuals(access, project, file, file.name)):
+        messages.warning(request, warning)
     return reverse("project", args=[project.team.slug, project.pk]) + "#actuals"
 
 

@@ -136,6 +136,14 @@ def test_the_same_file_is_not_taken_twice(here, signed_in):
     assert "was uploaded to the project before" in text(answer)
 
 
+@pytest.mark.parametrize("at_once", [10, 10**6])
+def test_a_month_that_is_counted_already_is_said(here, signed_in, monkeypatch, at_once):
+    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", at_once)
+    send(signed_in(), here, PAID)
+    answer = send(signed_in(), here, PAID.replace(b"300", b"310"), follow=True)
+    assert "2027-01 is counted in an earlier upload too" in text(answer)
+
+
 def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, monkeypatch):
     monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
     answer = send(signed_in(Role.EDITOR), here, PAID, follow=True)

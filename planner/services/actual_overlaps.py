@@ -1,0 +1,49 @@
+"""Months that an upload holds and an earlier one, still counted, holds too."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from planner.models import ActualLine, ActualsUpload
+
+Bought = dict[str, set[str]]
+"""Month → providers that were paid, empty text where the file does not say."""
+
+
+def overlaps(upload: ActualsUpload) -> list[str]:
+    """A sentence for each other upload of the project that counts the same months again.
+
+    Files of different providers may hold the same month; one that names none may hold any.
+    """
+    others = ActualsUpload.objects.filter(project=upload.project_id, currency=upload.currency)
+    others = others.exclude(pk=upload.pk)
+    mine = _bought(ActualLine.objects.filter(upload=upload))[upload.pk]
+    theirs = _bought(ActualLine.objects.filter(upload__in=others))
+    told = ((other, _shared(mine, theirs[other.pk])) for other in others)
+    return [_sentence(other, months) for other, months in told if months]
+
+
+def _bought(lines: QuerySet[ActualLine, Any]) -> dict[UUID, Bought]:
+    found: dict[UUID, Bought] = defaultdict(lambda: defaultdict(set))
+    rows = lines.order_by().values_list("upload", "month", "provider").distinct()
+    for upload, month, provider in rows:
+        found[upload][month].add(provider)
+    return found
+
+
+def _shared(mine: Bought, theirs: Bought) -> list[str]:
+    both = sorted(set(mine) & set(theirs))
+    return [m for m in both if mine[m] & theirs[m] or "" in mine[m] | theirs[m]]
+
+
+def _sentence(other: ActualsUpload, months: list[str]) -> str:
+    when = f"{months[0]} is" if len(months) == 1 else f"{months[0]} to {months[-1]} are"
+    return (
+        f"{when} counted in an earlier upload too: {other}, of {other.created_at:%Y-%m-%d}. "
+        "If this file restates them, take that one out, beside its name under Uploads or with "
+        f"DELETE /api/v1/projects/{other.project_id}/actuals/{other.pk}/."
+    )
