@@ -137,19 +137,22 @@ def grid_of(grid: Grid | None) -> dict[str, Any] | None:
 
 
 def energy_of(energy: Energy | None) -> dict[str, Any] | None:
-    """kWh and kg CO2e of a scenario, by source with the grid of its place."""
+    """kWh and kg CO2e of a scenario, by source with the grid of its place; null with the reasons
+    where a figure is not known."""
     if energy is None:
         return None
     return {
-        "kwh": round(energy.kwh, 3),
-        "kg_co2e": round(energy.kg_co2e, 3),
+        "kwh": _rounded(energy.kwh),
+        "kg_co2e": _rounded(energy.kg_co2e),
+        "kg_co2e_of_known_grid": _rounded(energy.kg_co2e_of_known_grid),
+        "why_not": list(energy.why_not),
         "kwh_of_unknown_grid": round(energy.kwh_of_unknown_grid, 3),
         "unknown_power": list(energy.unknown),
         "sources": [
             {
                 "source": draw.source,
                 "kwh": round(draw.kwh, 3),
-                "kg_co2e": None if draw.kg_co2e is None else round(draw.kg_co2e, 3),
+                "kg_co2e": _rounded(draw.kg_co2e),
                 "g_co2e_per_kwh": draw.g_co2e_per_kwh,
                 "carbon_source": draw.carbon_source,
                 "method": draw.method,
@@ -216,6 +219,10 @@ def robust_of(found: Robust | None) -> dict[str, Any] | None:
             for key, units in found.scenario.begun.items()
         },
     }
+
+
+def _rounded(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, 3)
 
 
 def _cents(amount: float) -> str | None:

@@ -48,6 +48,21 @@ class CapacitySerializer(serializers.Serializer[Any]):
     hours_used = serializers.FloatField()
 
 
+class EnergySerializer(serializers.Serializer[Any]):
+    """Energy and carbon of a scenario; null where a figure is not known, with the reasons."""
+
+    kwh = serializers.FloatField(allow_null=True)
+    """Of the sources whose power is known."""
+    kg_co2e = serializers.FloatField(allow_null=True)
+    """Of all of it; null unless every power and every grid is known."""
+    kg_co2e_of_known_grid = serializers.FloatField(allow_null=True)
+    """The part that is known."""
+    why_not = serializers.ListField(child=serializers.CharField())
+    kwh_of_unknown_grid = serializers.FloatField()
+    unknown_power = serializers.ListField(child=serializers.CharField())
+    sources = ObjectsField()
+
+
 class ScenarioAnswerSerializer(serializers.Serializer[Any]):
     key = serializers.CharField()
     feasible = serializers.BooleanField()
@@ -60,6 +75,7 @@ class ScenarioAnswerSerializer(serializers.Serializer[Any]):
     gap = serializers.FloatField(allow_null=True)
     bound = serializers.CharField(allow_null=True)
     warnings = serializers.ListField(child=serializers.CharField())
+    energy = EnergySerializer(allow_null=True, required=False)
 
 
 class DemandSerializer(serializers.Serializer[Any]):

@@ -1,5 +1,7 @@
 """Energy and carbon of a scenario: kWh at the meter, kg CO2e by the grid of each place. PURE.
 
+A figure that is not known is None with the reasons beside it, never 0.
+
 Owned servers draw what their electricity lines bill: (power · hours used + idle power · other
 hours) · PUE. A rented node draws per hour of use TDP · server factor · load · PUE, and of a
 committed node that stands idle the idle share of it. What is unknown is left out and named.
@@ -41,6 +43,8 @@ class Draw:
     """Energy of one source over the horizon."""
 
     source: str
+    place: str
+    """Provider and region; "" for owned servers."""
     kwh: float
     kg_co2e: float | None
     """None where the grid of the place is not known."""
@@ -58,18 +62,33 @@ class Energy:
     """Sources whose power is not known."""
 
     @property
-    def kwh(self) -> float:
-        """Energy at the meter, of the sources whose power is known."""
+    def kwh(self) -> float | None:
+        """Energy at the meter, of the sources whose power is known; None if it is of none."""
+        if self.unknown and not self.draws:
+            return None
         return sum(draw.kwh for draw in self.draws)
 
     @property
-    def kg_co2e(self) -> float:
-        """Carbon of the places whose grid is known."""
-        return sum(draw.kg_co2e or 0.0 for draw in self.draws)
+    def kg_co2e(self) -> float | None:
+        """Carbon of all of it; None unless every power and every grid is known."""
+        return None if self.why_not else sum(draw.kg_co2e or 0.0 for draw in self.draws)
+
+    @property
+    def kg_co2e_of_known_grid(self) -> float | None:
+        """The part of the carbon that is known; None where none of it is."""
+        known = [draw.kg_co2e for draw in self.draws if draw.kg_co2e is not None]
+        return sum(known) if known or not self.why_not else None
+
+    @property
+    def why_not(self) -> tuple[str, ...]:
+        """Why the carbon of all of it is not known; () where it is."""
+        places = dict.fromkeys(draw.place for draw in self.draws if draw.kg_co2e is None)
+        grids = [f"the carbon of the grid of {place} is not known" for place in places]
+        return (*grids, *(f"the power of {source} is not known" for source in self.unknown))
 
     @property
     def kwh_of_unknown_grid(self) -> float:
-        """Energy in places whose grid is not known: its carbon is not in `kg_co2e`."""
+        """Energy in places whose grid is not known: its carbon is in no figure."""
         return sum(draw.kwh for draw in self.draws if draw.kg_co2e is None)
 
 
@@ -109,6 +128,7 @@ def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Ene
         draws.append(
             Draw(
                 key,
+                f"{source.provider} {source.region}".strip(),
                 kwh,
                 None if grid is None else kwh * grid[0] / 1000.0,
                 None if grid is None else grid[0],

@@ -61,9 +61,19 @@ class EnergyRow:
     energy: Mapping[str, Any]
 
     @property
+    def kg_co2e(self) -> float | None:
+        """Carbon of the grids that are known, None where none is; answers saved before there
+        was a figure for a part gave that one, and 0 for none."""
+        if "kg_co2e_of_known_grid" in self.energy:
+            found: float | None = self.energy["kg_co2e_of_known_grid"]
+        else:
+            found = self.energy["kg_co2e"] or (None if self.energy["kwh_of_unknown_grid"] else 0.0)
+        return found
+
+    @property
     def is_unknown(self) -> bool:
         """Whether none of the energy comes from a grid that we know."""
-        return bool(self.energy["kwh"]) and not self.energy["kg_co2e"]
+        return self.kg_co2e is None
 
     @property
     def sources(self) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.carbon import CLOUD_PUE, node_power_kw
+from planner.costing.carbon import CLOUD_PUE, Energy, node_power_kw
 from pricing.snapshot import Catalog, Region
 from tests.planner.costing.market_of import H100, offer, request_of
 
@@ -57,6 +57,32 @@ def test_the_grid_of_owned_servers_can_be_given() -> None:
 
 def test_an_unknown_grid_is_said_and_not_taken_for_clean() -> None:
     found = energy("on_demand", Catalog.of([offer("55.04")]))
-    assert found["kg_co2e"] == 0
+    assert found["kg_co2e"] is None
+    assert found["kg_co2e_of_known_grid"] is None
+    assert found["why_not"] == ["the carbon of the grid of aws us-east-1 is not known"]
     assert found["kwh_of_unknown_grid"] == found["kwh"] > 0
     assert found["sources"][0]["kg_co2e"] is None
+
+
+def test_what_is_known_of_the_carbon_is_told_as_a_part() -> None:
+    """Servers of a grid that is known, topped up where it is not."""
+    found = energy("hybrid", Catalog.of([offer("55.04")]), lead_time_months=3)
+    owned = next(one for one in found["sources"] if one["source"].startswith("server:"))
+    assert found["kg_co2e"] is None
+    assert found["kg_co2e_of_known_grid"] == owned["kg_co2e"] > 0
+    assert 0 < found["kwh_of_unknown_grid"] < found["kwh"]
+
+
+def test_a_grid_without_carbon_is_0_and_known() -> None:
+    found = energy("on_prem", g_co2e_per_kwh=0)
+    assert (found["kg_co2e"], found["kg_co2e_of_known_grid"], found["why_not"]) == (0, 0, [])
+
+
+def test_energy_of_an_unknown_power_is_not_known_either() -> None:
+    found = Energy((), ("card",))
+    assert (found.kwh, found.kg_co2e, found.kg_co2e_of_known_grid) == (None, None, None)
+    assert found.why_not == ("the power of card is not known",)
+
+
+def test_a_scenario_that_uses_nothing_draws_nothing() -> None:
+    assert (Energy(()).kwh, Energy(()).kg_co2e, Energy(()).kg_co2e_of_known_grid) == (0, 0, 0)
