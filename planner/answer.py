@@ -163,7 +163,8 @@ def _break_even(row: BreakEven) -> dict[str, Any]:
 
 
 def _curve(lines: tuple[CostLine, ...]) -> dict[str, Any]:
-    """Net present cost over the horizon of a node against its hours of use a month."""
+    """Net present cost of a node against its hours of use a month, over the months in which a
+    server bought at the start serves, else over the horizon."""
     step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
     hours = [i * step for i in range(CURVE_POINTS)]
     return {

@@ -202,7 +202,8 @@ _ANY_DAY = dt.date(2000, 1, 1)
 
 @dataclass(frozen=True)
 class CostLine:
-    """Cost of a node over the horizon as a straight line over its hours of use a month."""
+    """Cost of a node as a straight line over its hours of use a month: over the months of the
+    horizon in which a server bought at the start serves, over all where there is none."""
 
     key: str
     label: str
@@ -210,7 +211,7 @@ class CostLine:
     fixed: float
     """Net present cost without any use."""
     per_hour: float
-    """Net present cost of one more hour of use in every month."""
+    """Net present cost of one more hour of use in each of those months."""
 
     def cost(self, hours_per_month: float) -> float:
         """fixed + per_hour · hours."""

@@ -56,7 +56,7 @@ def clashes(market: Market) -> tuple[Clash, ...]:
     """
     barren = _barren_months(market)
     if barren.any():
-        return (Clash(f"nothing on sale {_in_words(barren)}", None, None),)
+        return (Clash(_nothing(market, barren), None, None),)
     rows = lay_out(market)
     limits = list(_limits(rows))
     found = [(limit, _least_slack(rows, [limit])) for limit in limits]
@@ -92,23 +92,33 @@ def _barren_months(market: Market) -> Bools:
     return np.asarray((problem.hours > 0) & ~offered & short, bool)
 
 
+def _nothing(market: Market, barren: Bools) -> str:
+    when = _in_words(barren)
+    if market.kinds.existing[:, barren].any():
+        return f"what is in place is not enough {when}, and nothing more may be bought or rented"
+    return f"nothing that may be bought or rented serves {when}"
+
+
 def _in_words(barren: Bools) -> str:
-    """
+    """Months counted from 1.
+
     >>> _in_words(np.array([1, 1, 1, 0], bool)), _in_words(np.array([1, 1], bool))
-    ('before month 3', 'in any month')
+    ('in the first 3 months', 'in any month')
     >>> _in_words(np.array([0, 1, 0, 1, 1, 1], bool)), _in_words(np.array([0, 1], bool))
-    ('in months 1, 3 to 5', 'in month 1')
+    ('in months 2, 4 to 6 of 6', 'in month 2 of 2')
+    >>> _in_words(np.array([1, 0], bool))
+    'in the first month'
     """
-    months = np.flatnonzero(barren)
+    months = np.flatnonzero(barren) + 1
     if months.size == barren.size:
         return "in any month"
-    if months[-1] == months.size - 1:
-        return f"before month {months.size}"
+    if months[-1] == months.size:
+        return f"in the first {f'{months.size} months' if months.size > 1 else 'month'}"
     if months.size == 1:
-        return f"in month {months[0]}"
+        return f"in month {months[0]} of {barren.size}"
     runs = np.split(months, np.flatnonzero(np.diff(months) > 1) + 1)
     spans = (f"{r[0]} to {r[-1]}" if r.size > 1 else str(r[0]) for r in runs)
-    return f"in months {', '.join(spans)}"
+    return f"in months {', '.join(spans)} of {barren.size}"
 
 
 def _limits(rows: Rows) -> Iterator[_Limit]:

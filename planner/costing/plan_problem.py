@@ -127,7 +127,7 @@ class Clash:
 
     limit: str
     """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
-    "max_spot_share", "max_units dgx-h100", or "nothing on sale before month 3"."""
+    "max_spot_share", "max_units dgx-h100", or in words for which months there is nothing."""
     given: float | None
     """None where nothing but an offer is missing."""
     needed: float | None

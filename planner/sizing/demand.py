@@ -115,7 +115,8 @@ def _peaks(hours: Floats, given: int | None) -> Floats:
         raise InvalidInput(
             "peak_accelerators",
             f"{given} accelerators deliver {given * HOURS_PER_MONTH:,} h in a month and month "
-            f"{month} asks for {hours[month]:,.0f} h; allowed are {int(least.max())} or more",
+            f"{month + 1} of {hours.size} asks for {hours[month]:,.0f} h; allowed are "
+            f"{int(least.max())} or more",
         )
     return np.where(hours > 0, float(given), 0.0)
 

@@ -215,7 +215,7 @@ def categories(answer: Answer) -> Chart:
 
 
 def hours_curve(answer: Answer) -> Chart | None:
-    """Cost of a node-month against its hours of use: owned and each purchase option."""
+    """Cost of a node against its hours of use a month: owned and each purchase option."""
     curve = answer.get("cost_curve") or {}
     if not curve.get("series"):
         return None
@@ -239,12 +239,14 @@ def hours_curve(answer: Answer) -> Chart | None:
         f"{float(mark['hours_per_month']):,.0f} h a month"
         for mark in crossings
     ]
+    is_bought = any(one["purchase_option"] == "owned" for one in curve["series"])
+    months = "while a bought one serves" if is_bought else "over the horizon"
     return Chart(
         key="hours-curve",
         title="How busy must it be before owning is cheaper?",
         kind="line",
         x_label="hours of use per month",
-        y_label=f"cost of one machine over the horizon, {answer['currency']}",
+        y_label=f"cost of one machine {months}, {answer['currency']} in today's money",
         x=hours,
         series=series,
         marks=marks,

@@ -295,3 +295,25 @@ def test_use_above_the_ceiling_is_never_reached(ceiling: float, words: str) -> N
                      finance={"discount_rate_per_year": 0})  # fmt: skip
     # 100,000 / (24 × 730 × (10 − 4)) = 95.13 %
     assert words in because(found)
+
+
+def test_where_only_what_is_in_place_may_serve_that_is_the_reason() -> None:
+    """On demand is on sale, but not for this scenario."""
+    found = compared(catalog(offer("50")), 20_000, horizon_months=12, on_prem=OWNED)
+    assert found.scenarios[ScenarioKey.ON_PREM].why_not == (
+        "what is in place is not enough in any month, and nothing more may be bought or rented",
+        "on_prem.servers is empty: none may be bought",
+    )
+
+
+def test_months_are_counted_from_one_in_words() -> None:
+    block = {"label": "block", "accelerator": "H100", "accelerator_count": 8,
+             "purchase_option": "on_demand", "usd_per_hour": 50,
+             "available_from": "2027-03"}  # fmt: skip
+    found = compared(catalog(), 5840, horizon_months=12, custom_offers=[block], **ALONE)
+    (reason,) = found.scenarios[ScenarioKey.ON_DEMAND].why_not
+    assert reason == "nothing that may be bought or rented serves in the first 2 months"
+    workload = {"kind": "accelerator_hours", "accelerator": "H100",
+                "hours_per_month": [730, 1460], "peak_accelerators": 1}  # fmt: skip
+    with pytest.raises(InvalidInput, match="month 2 of 2 asks for 1,460 h"):
+        compared(horizon_months=2, workload=workload)

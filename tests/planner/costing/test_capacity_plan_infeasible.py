@@ -82,7 +82,9 @@ def test_units_there_already_above_a_quota_are_named():
 def test_nothing_on_sale_before_the_first_server_arrives():
     plan = solve(steady(12, 8.0, units=[server("dgx", 12, lead=3, ceiling=1.0)]))
 
-    assert list(plan.why_not) == ["nothing on sale before month 3"]
+    assert list(plan.why_not) == [
+        "nothing that may be bought or rented serves in the first 3 months"
+    ]
 
 
 def test_limits_that_must_give_way_together_are_named_together():

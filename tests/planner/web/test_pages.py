@@ -53,6 +53,14 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     assert f"{undiscounted} less than on demand, undiscounted" in words
 
 
+def test_the_curve_names_the_months_that_it_covers(client, prices):
+    curve = "cost of one machine {}, USD in today's money".format
+    bought = get(client, "plan", {**HOURS, "horizon_months": "24"})
+    assert curve("while a bought one serves") in text(bought)
+    too_late = get(client, "plan", {**HOURS, "horizon_months": "1"})
+    assert curve("over the horizon") in text(too_late)
+
+
 def short(amount):
     return money_short(amount).replace("\u00a0", " ")
 
