@@ -24,7 +24,7 @@ from planner.costing.break_even import (
     cost_lines,
 )
 from planner.costing.carbon import Energy, Grids, energy_of
-from planner.costing.cautions import beyond_horizon, cautions
+from planner.costing.cautions import beyond_horizon, cautions, without_deadline
 from planner.costing.charges import Calendar
 from planner.costing.fleet import Fleet, fleet_of
 from planner.costing.market import Market
@@ -186,6 +186,7 @@ class _Comparing:
             recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
             warnings=(
                 *self.demand.warnings,
+                *without_deadline(self.request.workload, self.demand, self.calendar),
                 *self.market.idle_adjustments(),
                 *self.market.idle_quotas(),
                 *self.fleet.worn_out(self.calendar, int(self.terms["useful_life_months"])),

@@ -6,11 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from planner.costing.charges import Calendar
 from planner.costing.money import said
 from planner.costing.plan_problem import Quota
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.scenarios import COMMITTED, Project
 from planner.costing.source import Source
+from planner.sizing.demand import Demand
+from planner.sizing.workload import AcceleratorHours, Samples, Training
 from pricing.offer_table import OfferTable
 from pricing.offers import PurchaseOption
 
@@ -43,6 +46,31 @@ def cautions(
             f"{unsold:,} prices of retired machines, or of machines not sold where they are "
             "listed, are known and not proposed."
         )
+
+
+def without_deadline(
+    workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
+) -> Iterator[str]:
+    """That runs without a deadline are done as soon as the usual number of accelerators can,
+    where fewer might do them within the horizon."""
+    if isinstance(workload, AcceleratorHours):
+        return
+    runs, last = workload.runs or (), calendar.months - 1
+    free = [run for run in runs if run.deadline is None and calendar.index(run.start) < last]
+    busy, peak = np.flatnonzero(demand.hours_per_month), demand.peak_accelerators.max()
+    if (runs and not free) or busy[-1] == last or peak <= demand.candidates[0].min_accelerators:
+        return
+    done = ""
+    if len(free) == len(runs):
+        months = " to ".join(
+            dict.fromkeys(f"{calendar.month(int(t)):%Y-%m}" for t in busy[[0, -1]])
+        )
+        done = f", here on up to {peak:,.0f} accelerators in {months}"
+    yield (
+        f"Without a deadline work is done as soon as the usual number of accelerators can{done}. "
+        f"A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets fewer do "
+        "it over more months and may cost less."
+    )
 
 
 def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
