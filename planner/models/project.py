@@ -171,7 +171,7 @@ class ActualLine(models.Model):
     purchase_option = models.CharField(max_length=30, blank=True)
     category = models.CharField(max_length=30)
     hours = models.FloatField(default=0)
-    """Node-hours used."""
+    """Accelerator-hours of our own files, hours of the machine as billed of FOCUS rows."""
     cost = models.CharField(max_length=40)
     """Decimal text, exact, in the upload's currency."""
 

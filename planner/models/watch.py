@@ -17,7 +17,7 @@ class AlertKind(models.TextChoices):
 
 
 class Alert(TeamOwned):
-    """A watched project whose cost moved, or that outgrew its budget."""
+    """A watched project whose cost moved, or a project that outgrew its budget."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
     saved_comparison = models.ForeignKey(SavedComparison, null=True, on_delete=models.CASCADE)
@@ -30,7 +30,7 @@ class Alert(TeamOwned):
     """Decimal text: the total now; empty where no plan is feasible any more."""
     revisions = models.JSONField(default=dict)
     causes = models.JSONField(default=list)
-    """The offers whose price moved: [{offer_id, before, after}]."""
+    """The offers whose price moved: [{offer_id, currency, before, after}]."""
     created_at = models.DateTimeField(default=timezone.now)
     acknowledged_at = models.DateTimeField(null=True)
     acknowledged_by = models.ForeignKey(

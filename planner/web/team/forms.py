@@ -30,7 +30,7 @@ PERIOD_WORDS = {
 EVENT_WORDS = {
     WebhookEvent.APPROVED: "a plan was approved",
     WebhookEvent.PRICE_MOVED: "prices of a watched project moved",
-    WebhookEvent.BUDGET_OVERRUN: "a watched project outgrew its budget",
+    WebhookEvent.BUDGET_OVERRUN: "a project outgrew its budget",
 }
 SCOPE_WORDS = {
     Scope.READ: "read",

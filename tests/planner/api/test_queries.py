@@ -22,7 +22,7 @@ QUERIES = {
     "projects/": FLAT,
     "scenarios/": FLAT,
     "saved-comparisons/": FLAT + 1,  # The revisions in force, for the stale mark.
-    "jobs/": FLAT + 1,  # Jobs whose process is gone.
+    "jobs/": FLAT + 2,  # Jobs whose process is gone, jobs that waited a day for nobody.
     "alerts/": FLAT,
     "teams/alpha/members/": NESTED,
     "teams/alpha/invitations/": NESTED,
