@@ -10,6 +10,7 @@ import difflib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from pricing.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.invalid_input import InvalidInput
@@ -127,6 +128,12 @@ class Catalog:
     def region(self, provider: str, region: str) -> Region | None:
         """Where a region is, None where that is not known."""
         return self.regions.get((provider, region))
+
+    @cached_property
+    def grids(self) -> frozenset[tuple[str, str]]:
+        """(provider, region) of the places whose grid's carbon is known."""
+        places = self.regions.items()
+        return frozenset(at for at, place in places if place.g_co2e_per_kwh is not None)
 
     def refuse_unknown(self, **wanted: Collection[str]) -> None:
         """Raise `InvalidInput` for a name that the catalog does not have.

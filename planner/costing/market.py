@@ -14,6 +14,7 @@ from planner.costing.assumptions import Assumptions
 from planner.costing.charges import Calendar
 from planner.costing.cloud_data import CloudData
 from planner.costing.finance import discount_factors
+from planner.costing.offer_rules import Adjustment, QuotaRule, counted, matched
 from planner.costing.own_terms import converted, rates_of
 from planner.costing.plan_problem import Quota
 from planner.costing.rental import (
@@ -23,16 +24,12 @@ from planner.costing.rental import (
 )
 from planner.costing.shortlist import (
     OPTION_CODE,
-    Adjustment,
     Eligible,
     Filters,
-    QuotaRule,
     commitment_shortlist,
     count_exclusions,
-    counted,
     eligible,
     hourly_shortlist,
-    matched,
     split_alike,
 )
 from planner.costing.source import NativePrice
@@ -200,7 +197,9 @@ class Market:
                 [row for row in range(len(table)) if self._admits(table, row)], dtype=np.intp
             )
         rows = self._large_enough(table, rows)
-        found = eligible(table, rows, self.throughput, self.quota_rules, adjustments)
+        found = eligible(
+            table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
+        )
         return found if custom else converted(found, self.catalog.exchange_rates, self.rates)
 
     @cached_property

@@ -6,13 +6,15 @@ cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
 from pricing.offer_table import OfferTable
 from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
@@ -84,27 +86,6 @@ def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class QuotaRule:
-    """Which offers a quota counts."""
-
-    group: str
-    provider: str
-    region: str | None
-    accelerator: str
-
-
-@dataclass(frozen=True)
-class Adjustment:
-    """A contract discount on the catalog prices that match all that is given."""
-
-    multiplier: float
-    provider: str | None = None
-    family: str | None = None
-    region: str | None = None
-    purchase_option: str | None = None
-
-
-@dataclass(frozen=True)
 class Eligible:
     """Columns of eligible offers; money in US dollars, adjustments applied."""
 
@@ -121,6 +102,8 @@ class Eligible:
     accelerator_count: Floats
     quotas: NDArray[np.int64]
     """Bit i is set where quota i counts the offer."""
+    grids: Collection[tuple[str, str]] = ()
+    """(provider, region) of the places whose grid's carbon is known."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -136,6 +119,7 @@ def eligible(
     throughput: Mapping[str, float],
     quotas: Sequence[QuotaRule] = (),
     adjustments: Sequence[Adjustment] = (),
+    grids: Collection[tuple[str, str]] = (),
 ) -> Eligible:
     """Columns of `rows`; `throughput` is r of each accelerator slug."""
     r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
@@ -144,7 +128,7 @@ def eligible(
     )
     accelerator = table.accelerator.codes[rows].astype(np.int64)
     count = table.accelerator_count[rows]
-    multiplier = _multipliers(table, rows, adjustments)
+    multiplier = multipliers(table, rows, adjustments)
     return Eligible(
         table=table,
         rows=rows,
@@ -156,7 +140,8 @@ def eligible(
         capacity=count * r[accelerator] if len(rows) else count,
         accelerator=accelerator,
         accelerator_count=count,
-        quotas=_quota_bits(table, rows, quotas),
+        quotas=quota_bits(table, rows, quotas),
+        grids=grids,
     )
 
 
@@ -263,11 +248,33 @@ def _best(market: Eligible, group: Rows, price: Floats, peak: float) -> int:
     return min((int(i) for i in equal), key=lambda i: _preference(market, i, peak))
 
 
-def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, str]:
-    """Among equal prices: a node no larger than the peak, then the largest, then by name."""
-    capacity = float(market.capacity[i])
+def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
+    """Among equal prices: a node no larger than the peak, then the largest, then a place whose
+    grid is known, then a region rather than a zone beside one, then by name."""
+    capacity, offer = float(market.capacity[i]), market.offer(i)
     is_larger = capacity > peak
-    return is_larger, capacity if is_larger else -capacity, market.offer(i).id
+    is_grid_unknown = (offer.provider, offer.region) not in market.grids
+    return (
+        is_larger,
+        capacity if is_larger else -capacity,
+        is_grid_unknown,
+        is_beside_a_region(offer.region),
+        offer.id,
+    )
+
+
+_BESIDE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
+
+
+def is_beside_a_region(region: str) -> bool:
+    """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
+
+    >>> is_beside_a_region("us-east-1-atl-1"), is_beside_a_region("us-west-2-wl1-las1")
+    (True, True)
+    >>> is_beside_a_region("us-gov-west-1"), is_beside_a_region("europe-west4")
+    (False, False)
+    """
+    return _BESIDE.fullmatch(region) is not None
 
 
 def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> list[int]:
@@ -282,62 +289,6 @@ def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> 
             is_better |= cost[rest] < cost[best] * (1 - TIE)
         rest = rest[is_better]
     return kept
-
-
-def _multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:
-    total = np.ones(len(rows))
-    for rule in adjustments:
-        total[matched(table, rows, rule)] *= rule.multiplier
-    return total
-
-
-def matched(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray[np.bool_]:
-    """[row] whether an adjustment is for it."""
-    hit = np.ones(len(rows), dtype=bool)
-    for column, name in (
-        (table.provider, rule.provider),
-        (table.region, rule.region),
-        (table.purchase_option, rule.purchase_option),
-    ):
-        if name is not None:
-            hit &= column.wanted([name])[column.codes[rows]]
-    if rule.family is not None:
-        names = [n for n in table.instance_type.names if of_family(n, rule.family)]
-        hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
-    return hit
-
-
-def of_family(instance_type: str, family: str) -> bool:
-    """Whether a machine belongs to a family: its name begins with it, up to a mark or a digit
-    where the family ends in a letter.
-
-    >>> of_family("p5.48xlarge", "p5"), of_family("p5en.48xlarge", "p5")
-    (True, False)
-    >>> of_family("ND96isr_H100_v5", "ND"), of_family("a3-highgpu-8g", "a3")
-    (True, True)
-    """
-    name = instance_type.lower().removeprefix("standard_")
-    start = family.lower().removeprefix("standard_")
-    if not name.startswith(start):
-        return False
-    rest = name[len(start) :]
-    return not rest or not rest[0].isalnum() or (start[-1:].isalpha() and rest[0].isdigit())
-
-
-def _quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> NDArray[np.int64]:
-    bits = np.zeros(len(rows), dtype=np.int64)
-    for i, rule in enumerate(quotas):
-        bits[counted(table, rows, rule)] |= 1 << i
-    return bits
-
-
-def counted(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
-    """[row] whether a quota counts it."""
-    hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
-    hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]
-    if rule.region is not None:
-        hit &= table.region.wanted([rule.region])[table.region.codes[rows]]
-    return np.asarray(hit)
 
 
 def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:

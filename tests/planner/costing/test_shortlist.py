@@ -5,14 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.costing.offer_rules import Adjustment, QuotaRule
 from planner.costing.shortlist import (
-    Adjustment,
     Eligible,
     Filters,
-    QuotaRule,
     commitment_shortlist,
     count_exclusions,
     eligible,
@@ -25,9 +25,13 @@ from tests.properties import examples
 R = {H100: 1.0}
 
 
-def market(*offers: Offer, quotas: tuple[QuotaRule, ...] = ()) -> Eligible:
+def market(
+    *offers: Offer,
+    quotas: tuple[QuotaRule, ...] = (),
+    grids: tuple[tuple[str, str], ...] = (),
+) -> Eligible:
     table = catalog(*offers).offers
-    return eligible(table, Filters((H100,)).rows(table), R, quotas)
+    return eligible(table, Filters((H100,)).rows(table), R, quotas, grids=grids)
 
 
 def ids(found: Eligible, kept: list[int]) -> list[str]:
@@ -54,6 +58,23 @@ def test_the_cheapest_of_each_option_stays() -> None:
 def test_prices_compare_by_the_accelerator() -> None:
     found = market(offer("50"), offer("6", count=1))
     assert hourly(found) == ["aws:us-east-1:p5.6xlarge:on_demand"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_of_equal_prices_a_region_stays_and_not_a_zone_beside_it(back: bool) -> None:
+    names = ("us-east-1", "us-east-1-atl-1", "us-east-2")
+    offers = [offer("50", region=name) for name in (names[::-1] if back else names)]
+    assert hourly(market(*offers)) == ["aws:us-east-1:p5.48xlarge:on_demand"]
+
+
+@pytest.mark.parametrize("back", [False, True])
+def test_of_equal_prices_a_place_whose_grid_is_known_comes_first(back: bool) -> None:
+    names = ("us-east-1", "us-east-1-atl-1", "us-east-2")
+    offers = [offer("50", region=name) for name in (names[::-1] if back else names)]
+    known = market(*offers, grids=(("aws", "us-east-2"), ("aws", "us-east-1-atl-1")))
+    assert hourly(known) == ["aws:us-east-2:p5.48xlarge:on_demand"]
+    dearer = market(*offers, offer("49", region="us-east-1-bos-1"), grids=(("aws", "us-east-2"),))
+    assert hourly(dearer) == ["aws:us-east-1-bos-1:p5.48xlarge:on_demand"]
 
 
 def test_of_equal_prices_the_larger_node_within_the_peak_stays() -> None:
