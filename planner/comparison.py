@@ -187,8 +187,7 @@ class _Comparing:
             warnings=(
                 *self.demand.warnings,
                 *without_deadline(self.request.workload, self.demand, self.calendar),
-                *self.market.idle_adjustments(),
-                *self.market.idle_quotas(),
+                *self.market.warnings(),
                 *self.fleet.worn_out(self.calendar, int(self.terms["useful_life_months"])),
                 *cautions(self.project, scenarios, self.market.listed),
             ),

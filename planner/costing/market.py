@@ -17,6 +17,7 @@ from planner.costing.finance import discount_factors
 from planner.costing.offer_rules import Adjustment, QuotaRule, counted, matched
 from planner.costing.own_terms import converted, rates_of
 from planner.costing.plan_problem import Quota
+from planner.costing.private_offers import PrivateOffers
 from planner.costing.rental import (
     Rental,
     goodput_of_spot,
@@ -24,6 +25,7 @@ from planner.costing.rental import (
 )
 from planner.costing.shortlist import (
     OPTION_CODE,
+    WHOLE_NODE,
     Eligible,
     Filters,
     commitment_shortlist,
@@ -46,9 +48,6 @@ from pricing.snapshot import Catalog
 Floats = NDArray[np.float64]
 
 _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
-WHOLE_NODE = 1.0
-"""Least accelerators of a node unless the request says otherwise: a share of a card does not
-hold the memory of a whole one."""
 _FEW = 2
 """Purchase options named one by one in a reason."""
 
@@ -137,6 +136,14 @@ class Market:
             for i in self._shortlist(market, custom):
                 yield self._rental(market, i, custom)
 
+    @cached_property
+    def private(self) -> PrivateOffers:
+        """The request's own offers under its limits."""
+        given = self.request
+        return PrivateOffers(
+            given.custom_offers, self.custom, given.constraints, self.catalog, self.throughput
+        )
+
     @property
     def listed(self) -> OfferTable:
         """The catalog's offers, or none where the request leaves the catalog aside."""
@@ -190,12 +197,8 @@ class Market:
         return np.asarray(rows[kept])
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
-        rows = self.filters.rows(table)
+        rows = self.private.rows() if custom else self.filters.rows(table)
         adjustments = () if custom else self.adjustments
-        if custom:
-            rows = np.array(
-                [row for row in range(len(table)) if self._admits(table, row)], dtype=np.intp
-            )
         rows = self._large_enough(table, rows)
         found = eligible(
             table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
@@ -215,7 +218,13 @@ class Market:
             for a in self.request.price_adjustments
         )
 
-    def idle_adjustments(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[str]:
+        """What of the request's own prices, discounts and limits has no effect."""
+        yield from self.private.warnings()
+        yield from self._idle_adjustments()
+        yield from self._idle_quotas()
+
+    def _idle_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""
         table = self.listed
         every = np.arange(len(table))
@@ -223,28 +232,12 @@ class Market:
             if not matched(table, every, rule).any():
                 yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
 
-    def idle_quotas(self) -> Iterator[str]:
+    def _idle_quotas(self) -> Iterator[str]:
         """Warnings on quotas that count no price at all."""
         tables = (self.listed, self.custom)
         for i, rule in enumerate(self.quota_rules):
             if not any(counted(table, np.arange(len(table)), rule).any() for table in tables):
                 yield f"constraints.quotas.{i} matches no price and limits nothing."
-
-    def _admits(self, table: OfferTable, row: int) -> bool:
-        """Whether a custom offer meets the limits; without a known place those on places."""
-        limits, offer = self.request.constraints, table.offer(row)
-        options = limits.purchase_options
-        place = self.catalog.region(offer.provider, offer.region)
-        return (
-            offer.accelerator in self.throughput
-            and _within(offer.provider, limits.providers)
-            and _within(offer.region, limits.regions)
-            and (place is None or _within(place.geography, limits.geographies))
-            and (options is None or offer.purchase_option in options)
-            and float(offer.accelerator_count) >= (limits.min_accelerators_per_node or 0.0)
-            and not table.accelerator_memory_gib[row] < (limits.min_accelerator_memory_gib or 0.0)
-            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
-        )
 
     def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
         peak = float(self.demand.peak_accelerators.max())
@@ -325,10 +318,6 @@ class Market:
 
 def _slug(name: str, field_name: str) -> str:
     return resolve(name, field_name).slug
-
-
-def _within(value: str, allowed: Sequence[str] | None) -> bool:
-    return allowed is None or value == "custom" or value in allowed
 
 
 def _is_dated(offer: CustomOffer) -> bool:

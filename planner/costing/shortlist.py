@@ -24,6 +24,9 @@ Rows = NDArray[np.intp]
 OPTION_CODE = {option: code for code, option in enumerate(PurchaseOption)}
 TIE = 1e-9
 """Relative difference under which two prices count as equal."""
+WHOLE_NODE = 1.0
+"""Least accelerators of a node unless the request says otherwise: a share of a card does not
+hold the memory of a whole one."""
 
 
 @dataclass(frozen=True)

@@ -77,6 +77,36 @@ def test_a_private_offer_keeps_to_the_interconnect() -> None:
     assert not found.scenarios[ScenarioKey.ON_DEMAND].feasible
 
 
+def test_a_share_of_a_card_is_left_out_private_or_not() -> None:
+    """Half a card at a tenth of the price: as a fraction in the catalog, unless it is asked for."""
+    half = private("on_demand", 1, "half", accelerator_count=0.5)
+    found = compared(catalog(offer("60")), 5840, custom_offers=[half], **ALONE)
+    used = found.scenarios[ScenarioKey.ON_DEMAND].used_hours
+    assert not any("half" in key for key in used)
+    assert any(w.startswith("half left out: nodes hold at least one") for w in found.warnings)
+    asked = {"min_accelerators_per_node": 0.5}
+    found = compared(catalog(offer("60")), 5840, custom_offers=[half], constraints=asked, **ALONE)
+    assert any("half" in key for key in found.scenarios[ScenarioKey.ON_DEMAND].used_hours)
+    assert not any("left out" in warning for warning in found.warnings)
+
+
+def test_limits_on_places_say_which_private_offers_they_do_not_bind() -> None:
+    offers = [
+        private("on_demand", 10, "nowhere"),
+        private("on_demand", 11, "somewhere", provider="aws"),
+        private("on_demand", 12, "east", provider="aws", region="us-east-1"),
+    ]
+    limits = {"providers": ["aws"], "regions": ["us-east-1"]}
+    found = compared(catalog(offer("60")), 5840, custom_offers=offers, constraints=limits, **ALONE)
+    said = [w for w in found.warnings if "does not bind" in w]
+    assert said == [
+        "constraints.providers does not bind nowhere, which has no provider.",
+        "constraints.regions does not bind nowhere and somewhere, which have no region.",
+    ]
+    free = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
+    assert not any("does not bind" in warning for warning in free.warnings)
+
+
 CHINA = {"provider": "aws", "region": "cn-north-1", "currency": "CNY"}
 RATES = ExchangeRates.of(
     [
