@@ -229,7 +229,8 @@ class _Solver:
         if key is ScenarioKey.COMMITTED and not _rents_ahead(project, plan, begun):
             offered = any(s.purchase_option in COMMITTED for s in project.sources)
             verb = "pays" if offered else "fits"
-            yield f"No commitment {verb}: this is renting on demand alone."
+            beside = " beside the servers in place" if _in_place(project) else ""
+            yield f"No commitment {verb}: this is renting on demand alone{beside}."
 
 
 def _in_place(project: Project) -> bool:
