@@ -42,12 +42,19 @@
   });
   const valueAxis = (name, more) => axis("", { type: "value", axisLabel: { color: theme().text, formatter: (v) => short.format(v) }, name, nameLocation: "end", nameGap: 10, nameTextStyle: { color: theme().text, align: "left" }, ...more });
 
+  // A label near the end of the axis stands inside the chart.
+  function side(doc, mark) {
+    const first = doc.x[0], last = doc.x[doc.x.length - 1];
+    const share = typeof mark.x === "number" && typeof last === "number" ? (mark.x - first) / (last - first) : doc.x.indexOf(mark.x) / (doc.x.length - 1);
+    return share > 0.75 ? "left" : share < 0.1 ? "right" : "top";
+  }
+
   function marks(doc) {
     if (!doc.marks.length) return undefined;
     return {
       symbol: "circle", symbolSize: 10, itemStyle: { color: theme().demand },
       label: { formatter: (p) => p.name, position: "top", color: theme().text, backgroundColor: theme().paper, padding: 4, borderRadius: 3 },
-      data: doc.marks.map((mark) => ({ name: mark.label, coord: [typeof mark.x === "number" ? mark.x : String(mark.x), mark.y] })),
+      data: doc.marks.map((mark) => ({ name: mark.label, label: { position: side(doc, mark) }, coord: [typeof mark.x === "number" ? mark.x : String(mark.x), mark.y] })),
     };
   }
 
