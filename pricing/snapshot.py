@@ -148,14 +148,17 @@ class Catalog:
         for name, values in wanted.items():
             self.refuse(name, values, name)
 
-    def refuse(self, kind: str, values: Collection[str], field: str) -> None:
-        """`refuse_unknown` for one kind of name, under another name of the field."""
+    def refuse(
+        self, kind: str, values: Collection[str], field: str, also: Collection[str] = ()
+    ) -> None:
+        """`refuse_unknown` for one kind of name, under another name of the field; the names in
+        `also` are known besides."""
         if not values:
             return
-        known = self.known_names(kind)
+        known = self.known_names(kind) | set(also)
         for value in values:
             if value not in known:
-                raise InvalidInput(field, _not_known(value, known))
+                raise InvalidInput(field, _not_known(value, known, bool(also)))
 
     def known_names(self, kind: str) -> frozenset[str]:
         """Every name of a kind (see `refuse_unknown`) that offers or regions carry."""
@@ -166,8 +169,9 @@ class Catalog:
             return frozenset(table.region.names) | {region for _, region in self.regions}
         if kind == "geographies":
             return frozenset(place.geography for place in self.regions.values()) - {""}
-        columns = {"providers": table.provider, "instance_types": table.instance_type}
-        return frozenset(columns[kind].names)
+        if kind == "providers":
+            return frozenset(table.provider.names) | {provider for provider, _ in self.regions}
+        return frozenset({"instance_types": table.instance_type}[kind].names)
 
 
 def _summaries(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
@@ -177,9 +181,10 @@ def _summaries(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
     return tuple(RevisionInfo.summing_up(name, rows) for name, rows in sorted(by_provider.items()))
 
 
-def _not_known(value: str, known: Collection[str]) -> str:
+def _not_known(value: str, known: Collection[str], has_own: bool) -> str:
+    where = "is in neither the catalog nor custom_offers" if has_own else "is not in the catalog"
     close = difflib.get_close_matches(value, known, n=3)
     if close:
-        return f"{value!r} is not in the catalog; did you mean {', '.join(close)}?"
+        return f"{value!r} {where}; did you mean {', '.join(close)}?"
     some = ", ".join(sorted(known)[:12]) or "none"
-    return f"{value!r} is not in the catalog; it holds {some}"
+    return f"{value!r} {where}; {'they hold' if has_own else 'it holds'} {some}"

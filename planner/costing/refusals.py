@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from planner.costing.assumptions import Assumptions
 from planner.request import ComparisonRequest
 from planner.sizing.demand import Demand
@@ -14,29 +16,35 @@ LEAST_PEAK_HOURS = 0.001
 """Hours for which the peak of a month must be up at least: 3.6 s."""
 
 
+_LIMITS = ("providers", "regions", "geographies")
+
+
 def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
-    """Raise `InvalidInput` for a provider, region or geography that nothing is sold in, a quota
-    of an unknown provider, or an interconnect that no accelerator has."""
-    own = request.custom_offers
-    limits = request.constraints
-    _refuse_unknown_interconnect(limits.interconnect)
-    if not request.use_catalog:
-        return
-    known = {
-        "providers": {o.provider for o in own},
-        "regions": {o.region for o in own},
-        "geographies": set(),
+    """Raise `InvalidInput` for a provider, region or geography that neither the catalog nor a
+    private offer has, wherever it stands, or an interconnect that no accelerator has.
+
+    The catalog's names count as known where its prices are left aside, too.
+    """
+    _refuse_unknown_interconnect(request.constraints.interconnect)
+    own = {
+        "providers": {offer.provider for offer in request.custom_offers},
+        "regions": {offer.region for offer in request.custom_offers},
     }
-    for name, mine in known.items():
-        wanted = [value for value in getattr(limits, name) or () if value not in mine]
-        try:
-            catalog.refuse_unknown(**{name: wanted})
-        except InvalidInput as error:
-            raise error.under("constraints") from error
-    for i, quota in enumerate(limits.quotas):
-        if quota.provider not in known["providers"]:
-            field = f"constraints.quotas.{i}.provider"
-            catalog.refuse("providers", [quota.provider], field)
+    for field, kind, names in _named(request):
+        catalog.refuse(kind, names, field, own.get(kind, ()))
+
+
+def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """(field, kind of name, names) of every place that the request names."""
+    limits = request.constraints
+    for kind in _LIMITS:
+        yield f"constraints.{kind}", kind, getattr(limits, kind) or ()
+    rules = {"constraints.quotas": limits.quotas, "price_adjustments": request.price_adjustments}
+    for field, entries in rules.items():
+        for i, rule in enumerate(entries):
+            for one, kind in (("provider", "providers"), ("region", "regions")):
+                name = getattr(rule, one)
+                yield f"{field}.{i}.{one}", kind, () if name is None else (name,)
 
 
 def _refuse_unknown_interconnect(name: str | None) -> None:

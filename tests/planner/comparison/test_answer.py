@@ -207,7 +207,9 @@ def test_a_price_adjustment_multiplies_the_price_of_its_family() -> None:
 
 
 def test_an_adjustment_of_nothing_is_said() -> None:
-    answer = compared(price_adjustments=[{"provider": "gcp", "multiplier": 0.5}]).as_dict()
+    answer = compared(
+        price_adjustments=[{"provider": "azure", "family": "p5", "multiplier": 0.5}]
+    ).as_dict()
     assert "price_adjustments.0 matches no price" in " ".join(answer["warnings"])
 
 

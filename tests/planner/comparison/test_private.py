@@ -107,6 +107,55 @@ def test_limits_on_places_say_which_private_offers_they_do_not_bind() -> None:
     assert not any("does not bind" in warning for warning in free.warnings)
 
 
+H100_QUOTA = {"accelerator": "H100", "max_accelerators": 8}
+
+
+@pytest.mark.parametrize("use_catalog", [True, False])
+@pytest.mark.parametrize(
+    ("fields", "refused"),
+    [
+        ({"constraints": {"providers": ["awss"]}}, "constraints.providers: 'awss'.*mean aws"),
+        ({"constraints": {"regions": ["mars"]}}, "constraints.regions: 'mars'.*us-east-1"),
+        ({"constraints": {"regions": ["us-est-1"]}}, "constraints.regions: .*mean us-east-1"),
+        ({"constraints": {"geographies": ["erope"]}}, "constraints.geographies: .*mean europe"),
+        (
+            {"constraints": {"quotas": [H100_QUOTA | {"provider": "aws", "region": "mars"}]}},
+            "constraints.quotas.0.region: 'mars'",
+        ),
+        (
+            {"price_adjustments": [{"provider": "azzure", "multiplier": 0.5}]},
+            "price_adjustments.0.provider: 'azzure'.*mean azure",
+        ),
+        (
+            {"price_adjustments": [{"region": "us-est-1", "multiplier": 0.5}]},
+            "price_adjustments.0.region: .*mean us-east-1",
+        ),
+    ],
+)
+def test_a_name_that_nothing_has_is_refused_with_the_nearest(
+    fields: dict[str, Any], refused: str, use_catalog: bool
+) -> None:
+    """With the catalog or without its prices, wherever the name stands."""
+    prices = Catalog.of(
+        [offer("60"), offer("70", provider="azure", region="westus3")],
+        regions={("aws", "eu-west-1"): Region("europe")},
+    )
+    offers = [private("on_demand", 10)]
+    with pytest.raises(InvalidInput, match=refused):
+        compared(prices, use_catalog=use_catalog, custom_offers=offers, **fields, **ALONE)
+
+
+def test_names_of_private_offers_and_of_places_without_prices_are_known() -> None:
+    prices = Catalog.of([offer("60")], regions={("gcp", "us-central1"): Region("north-america")})
+    offers = [private("on_demand", 10, provider="lender", region="basement")]
+    limits = {"providers": ["lender", "gcp"], "regions": ["basement", "us-central1"]}
+    cuts = [{"provider": "gcp", "multiplier": 0.5}]
+    found = compared(
+        prices, 5840, custom_offers=offers, constraints=limits, price_adjustments=cuts, **ALONE
+    )
+    assert any("ours" in key for key in found.scenarios[ScenarioKey.ON_DEMAND].used_hours)
+
+
 CHINA = {"provider": "aws", "region": "cn-north-1", "currency": "CNY"}
 RATES = ExchangeRates.of(
     [

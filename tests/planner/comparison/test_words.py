@@ -69,7 +69,7 @@ def test_a_quota_of_an_unknown_provider_is_refused() -> None:
 def test_a_quota_that_limits_nothing_is_said() -> None:
     quotas = [
         {"provider": "aws", "accelerator": "H100", "max_accelerators": 80},
-        {"provider": "aws", "region": "moon", "accelerator": "H100", "max_accelerators": 8},
+        {"provider": "aws", "region": "westus3", "accelerator": "H100", "max_accelerators": 8},
     ]
     found = compared(constraints={"quotas": quotas})
     assert "constraints.quotas.1 matches no price and limits nothing." in found.warnings
