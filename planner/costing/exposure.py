@@ -6,14 +6,15 @@ What is begun stays as planned; hours of use follow the circumstances. Both the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.charges import Category
 from planner.costing.results import Scenario
-from planner.costing.scenarios import ON_DEMAND, Project
+from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT, Project
 from planner.costing.source import Source
 
 Floats = NDArray[np.float64]
@@ -41,6 +42,12 @@ class Exposure:
     """[T] storage and egress of an hour rented."""
     use: Floats
     """[T] cost of an hour used of units."""
+    most_spot: float = 1.0
+    """Most of the hours asked in a month that may be spot."""
+    spot_share: Floats = field(default_factory=lambda: np.zeros(0))
+    """[T] share of the hours rented that is spot, as long as that is within the most."""
+    instead: Floats = field(default_factory=lambda: np.zeros(0))
+    """[T] rent of an hour that may not be spot."""
 
 
 def exposure_of(scenario: Scenario, project: Project) -> Exposure:
@@ -65,10 +72,23 @@ def exposure_of(scenario: Scenario, project: Project) -> Exposure:
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
             later[1:] += cost[1:]
-    rent, spot, data = _rents(scenario, project)
+    rents = _rents(scenario, project)
     np.divide(in_turn, width, out=in_turn, where=width > 0)
     use = np.where(used > 0, use / np.maximum(used, 1e-12), in_turn)
-    return Exposure(fixed, residual, later, hours, width, rent, spot, data, use)
+    return Exposure(
+        fixed,
+        residual,
+        later,
+        hours,
+        width,
+        rents.rent,
+        rents.spot,
+        rents.data,
+        use,
+        project.max_spot_share,
+        rents.spot_share,
+        rents.instead,
+    )
 
 
 def _fixed(project: Project) -> tuple[float, float]:
@@ -101,14 +121,25 @@ def _begun_cost(source: Source, begun: Floats, project: Project) -> tuple[Floats
     return whole - resold, float(resold.sum())
 
 
-def _rents(scenario: Scenario, project: Project) -> tuple[Floats, Floats, Floats]:
-    """[T] rent, spot rent and data of an hour rented, as the plan mixes them in each month.
+@dataclass(frozen=True)
+class _Rents:
+    """[T] What an hour rented costs, as a plan mixes them in each month."""
 
-    A month in which the plan rents nothing takes what an hour would cost on demand, so that a
-    future beyond the plan's capacity is paid for.
+    rent: Floats
+    spot: Floats
+    data: Floats
+    spot_share: Floats
+    instead: Floats
+
+
+def _rents(scenario: Scenario, project: Project) -> _Rents:
+    """What an hour rented costs in each month.
+
+    A month in which the plan rents nothing takes what its scenario may rent: spot where that is
+    cheaper, else on demand, so that a future beyond the plan's capacity is paid for.
     """
     months = project.calendar.months
-    rent, spot, data, hours = (np.zeros(months) for _ in range(4))
+    rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))
     for key, used in scenario.used_hours.items():
         source = project.by_key[key]
         if source.term is not None:
@@ -118,11 +149,19 @@ def _rents(scenario: Scenario, project: Project) -> tuple[Floats, Floats, Floats
         into += used * price
         data += used * carried
         hours += used * source.capacity
-    spare, carried = _fallback(scenario, project)
-    for of_plan, otherwise in ((rent, spare), (spot, np.zeros(months)), (data, carried)):
+        spot_hours += used * source.capacity * source.is_spot
+    dear, carried = _on_demand(scenario, project)
+    cheap, carried_spot = _spot(scenario, project)
+    is_spot = cheap + carried_spot < dear + carried
+    for of_plan, otherwise in (
+        (rent, np.where(is_spot, 0.0, dear)),
+        (spot, np.where(is_spot, cheap, 0.0)),
+        (data, np.where(is_spot, carried_spot, carried)),
+        (spot_hours, is_spot),
+    ):
         np.divide(of_plan, hours, out=of_plan, where=hours > 0)
         of_plan[hours <= 0] = otherwise[hours <= 0]
-    return rent, spot, data
+    return _Rents(rent, spot, data, spot_hours, dear)
 
 
 def _split(source: Source, project: Project) -> tuple[Floats, Floats]:
@@ -138,7 +177,7 @@ def _split(source: Source, project: Project) -> tuple[Floats, Floats]:
     return price, data
 
 
-def _fallback(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
+def _on_demand(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour on demand; without offers, the scenario's own average cost."""
     hourly = [s for s in project.sources if s.term is None and s.capacity]
     wanted = [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
@@ -147,6 +186,26 @@ def _fallback(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
         served = float(scenario.served_hours.sum())
         average = scenario.cost / served if served else 0.0
         return np.full(months, average), np.zeros(months)
-    first = min(wanted, key=lambda s: (float(_split(s, project)[0][0]) / s.capacity, s.key))
+    return _cheapest(wanted, project)
+
+
+def _spot(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
+    """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
+    wanted = [
+        s
+        for s in project.sources
+        if s.is_spot
+        and s.capacity
+        and s.available is None
+        and s.purchase_option in OPTIONS[scenario.key] & SPOT
+    ]
+    if not wanted or not project.max_spot_share:
+        return np.full(project.calendar.months, np.inf), np.zeros(project.calendar.months)
+    return _cheapest(wanted, project)
+
+
+def _cheapest(sources: Sequence[Source], project: Project) -> tuple[Floats, Floats]:
+    """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
+    first = min(sources, key=lambda s: (float(_split(s, project)[0][0]) / s.capacity, s.key))
     price, data = _split(first, project)
     return price / first.capacity, data / first.capacity

@@ -6,6 +6,10 @@ B = min(hours they have, width they have · hours at peak), the rest is rented:
 
     rented = max(g · H − B, 0),  used = g · H − rented
 
+What is rented is mixed as the plan mixes it in that month, but never more of it spot than
+`max_spot_share` of g · H: the rest of that is rented on demand. Quotas and budgets are those of
+the plan and not held against a future.
+
 Each future draws one value of each of these, the same for every scenario:
 
 - demand: g_t = exp(σ z t/12 − ½ (σ t/12)²), so that E g = 1
@@ -173,12 +177,25 @@ def simulate(
             total = demand @ one.use
             total += rented @ (one.data - one.use)
             total += prices @ one.later
+            if one.most_spot < 1.0:
+                total += _not_spot(one, demand, rented, prices, futures.spot[rows])
             rented *= prices
             total += rented @ one.rent
             total += futures.spot[rows] * (rented @ one.spot)
             total += one.fixed + one.residual * futures.resale[rows]
             cost[i, rows] = total
     return cost
+
+
+def _not_spot(
+    one: Exposure, demand: Floats, rented: Floats, prices: Floats, spot: Floats
+) -> Floats:
+    """[n] what the hours cost more that the plan's mix would rent spot beyond the most allowed."""
+    hours = np.maximum(rented * one.spot_share - demand * one.most_spot, 0.0)
+    hours *= prices
+    share = one.spot_share
+    of_spot = np.divide(one.spot, share, out=np.zeros_like(share), where=share > 0)
+    return np.asarray(hours @ one.instead - spot * (hours @ of_spot))
 
 
 def asked_in(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from planner.comparison import Comparison
-from planner.costing.exposure import exposure_of
+from planner.costing.exposure import Exposure, exposure_of
+from planner.costing.results import ScenarioKey
 from planner.costing.risk import Spread, draw, risk_of, simulate
 from tests.planner.comparison.compared import compared
 
@@ -126,8 +128,51 @@ def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison
             rented = max(growth[t] * work[t] - served, 0)
             expected += one.later[t] * price[t] + (growth[t] * work[t] - rented) * one.use[t]
             expected += rented * one.data[t]
-            expected += rented * price[t] * (one.rent[t] + futures.spot[n] * one.spot[t])
+            share = one.spot_share[t]
+            spot = min(share * rented, 0.3 * growth[t] * work[t])
+            expected += rented * price[t] * one.rent[t]
+            expected += (share * rented - spot) * price[t] * one.instead[t]
+            if spot:
+                expected += spot * price[t] * futures.spot[n] * one.spot[t] / share
         assert cost[n] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
+    """Half of what is asked is served and half is spot at 1, the limit; asked for twice as much,
+    spot may be twice as much too, and what is left over is on demand at 10."""
+    month = np.array([100.0])
+    plan = Exposure(
+        fixed=0.0,
+        residual=0.0,
+        later=np.zeros(1),
+        hours=month / 2,
+        width=np.ones(1),
+        rent=np.zeros(1),
+        spot=np.ones(1),
+        data=np.zeros(1),
+        use=np.zeros(1),
+        most_spot=0.5,
+        spot_share=np.ones(1),
+        instead=np.full(1, 10.0),
+    )
+    sure = Spread(1, 1, interruptions_vary=False)
+    as_planned, doubled = (
+        simulate([plan], hours, hours / 100, sure, draw(sure))[0, 0] for hours in (month, 2 * month)
+    )
+    assert as_planned == pytest.approx(50 * 1)
+    assert doubled == pytest.approx(100 * 1 + 50 * 10)
+
+
+def test_a_month_without_rent_takes_spot_only_in_scenarios_that_may_rent_it() -> None:
+    one = compared(hours=GROWING, constraints={"max_spot_share": 0.3})
+    served = replace(one.scenarios["hybrid"], used_hours={})
+    dear = exposure_of(replace(served, key=ScenarioKey.ON_PREM), one.project)
+    mixed = exposure_of(served, one.project)
+    assert not dear.spot.any()
+    assert (dear.rent == dear.instead).all()
+    assert (mixed.spot_share == 1).all()
+    assert (mixed.spot < mixed.instead).all()
+    assert mixed.most_spot == 0.3
 
 
 def test_an_estimate_that_is_less_sure_is_wider() -> None:
