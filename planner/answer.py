@@ -59,7 +59,7 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "servers": [_server(s) for s in comparison.used_sources if s.is_owned],
         "explanation": explanation_of(comparison.explanation, comparison.project, request.currency),
         "risk": risk_of(comparison.risk),
-        "robust": robust_of(comparison.robust),
+        "robust": robust_of(comparison.robust, comparison.project, request.currency),
         "sensitivity": [swing_of(row) for row in comparison.swings],
         "price_grid": grid_of(price_grid(comparison.cost_lines)),
         "warnings": list(dict.fromkeys(comparison.warnings)),

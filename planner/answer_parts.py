@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.costing.advice import Explanation, in_words
 from planner.costing.carbon import Energy
+from planner.costing.cautions import beyond_horizon
 from planner.costing.results import Line, Scenario, cents
 from planner.costing.risk import Risk
 from planner.costing.robust import Robust
@@ -197,7 +198,7 @@ def explanation_of(
     }
 
 
-def robust_of(found: Robust | None) -> dict[str, Any] | None:
+def robust_of(found: Robust | None, project: Project, currency: str) -> dict[str, Any] | None:
     """The plan begun with all futures in mind: expected cost over the futures of the risk, the
     mean of their dearest tenth, and what it costs if all goes as expected; the gap is over the
     `futures` that stood for them where it was searched, null where a limit forbids it in one."""
@@ -218,6 +219,7 @@ def robust_of(found: Robust | None) -> dict[str, Any] | None:
             key: {str(m): int(units[m]) for m in units.nonzero()[0]}
             for key, units in found.scenario.begun.items()
         },
+        "warnings": list(beyond_horizon(found.scenario, project, currency)),
     }
 
 

@@ -92,6 +92,14 @@ def test_it_says_over_how_many_futures_it_was_judged_and_searched() -> None:
     assert 0 <= found["gap"] < 0.05
 
 
+def test_it_says_what_it_owes_after_the_horizon() -> None:
+    """A year begun in the last of the three goes on into the fourth."""
+    found = planned(3, 1).as_dict()["robust"]
+    assert any(int(month) > 24 for month in found["begun"]["custom:custom/cm:custom:reserved:12m"])
+    assert found["warnings"][0].startswith("Commitments outlast the horizon")
+    assert planned(1, 1).as_dict()["robust"]["warnings"] == []
+
+
 def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
     average, careful = planned(0, 1).robust, planned(3, 1).robust
     assert average is not None
