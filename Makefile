@@ -36,7 +36,7 @@ test: .make/venv-dev .make/npm ## Everything a change needs
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-sweep: .make/venv-dev .make/npm ## Every page in a real browser, in every width and colour
+sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, the longer ways
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner $(ARGS)
 

@@ -6,8 +6,7 @@ from django.core.cache import cache
 
 @pytest.fixture(autouse=True)
 def _quick_settings(settings):
-    """Cheap password hashes, jobs done at once, no rate limits."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    """Jobs done at once, no rate limits."""
     settings.JOBS_BACKEND = "inline"
     settings.API_REQUESTS_PER_MINUTE = 0
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0

@@ -75,6 +75,7 @@ def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromiu
         assert here.problems == []
 
 
+@pytest.mark.sweep
 def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -140,6 +141,7 @@ def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
         expect(page.get_by_label("PUE, ratio")).to_have_value("1.7")
 
 
+@pytest.mark.sweep
 def test_the_figures_do_not_jump_when_they_change(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -153,6 +155,7 @@ def test_the_figures_do_not_jump_when_they_change(chromium, base):
         assert (box.bounding_box() or {}).get("y") == pytest.approx((at or {})["y"], abs=1)
 
 
+@pytest.mark.sweep
 def test_the_answer_so_far_follows_the_typing(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/plan/")
@@ -163,6 +166,7 @@ def test_the_answer_so_far_follows_the_typing(chromium, base):
         assert "26,280" in (page.locator("#live").text_content() or "")
 
 
+@pytest.mark.sweep
 def test_the_whole_way_by_keyboard(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/")
@@ -180,6 +184,7 @@ def test_the_whole_way_by_keyboard(chromium, base):
         assert page.locator(".term-note").first.is_visible()
 
 
+@pytest.mark.sweep
 def test_a_column_pasted_from_a_spreadsheet_fills_the_months(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/plan/?start=2027-01&horizon_months=3&workload.kind=accelerator_hours")
@@ -198,6 +203,7 @@ def test_a_column_pasted_from_a_spreadsheet_fills_the_months(chromium, base):
         assert "2,000 accelerator-hours" in (page.locator("#answer").text_content() or "")
 
 
+@pytest.mark.sweep
 def test_an_accelerator_is_chosen_with_its_reasons_in_view(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["change"])
@@ -208,6 +214,7 @@ def test_an_accelerator_is_chosen_with_its_reasons_in_view(chromium, base):
         expect(page.get_by_label("Model parameters")).to_have_value("7")
 
 
+@pytest.mark.sweep
 def test_the_copied_link_opens_the_same_answer(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -221,6 +228,7 @@ def test_the_copied_link_opens_the_same_answer(chromium, base):
         assert page.locator(".scenario-card .total").all_text_contents() == before
 
 
+@pytest.mark.sweep
 def test_variants_are_put_side_by_side(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -231,6 +239,7 @@ def test_variants_are_put_side_by_side(chromium, base):
         expect(page.locator("canvas")).to_have_count(2)
 
 
+@pytest.mark.sweep
 def test_the_printed_answer_shows_its_tables_and_none_of_the_buttons(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])

@@ -11,8 +11,7 @@ from tests.planner.workspace import Workspace, market
 
 @pytest.fixture(autouse=True)
 def _quick_settings(settings, tmp_path):
-    """Cheap password hashes, jobs done at once, uploads put aside in a folder of the test."""
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    """Jobs done at once, uploads put aside in a folder of the test."""
     settings.JOBS_BACKEND = "inline"
     settings.MEDIA_ROOT = tmp_path
 

@@ -186,6 +186,7 @@ def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
     expect(page.get_by_label("Name of the saved comparison")).to_have_value("Two runs")
 
 
+@pytest.mark.sweep
 def test_the_path_goes_by_keyboard(work, enter):
     page = settled(enter(work.users[Role.EDITOR]), f"/save/?{urlencode(PLAN)}")
     page.get_by_label("Name of the saved comparison").focus()
@@ -207,6 +208,7 @@ def press_until(page: Page, words: str) -> None:
     raise AssertionError(f"no button {words!r} is reached by Tab")
 
 
+@pytest.mark.sweep
 def test_variants_come_by_themselves(work, full, enter):
     page = settled(enter(work.users[Role.VIEWER]), full["project"])
     expect(page.get_by_role("region", name="Totals of the scenarios")).to_be_visible()
@@ -215,6 +217,7 @@ def test_variants_come_by_themselves(work, full, enter):
     expect(page.get_by_role("link", name="Open Rented only")).to_have_count(0)
 
 
+@pytest.mark.sweep
 def test_what_changed_since_comes_into_the_page(work, full, enter):
     page = settled(enter(work.users[Role.VIEWER]), full["comparison"])
     page.get_by_role("link", name="Answer it again at today's prices").click()
@@ -223,6 +226,7 @@ def test_what_changed_since_comes_into_the_page(work, full, enter):
     expect(page.get_by_text("identical to the cent")).to_be_visible()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["project", "comparison"])
 def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
     page = settled(enter(work.users[Role.VIEWER]), full[name])
@@ -233,6 +237,7 @@ def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
         expect(chart.locator("canvas")).to_be_visible()
 
 
+@pytest.mark.sweep
 def test_a_large_file_is_sent_and_read(work, full, enter):
     page = settled(enter(work.users[Role.EDITOR]), full["project"])
     rows = b"month,cost\n" + b"2027-04,1.00\n" * 100_000
@@ -242,6 +247,7 @@ def test_a_large_file_is_sent_and_read(work, full, enter):
     expect(page.get_by_text("100,000 rows were read")).to_be_visible(timeout=20_000)
 
 
+@pytest.mark.sweep
 def test_a_refused_file_says_why_without_leaving_the_page(work, full, enter):
     page = settled(enter(work.users[Role.EDITOR]), full["project"])
     file = {"name": "wrong.csv", "mimeType": "text/csv", "buffer": b"month,cost\n2027-01,much\n"}
@@ -281,6 +287,7 @@ def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, wi
     assert here.overflow() <= 0
 
 
+@pytest.mark.sweep
 def test_a_secret_is_copied_as_it_is(work, enter):
     page = settled(enter(work.users[Role.OWNER]), "/team/alpha/settings/tokens/")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
