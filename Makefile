@@ -40,9 +40,13 @@ sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner $(ARGS)
 
-PURE_ROOMS := tests/planner/sizing tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
+PURE_sizing := tests/planner/sizing --ignore=tests/planner/sizing/test_any_input.py
+PURE_costing := tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
 pure: .make/venv-dev ## The pure rooms alone: no Django, no database
-	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" --ignore=tests/planner/sizing/test_any_input.py $(PURE_ROOMS) $(ARGS)
+	@$(MAKE) --no-print-directory -j2 -Otarget pure-sizing pure-costing
+
+pure-%:
+	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" $(PURE_$*) $(ARGS)
 
 check: .make/venv-dev .make/npm ## Linter, types, import contracts, migrations
 	@$(BIN)/ruff format --check .
