@@ -258,6 +258,7 @@ class Search:
         self, starts: Ints, known: Found | None, gap: float, node_limit: int | None
     ) -> Proof:
         master = self.master
+        to_the_end = gap == 0 or master.elastic
         return best_of(
             master.rows,
             master.continuous,
@@ -266,5 +267,5 @@ class Search:
             gap=gap,
             node_limit=node_limit,
             known=known,
-            elastic=master.elastic,
+            cuts=master.cuts if to_the_end else None,
         )

@@ -11,11 +11,13 @@ rows of a month, from which HiGHS makes better cuts than from sums of starts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from planner.costing.plan_columns import Continuous, Entries, StartColumns
+from planner.costing.plan_cuts import Cut
 from planner.costing.plan_highs import LinearProgram
 from planner.costing.plan_market import Ints
 from planner.costing.plan_problem import Floats
@@ -47,12 +49,13 @@ def best_of(
     gap: float,
     node_limit: int | None,
     known: Found | None = None,
-    elastic: bool = False,
+    cuts: Sequence[Cut] | None = None,
 ) -> Proof:
     """The cheapest plan that begins no units but those of `chosen`, to within `gap`.
 
-    The search begins with `known`, which may begin nothing else either. In an `elastic` model
-    slack alone costs something; there the sums of starts are quicker after all.
+    The search begins with `known`, which may begin nothing else either. For a good plan the
+    bare model is quickest; a proof to the end is, where `cuts` are given and sums of starts may
+    stand for the units up again.
     """
     up = _UpColumns(rows, starts, chosen)
     first_start = continuous.count + up.count
@@ -65,10 +68,12 @@ def best_of(
         np.concatenate([free, starts.starts.most[chosen]]),
         _entries(continuous, up, first_start + chosen.size),
     )
+    if cuts:
+        program.add_rows(*_cut_rows(cuts, continuous, up))
     whole = continuous.count + np.arange(up.count + chosen.size)
     start = None if known is None else up.values(known.begun)
     outcome = program.whole(
-        whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=not elastic
+        whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=cuts is None
     )
     if outcome.values is None:
         return Proof(None, outcome.bound)
@@ -82,6 +87,21 @@ def _entries(continuous: Continuous, up: _UpColumns, columns: int) -> Entries:
     pieces = [(rented.row, rented.column, rented.value)]
     pieces += [(row, continuous.count + column, value) for row, column, value in up.pieces()]
     return Entries.ordered(pieces, columns)
+
+
+def _cut_rows(
+    cuts: Sequence[Cut], continuous: Continuous, up: _UpColumns
+) -> tuple[Floats, Floats, Entries]:
+    """Sides of the cuts, and their entries by row."""
+    columns, values = [], []
+    for cut in cuts:
+        column, value = up.in_cut(cut)
+        columns.append(np.concatenate([cut.columns, continuous.count + column]))
+        values.append(np.concatenate([np.full(cut.columns.size, cut.rented), value]))
+    start = np.cumsum([0, *(row.size for row in columns)])
+    entries = Entries(start, np.concatenate(columns), np.concatenate(values))
+    lower, upper = np.array([c.lower for c in cuts]), np.array([c.upper for c in cuts])
+    return lower, upper, entries
 
 
 class _UpColumns:
@@ -117,6 +137,16 @@ class _UpColumns:
         """Units up and units begun, in the order of the columns."""
         up = self.starts.units_up(begun) - self.rows.market.kinds.existing
         return np.concatenate([up[self.kind, self.month], begun[self.chosen]])
+
+    def in_cut(self, cut: Cut) -> tuple[Ints, Floats]:
+        """Columns and entries of a cut of one month, or of one over the starts."""
+        if cut.month == ABSENT:
+            column, value = self.count + np.arange(self.chosen.size), cut.unit[self.chosen]
+        else:
+            column = np.flatnonzero(self.month == cut.month % self.starts.months)
+            value = cut.unit[self.kind[column]]
+        inside = value != 0
+        return column[inside], value[inside]
 
     def pieces(self) -> list[tuple[Ints, Ints, Floats]]:
         """(row, column, value) of every entry, columns counted from the first of these."""
