@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -24,6 +25,7 @@ from pricing.exchange_rates import ExchangeRate
 from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
 
+_LAST_DIGITS = 1e-9
 _MOVES_WITH_TIME = ("age_days",)
 """Parts of an answer that say how old it is; everything else replays to the cent."""
 
@@ -108,7 +110,8 @@ def replay(saved: SavedComparison) -> dict[str, Any]:
     held against what was kept; and which defaults of the program have changed since."""
     catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
     asked = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
-    again = with_sources(compare(**asked, kept=saved.assumptions).as_dict(), saved.inherited)
+    told = {row["field"]: row["source"] for row in saved.answer.get("inherited", ())}
+    again = with_sources(compare(**asked, kept=saved.assumptions).as_dict(), told)
     differences = list(_differences("", _timeless(saved.answer), _timeless(again)))
     return {
         "identical": not differences,
@@ -144,14 +147,21 @@ def _timeless(value: Any) -> Any:
 
 
 def _differences(path: str, kept: Any, again: Any) -> Any:
+    """Where `again` does not say what was kept. What an answer says more today is no difference,
+    nor are the last digits of a number that is no money: they vary by processor."""
     if isinstance(kept, dict) and isinstance(again, dict):
-        for name in [*kept, *(n for n in again if n not in kept)]:
-            yield from _differences(f"{path}.{name}".strip("."), kept.get(name), again.get(name))
+        for name, value in kept.items():
+            yield from _differences(f"{path}.{name}".strip("."), value, again.get(name))
     elif isinstance(kept, list) and isinstance(again, list) and len(kept) == len(again):
         for index, pair in enumerate(zip(kept, again, strict=True)):
             yield from _differences(f"{path}.{index}", *pair)
-    elif kept != again:
+    elif kept != again and not _is_as_near(kept, again):
         yield {"field": path, "kept": kept, "replayed": again}
+
+
+def _is_as_near(kept: Any, again: Any) -> bool:
+    numbers = isinstance(kept, int | float) and isinstance(again, int | float)
+    return numbers and math.isclose(kept, again, rel_tol=_LAST_DIGITS)
 
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from planner.costing import defaults
+from planner.services import teams
 from planner.services.reprice import reprice
 from planner.services.saved import replay
 from pricing import catalog as catalogs
@@ -79,3 +80,27 @@ def test_a_new_default_is_an_assumption_and_not_a_price(
     causes = row["total_cost"]["causes"]
     assert Decimal(causes["prices"]) == 0
     assert Decimal(causes["assumptions"]) > 0
+
+
+def test_what_the_team_added_is_told_in_the_order_it_was_kept(work: Workspace) -> None:
+    """A database may keep a mapping in another order than it was written."""
+    defaults = {"finance": {"tax_rate": 0.2, "discount_rate_per_year": 0.07}}
+    settings = {"defaults": defaults, "price_adjustments": [{"multiplier": 0.9}]}
+    work.team = teams.change_settings(work.access(), work.team, settings)
+    kept = work.saved()
+    kept.inherited = dict(reversed(kept.inherited.items()))
+    kept.save()
+    kept.refresh_from_db()
+    assert len(kept.inherited) == 3
+    assert replay(kept)["identical"]
+
+
+def test_last_digits_and_what_answers_say_more_are_no_differences(work: Workspace) -> None:
+    kept = work.saved(request=OWNING)
+    kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-13
+    del kept.answer["warnings"]
+    assert replay(kept)["identical"]
+    kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-6
+    kept.answer["asked_long_ago"] = True
+    told = [row["field"] for row in replay(kept)["differences"]]
+    assert told == ["demand.hours_per_month.0", "asked_long_ago"]
