@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from planner.costing.capacity_plan import narrowed, with_best_hours
 from planner.costing.exposure import exposure_of
-from planner.costing.ledger import book, capacity_rows, hours_used
+from planner.costing.ledger import hours_used
 from planner.costing.plan_market import Market
 from planner.costing.plan_problem import Plan, PlanProblem
 from planner.costing.plan_pruning import prune
@@ -36,7 +36,7 @@ from planner.costing.plan_stochastic import (
 from planner.costing.pulse import listening
 from planner.costing.results import Scenario, ScenarioKey
 from planner.costing.risk import Futures, Spread, asked_in, draw, mean_of_dearest, simulate
-from planner.costing.scenarios import OPTIONS, Project
+from planner.costing.scenarios import OPTIONS, Project, booked
 
 Floats = NDArray[np.float64]
 Begun = Mapping[str, NDArray[np.int64]]
@@ -158,7 +158,7 @@ class _Choice:
             plan = None if _name(one) in known else with_best_hours(self.market, one)
             known.add(_name(one))
             if plan is not None:
-                yield self._booked(plan)
+                yield booked(self.project, ScenarioKey.HYBRID, plan, self.scenarios[0].bound)
 
     def _polished(self, begun: Sequence[Begun]) -> Begun:
         """The best of `begun`, changed by the unit for as long as that pays."""
@@ -238,25 +238,6 @@ class _Choice:
             self.problem, few, scenario.begun, tail_weight=self.weight, bound=found.bound
         )
         return own.gap if own.feasible else None
-
-    def _booked(self, plan: Plan) -> Scenario:
-        project, every = self.project, self.scenarios[0]
-        used = hours_used(plan, project.by_key, project.hours)
-        books = book(plan, project.by_key, used, project.calendar)
-        return Scenario(
-            ScenarioKey.HYBRID,
-            feasible=True,
-            lines=books.lines,
-            accrued=books.accrued,
-            write_off=books.write_off,
-            capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
-            calendar=project.calendar,
-            served_hours=project.hours,
-            begun={key: units for key, units in plan.begun.items() if units.any()},
-            used_hours=used,
-            cost=plan.cost,
-            bound=min(every.bound, plan.cost),
-        )
 
 
 def _first_least(figures: Sequence[float]) -> int:

@@ -200,24 +200,8 @@ class _Solver:
     def _booked(self, key: ScenarioKey, plan: Plan) -> Scenario:
         if not plan.feasible:
             return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
-        project = self.project
-        used = hours_used(plan, project.by_key, project.hours)
-        books = book(plan, project.by_key, used, project.calendar)
-        return Scenario(
-            key,
-            feasible=True,
-            lines=books.lines,
-            accrued=books.accrued,
-            write_off=books.write_off,
-            capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
-            calendar=project.calendar,
-            served_hours=project.hours,
-            begun={k: b for k, b in plan.begun.items() if b.any()},
-            used_hours=used,
-            cost=plan.cost,
-            bound=min(plan.bound, plan.cost),
-            warnings=tuple(self._warnings(key, plan)),
-        )
+        warnings = tuple(self._warnings(key, plan))
+        return booked(self.project, key, plan, plan.bound, warnings)
 
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         """What a scenario's name leads one to expect and its plan does not do."""
@@ -231,6 +215,29 @@ class _Solver:
             verb = "pays" if offered else "fits"
             beside = " beside the servers in place" if _in_place(project) else ""
             yield f"No commitment {verb}: this is renting on demand alone{beside}."
+
+
+def booked(
+    project: Project, key: ScenarioKey, plan: Plan, bound: float, warnings: tuple[str, ...] = ()
+) -> Scenario:
+    """A feasible plan with its books; none of the scenario's sources gives one below `bound`."""
+    used = hours_used(plan, project.by_key, project.hours)
+    books = book(plan, project.by_key, used, project.calendar)
+    return Scenario(
+        key,
+        feasible=True,
+        lines=books.lines,
+        accrued=books.accrued,
+        write_off=books.write_off,
+        capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
+        calendar=project.calendar,
+        served_hours=project.hours,
+        begun={k: units for k, units in plan.begun.items() if units.any()},
+        used_hours=used,
+        cost=plan.cost,
+        bound=min(bound, plan.cost),
+        warnings=warnings,
+    )
 
 
 def _in_place(project: Project) -> bool:

@@ -26,6 +26,7 @@ from pricing.invalid_input import InvalidInput
 from pricing.snapshot import Catalog
 
 _LAST_DIGITS = 1e-9
+"""Relative difference of two numbers that are no money below which they are one."""
 _MOVES_WITH_TIME = ("age_days",)
 """Parts of an answer that say how old it is; everything else replays to the cent."""
 
