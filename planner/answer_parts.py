@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from planner.costing.advice import Explanation, in_words
+from planner.costing.advice import Explanation, bought, in_words
 from planner.costing.carbon import Energy
 from planner.costing.cautions import beyond_horizon
 from planner.costing.results import Line, Scenario, cents
@@ -219,6 +219,7 @@ def robust_of(found: Robust | None, project: Project, currency: str) -> dict[str
             key: {str(m): int(units[m]) for m in units.nonzero()[0]}
             for key, units in found.scenario.begun.items()
         },
+        "words": in_words(Explanation(bought(found.scenario, project)), project, currency),
         "warnings": list(beyond_horizon(found.scenario, project, currency)),
     }
 

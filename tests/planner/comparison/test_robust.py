@@ -165,3 +165,9 @@ def test_spot_of_a_future_costs_its_interruptions_on_top() -> None:
     assert priced_over_futures(problem, [calm], {}).expected == pytest.approx(60.0)
     broken = replace(calm, spot_factor=1.5)
     assert priced_over_futures(problem, [broken], {}).expected == pytest.approx(90.0)
+
+
+def test_what_it_begins_is_said_with_names_and_months() -> None:
+    found = planned(1, 1).as_dict()["robust"]
+    assert found["begun"]
+    assert any("HGX H100" in one and "2027-01" in one for one in found["words"])
