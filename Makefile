@@ -41,7 +41,7 @@ sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and
 	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner $(ARGS)
 
 PURE_sizing := tests/planner/sizing --ignore=tests/planner/sizing/test_any_input.py
-PURE_costing := tests/planner/costing tests/pricing/test_snapshot.py tests/pricing/test_accelerators.py tests/pricing/test_checks.py
+PURE_costing := tests/planner/costing tests/pricing/market/test_snapshot.py tests/pricing/market/test_accelerators.py tests/pricing/publish/test_batch_checks.py
 pure: .make/venv-dev ## The pure rooms alone: no Django, no database
 	@$(MAKE) --no-print-directory -j2 -Otarget pure-sizing pure-costing
 

@@ -23,11 +23,11 @@ from planner.answer_parts import (
     scenario_of,
     swing_of,
 )
-from planner.costing.assumptions import Assumption
-from planner.costing.break_even import BreakEven, CostLine, crossings
-from planner.costing.sensitivity import price_grid
-from planner.costing.source import Source
-from pricing.offers import HOURS_PER_MONTH
+from planner.costing.analysis.break_even import BreakEven, CostLine, crossings
+from planner.costing.analysis.sensitivity import price_grid
+from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.cost_model.capacity_source import Source
+from pricing.market.offers import HOURS_PER_MONTH
 
 if TYPE_CHECKING:
     from planner.comparison import Comparison

@@ -6,14 +6,14 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from planner.costing.advice import Explanation, bought, in_words
-from planner.costing.carbon import Energy
-from planner.costing.cautions import beyond_horizon
-from planner.costing.results import Line, Scenario, cents
-from planner.costing.risk import Risk
-from planner.costing.robust import Robust
+from planner.costing.advice.explanation import Explanation, bought, in_words
+from planner.costing.advice.warnings import beyond_horizon
+from planner.costing.analysis.carbon import Energy
+from planner.costing.analysis.monte_carlo import Risk
+from planner.costing.analysis.robust_plan import Robust
+from planner.costing.analysis.sensitivity import Grid, Swing
+from planner.costing.results.scenario_result import Line, Scenario, cents
 from planner.costing.scenarios import Project
-from planner.costing.sensitivity import Grid, Swing
 
 
 def money(amount: Decimal | float | None) -> str | None:

@@ -11,7 +11,7 @@ class PlannerConfig(AppConfig):
 
     def ready(self) -> None:
         """The budget watch waits for new prices."""
-        from planner.services.watch import start_watch
-        from pricing.signals import revision_published
+        from planner.services.alerts.budget_watch import start_watch
+        from pricing.publish.signals import revision_published
 
         revision_published.connect(start_watch, dispatch_uid="budget-watch")

@@ -14,40 +14,40 @@ from typing import Any
 
 import numpy as np
 
-from planner.costing.advice import Explanation, bought, explain
-from planner.costing.assumptions import Assumptions, Kept, kept_from
-from planner.costing.break_even import (
+from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.costing.advice.explanation import Explanation, bought, explain
+from planner.costing.advice.verdict import Recommendation, recommend
+from planner.costing.advice.warnings import beyond_horizon, cautions, without_deadline
+from planner.costing.analysis.break_even import (
     BreakEven,
     CostLine,
     best_rents,
     break_even_of,
     cost_lines,
 )
-from planner.costing.carbon import Energy, Grids, energy_of
-from planner.costing.cautions import beyond_horizon, cautions, without_deadline
-from planner.costing.charges import Calendar
-from planner.costing.fleet import Fleet, fleet_of
-from planner.costing.market import Market
-from planner.costing.own_terms import custom_table
-from planner.costing.recipe import Recipe
-from planner.costing.recommendation import Recommendation, recommend
-from planner.costing.refusals import (
+from planner.costing.analysis.carbon import Energy, Grids, energy_of
+from planner.costing.analysis.monte_carlo import Risk, Spread, risk_of, spread_of
+from planner.costing.analysis.robust_plan import Robust, robust
+from planner.costing.analysis.sensitivity import Swing, swings
+from planner.costing.assumptions.assumptions import Assumptions, Kept, kept_from
+from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.cost_model.charges import Calendar
+from planner.costing.inputs.checks import (
     refuse_a_blink,
     refuse_clashing_terms,
     refuse_unknown_names,
 )
-from planner.costing.results import Scenario, ScenarioKey
-from planner.costing.risk import Risk, Spread, risk_of, spread_of
-from planner.costing.robust import Robust, robust
+from planner.costing.inputs.custom_offers import custom_table
+from planner.costing.inputs.eligible_offers import Market
+from planner.costing.inputs.servers import Fleet, fleet_of
+from planner.costing.model_inputs import Recipe
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import OPTIONS, SPOT, Project, scenarios_of
-from planner.costing.sensitivity import Swing, swings
-from planner.costing.source import OWNED, Source
-from planner.request import ComparisonRequest, read_request
 from planner.sizing.demand import Demand, demand_of
 from planner.sizing.equivalents import with_equivalents
-from pricing.accelerators import resolve
-from pricing.offers import PurchaseOption
-from pricing.snapshot import Catalog
+from pricing.market.accelerators import resolve
+from pricing.market.offers import PurchaseOption
+from pricing.market.snapshot import Catalog
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "planner.web.uploads.UploadLimit",
+    "planner.web.common.uploads.UploadLimit",
 ]
 
 ROOT_URLCONF = "planner.urls"
@@ -79,11 +79,11 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "planner.web.context.page",
+                "planner.web.common.context.page",
             ],
             "libraries": {
-                "planner_format": "planner.web.formatting",
-                "planner_forms": "planner.web.widgets",
+                "planner_format": "planner.web.common.formatting",
+                "planner_forms": "planner.web.common.widgets",
                 "planner_team": "planner.web.team.tags",
             },
         },
@@ -125,9 +125,9 @@ SIGNUP_OPEN = env.flag("SIGNUP_OPEN", DEBUG)
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_ADAPTER = "planner.web.accounts.AccountAdapter"
-SOCIALACCOUNT_ADAPTER = "planner.web.accounts.CompanyAdapter"
-CSRF_FAILURE_VIEW = "planner.web.resume.csrf_failure"
+ACCOUNT_ADAPTER = "planner.web.common.accounts.AccountAdapter"
+SOCIALACCOUNT_ADAPTER = "planner.web.common.accounts.CompanyAdapter"
+CSRF_FAILURE_VIEW = "planner.web.common.resume.csrf_failure"
 MESSAGE_TAGS = {message_levels.ERROR: "danger"}
 OIDC_ORIGINS = [
     f"{url.scheme}://{url.netloc}" for url in [urlsplit(env.text("OIDC_SERVER_URL"))] if url.netloc
@@ -171,7 +171,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
-    "planner.web.front_end.FrontEndFinder",
+    "planner.web.common.front_end.FrontEndFinder",
 ]
 WHITENOISE_USE_FINDERS = DEBUG
 WHITENOISE_AUTOREFRESH = DEBUG
@@ -223,8 +223,8 @@ REST_FRAMEWORK = {
     "DEFAULT_PERMISSION_CLASSES": ["planner.api.permissions.MarketAccess"],
     "DEFAULT_THROTTLE_CLASSES": ["planner.api.throttles.PerMinute"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["pricing.rest.GuardedJSONParser"],
-    "DEFAULT_PAGINATION_CLASS": "pricing.rest.CursorPages",
+    "DEFAULT_PARSER_CLASSES": ["pricing.api.rest.GuardedJSONParser"],
+    "DEFAULT_PAGINATION_CLASS": "pricing.api.rest.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
     "NUM_PROXIES": env.number("NUM_PROXIES", 0),

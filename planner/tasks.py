@@ -1,9 +1,10 @@
-"""What a Celery worker does: the tasks that `planner.services.background` sends by name."""
+"""What a Celery worker does: the tasks that `planner.services.jobs.background` sends by name."""
 
 from __future__ import annotations
 
 from planner.celery import app
-from planner.services import jobs, webhooks
+from planner.services.jobs import jobs
+from planner.services.webhooks import webhooks
 
 
 @app.task(name="planner.tasks.run_job")  # type: ignore[untyped-decorator]

@@ -9,6 +9,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", admin.site.urls),
     path("accounts/", include("allauth.urls")),
     path("", include("planner.web.urls")),
-    path("api/v1/", include("pricing.urls")),
+    path("api/v1/", include("pricing.api.urls")),
     path("api/v1/", include("planner.api.urls")),
 ]

@@ -10,11 +10,12 @@ from django.http import HttpRequest
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from pricing import models, publication
-from pricing.invalid_input import InvalidInput
-from pricing.locks import AlreadyRunning
+from pricing import models
+from pricing.common.invalid_input import InvalidInput
+from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import HeldBatch
-from pricing.provider import ProviderUnavailable
+from pricing.publish import publication
+from pricing.storage.locks import AlreadyRunning
 
 BREAK = mark_safe("<br>")
 """Between lines; a constant of ours, nothing from outside."""

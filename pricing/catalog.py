@@ -15,13 +15,14 @@ from typing import NamedTuple
 
 from django.db.models import Max, Subquery
 
-from pricing import models, reference, store
-from pricing.exchange_rates import ExchangeRate, ExchangeRates
+from pricing import models
+from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import Freshness, freshness, info_of, newest_revisions
-from pricing.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog, RevisionInfo
 from pricing.models import PastPrice, Price, Revision
-from pricing.offers import Offer
-from pricing.snapshot import Catalog, RevisionInfo
+from pricing.storage import reference, store
 
 __all__ = [
     "DatedPrice",

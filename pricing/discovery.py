@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 import pricing.providers
-from pricing.invalid_input import InvalidInput
-from pricing.provider import FetchContext, Provider, ProviderUnavailable
+from pricing.common.invalid_input import InvalidInput
+from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from pricing.discovery import all_providers
+from pricing.market.snapshot import RevisionInfo
 from pricing.models import HeldBatch, RefreshRun, Revision
-from pricing.snapshot import RevisionInfo
 
 LEVELS = ("green", "amber", "red")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from pricing.money import ExactMoneyField
+from pricing.storage.money_field import ExactMoneyField
 
 OPEN = 2**31 - 1
 """`last_revision` of a price that is still in force."""
@@ -31,7 +31,7 @@ class Revision(models.Model):
     oldest_price_as_of = models.DateField(null=True)
     undated_prices = models.PositiveIntegerField(default=0)
     dates = models.BinaryField(default=b"")
-    """Days of the prices where they are not all `as_of`; see `pricing.price_dates`."""
+    """Days of the prices where they are not all `as_of`; see `pricing.storage.price_dates`."""
     digest = models.CharField(max_length=64)
     """SHA-256 of the content, to prove that it reads back exactly."""
     added = models.PositiveIntegerField(default=0)
@@ -65,7 +65,7 @@ class Listing(models.Model):
     """What is sold: an offer without its price. Another shape or SKU is another listing."""
 
     id = models.IntegerField(primary_key=True)
-    """Given by `pricing.store`, not by the database: bulk writes need not read it back."""
+    """Given by `pricing.storage.store`, not by the database: bulk writes need not read it back."""
     provider = models.CharField(max_length=64)
     offer_id = models.CharField(max_length=255)
     """`Offer.id`: the same for every listing of one offer over time."""
@@ -150,7 +150,7 @@ class HeldBatch(models.Model):
     offer_count = models.PositiveIntegerField()
     digest = models.CharField(max_length=64)
     payload = models.BinaryField()
-    """The batch itself; see `pricing.batch`."""
+    """The batch itself; see `pricing.publish.batch`."""
     revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
     """What it became when it was released."""
 

@@ -10,10 +10,11 @@ import json
 from dataclasses import dataclass, fields
 from typing import Any
 
-from pricing import accelerators, catalog, discovery
-from pricing.invalid_input import InvalidInput
-from pricing.offer_table import OfferTable, Rows
-from pricing.snapshot import Catalog
+from pricing import catalog, discovery
+from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.snapshot import Catalog
 
 ORDERINGS = ("usd_per_accelerator_hour", "usd_per_hour")
 _NAMES = {

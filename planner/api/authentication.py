@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from planner.models import Access, access_of
-from planner.services.tokens import access_of_token
+from planner.services.teams.tokens import access_of_token
 
 
 class BearerAuthentication(BaseAuthentication):

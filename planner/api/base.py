@@ -20,9 +20,9 @@ from planner.api.errors import require_length
 from planner.api.idempotency import idempotent
 from planner.api.permissions import SignedIn
 from planner.models import Access, Team
-from planner.services.permissions import EDIT, VIEW, Need, require, require_scope
-from pricing.invalid_input import InvalidInput
-from pricing.rest import Query, check_if_match, etag_of, is_not_modified, not_modified
+from planner.services.teams.permissions import EDIT, VIEW, Need, require, require_scope
+from pricing.api.rest import Query, check_if_match, etag_of, is_not_modified, not_modified
+from pricing.common.invalid_input import InvalidInput
 
 Values = dict[str, Any]
 

@@ -11,8 +11,8 @@ from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from planner.services.errors import StaleError, WrongStateError
-from pricing import rest
+from planner.services.teams.errors import StaleError, WrongStateError
+from pricing.api import rest
 
 
 class LengthRequired(APIException):

@@ -21,8 +21,8 @@ from rest_framework.response import Response
 from planner.api.authentication import access_of_request
 from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
-from pricing.invalid_input import InvalidInput
-from pricing.rest import Conflict
+from pricing.api.rest import Conflict
+from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
 KEPT = dt.timedelta(hours=24)

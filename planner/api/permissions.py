@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from planner.api.authentication import access_of_request
 from planner.models import Scope
-from planner.services.permissions import require_scope
+from planner.services.teams.permissions import require_scope
 
 
 class MarketAccess(BasePermission):

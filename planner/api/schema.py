@@ -11,7 +11,7 @@ from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 
 from planner.api.idempotency import HEADER
-from pricing.rest import PROBLEM_JSON, ProblemSerializer
+from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
 
 _KEY = OpenApiParameter(
     HEADER,
@@ -107,7 +107,7 @@ class PlannerSchema(AutoSchema):
 class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
     """The pure core's pydantic models as they are read, defaults left out allowed."""
 
-    target_class = "planner.validation.RequestModel"
+    target_class = "planner.contract.validation.RequestModel"
     match_subclasses = True
     priority = 1
 

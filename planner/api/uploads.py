@@ -10,7 +10,7 @@ from rest_framework.exceptions import UnsupportedMediaType
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 
-from pricing.rest import PayloadTooLarge, check_length
+from pricing.api.rest import PayloadTooLarge, check_length
 
 STREAM = "stream"
 """Where the body of a file is found in `request.data`."""

@@ -9,14 +9,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.capacity_plan import solve
-from planner.costing.charges import Calendar
-from planner.costing.ledger import book, capacity_rows, hours_used
-from planner.costing.plan_problem import Plan, PlanProblem, Quota, UnitSource
-from planner.costing.purchase import first_arrival
-from planner.costing.results import Scenario, ScenarioKey
-from planner.costing.source import OWNED, Source
-from pricing.offers import PurchaseOption
+from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.ownership import first_arrival
+from planner.costing.optimizer.problem import Plan, PlanProblem, Quota, UnitSource
+from planner.costing.optimizer.solve import solve
+from planner.costing.results.ledger import book, capacity_rows, hours_used
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from pricing.market.offers import PurchaseOption
 
 Floats = NDArray[np.float64]
 

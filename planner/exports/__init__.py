@@ -10,7 +10,7 @@ from typing import Any
 from planner.exports.csv_export import as_csv
 from planner.exports.focus import as_focus
 from planner.exports.rows import Answer, Context
-from planner.exports.standing import context_of
+from planner.exports.saved_context import context_of
 from planner.exports.workbook import as_workbook
 
 __all__ = ["FORMATS", "Context", "Format", "context_of", "export"]

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from planner.exports.rows import Answer, Context, cost_rows
-from planner.exports.safe import text_cell
+from planner.exports.spreadsheet_text import text_cell
 
 STANDING = ("saved_comparison", "state", "state_by", "state_at")
 """On every row, since a row is what is copied elsewhere."""

@@ -21,7 +21,7 @@ from planner.answer import month_of
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Answer, Context, feasible
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 Cells = dict[str, Any]
 CENT = Decimal("0.01")

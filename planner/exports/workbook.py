@@ -17,8 +17,8 @@ from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
 from planner.answer import month_of
 from planner.exports import workbook_inputs as inputs
-from planner.exports.book import OPTIONS, Book, Cell, Column
 from planner.exports.rows import Answer, Context, Step, cost_rows, feasible
+from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
 
 
 def as_workbook(answer: Answer, context: Context) -> bytes:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from planner.answer import month_of
-from planner.exports.book import Book, Cell, Column, number
 from planner.exports.rows import Answer, Context
+from planner.exports.workbook_sheets import Book, Cell, Column, number
 
 DISCOUNT_RATE = "finance.discount_rate_per_year"
 DEMAND = "Demand"

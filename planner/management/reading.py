@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pricing import plain_json
-from pricing.invalid_input import InvalidInput
+from pricing.common import strict_json
+from pricing.common.invalid_input import InvalidInput
 
 MAX_REQUEST_BYTES = 10_000_000
 """Largest request that is read."""
@@ -21,7 +21,7 @@ def read_request(name: str) -> dict[str, Any]:
     kind = Path(name).suffix.lower()
     is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
     try:
-        found = plain_json.loads(text) if is_json else tomllib.loads(text)
+        found = strict_json.loads(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         form = "JSON" if is_json else "TOML"
         raise InvalidInput("file", f"{name} is not {form}: {error}") from error

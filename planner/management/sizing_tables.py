@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from planner.management.tables import WIDTH
-from planner.sizing.calibration import Calibration
+from planner.sizing.calibration.calibration import Calibration
 from planner.sizing.estimate import Estimate
 
 SHOWN_CANDIDATES = 15

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from planner.comparison import Comparison
-from planner.costing.results import Scenario
+from planner.costing.results.scenario_result import Scenario
 
 WIDTH = 110
 """Characters of a line; the same on every terminal, so that outputs can be compared."""

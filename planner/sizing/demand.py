@@ -10,15 +10,20 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.sizing.candidates import lay_out_everywhere, lay_out_on, placed, reference_of
-from planner.sizing.fitness import considered, exclusion, notes_on
-from planner.sizing.hours import TrainingSize
-from planner.sizing.schedule import Schedule, Sized, Window, windows_of
-from planner.sizing.work import work_of
-from planner.sizing.workload import AcceleratorHours, Samples, Training
-from pricing.accelerators import get, resolve
-from pricing.invalid_input import InvalidInput
-from pricing.offers import HOURS_PER_MONTH
+from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.sizing.candidates.candidates import (
+    lay_out_everywhere,
+    lay_out_on,
+    placed,
+    reference_of,
+)
+from planner.sizing.candidates.fitness import considered, exclusion, notes_on
+from planner.sizing.footprint.training_flops import work_of
+from planner.sizing.runs.schedule import Schedule, Sized, Window, windows_of
+from planner.sizing.runs.training_run import TrainingSize
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get, resolve
+from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from planner.sizing.demand import Candidate, Demand
-from planner.sizing.measured import MIXED
-from planner.sizing.relative import throughput_index
-from pricing.accelerators import get
+from planner.sizing.evidence.measured_throughput import MIXED
+from planner.sizing.performance.relative_throughput import throughput_index
+from pricing.market.accelerators import get
 
 WORKLOAD_CLASS = "nlp"
 """Class of work by which bare accelerator-hours are converted: transformers in mixed precision."""
@@ -21,7 +21,7 @@ def with_equivalents(demand: Demand, accelerators: Iterable[str]) -> Demand:
 
     >>> import datetime as dt
     >>> from planner.sizing.demand import demand_of
-    >>> from planner.sizing.workload import AcceleratorHours
+    >>> from planner.contract.request.workload import AcceleratorHours
     >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="H100 SXM",
     ...                          hours_per_month=[730])
     >>> both = with_equivalents(demand_of(hours, dt.date(2027, 1, 1), 1), ["nvidia-a100-80gb-sxm"])

@@ -11,22 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from planner.sizing.candidates import (
-    lay_out_everywhere,
-    lay_out_on,
-    placed,
-    reference_of,
-    size_of,
-)
-from planner.sizing.confidence import has_given_throughput
-from planner.sizing.cpu import cpu_note
-from planner.sizing.demand import demand_of, method_of, nothing_fits
-from planner.sizing.figures import figures
-from planner.sizing.fitness import PREFERRED, notes_on
-from planner.sizing.inference import serving
-from planner.sizing.ranking import Ranked, rank
-from planner.sizing.schedule import Sized, Window, windows_of
-from planner.sizing.workload import (
+from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
     Run,
@@ -35,10 +20,25 @@ from planner.sizing.workload import (
     Training,
     Workload,
 )
-from planner.validation import RequestModel, parse
-from pricing.accelerators import Accelerator, all_accelerators, get, resolve
-from pricing.invalid_input import InvalidInput
-from pricing.offers import HOURS_PER_MONTH
+from planner.contract.validation import RequestModel, parse
+from planner.sizing.candidates.candidates import (
+    lay_out_everywhere,
+    lay_out_on,
+    placed,
+    reference_of,
+    size_of,
+)
+from planner.sizing.candidates.cpu import cpu_note
+from planner.sizing.candidates.fitness import PREFERRED, notes_on
+from planner.sizing.candidates.ranking import Ranked, rank
+from planner.sizing.demand import demand_of, method_of, nothing_fits
+from planner.sizing.footprint.serving_memory import serving
+from planner.sizing.performance.confidence import has_given_throughput
+from planner.sizing.runs.run_figures import figures
+from planner.sizing.runs.schedule import Sized, Window, windows_of
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
+from pricing.market.offers import HOURS_PER_MONTH
 
 OPEN_START = dt.date(2000, 1, 1)
 """First month where only an estimate is asked for; which one it is changes nothing, 2026."""

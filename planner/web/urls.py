@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from planner.web.views import (
-    accelerators,
-    calibrate,
-    compare,
-    futures,
-    hardware,
-    market,
-    plan,
-    site,
-)
+from planner.web import site
+from planner.web.market.views import hardware, market
+from planner.web.plan.views import accelerators, calibrate, compare, plan, samples
 
 urlpatterns = [
     path("", site.start, name="start"),
     path("plan/", plan.plan, name="plan"),
     path("plan/live/", plan.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
-    path("plan/futures/", futures.start, name="futures-start"),
-    path("plan/futures/<uuid:pk>/", futures.show, name="futures"),
-    path("plan/futures/<uuid:pk>/cancel/", futures.cancel, name="futures-cancel"),
+    path("plan/futures/", samples.start, name="futures-start"),
+    path("plan/futures/<uuid:pk>/", samples.show, name="futures"),
+    path("plan/futures/<uuid:pk>/cancel/", samples.cancel, name="futures-cancel"),
     path("compare/", compare.compare, name="compare"),
     path("compare/keep/", compare.keep, name="compare-keep"),
     path("compare/clear/", compare.clear, name="compare-clear"),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.account import Account, Outcome
 from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
 from pricing.bundled.machine import machine
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.offers import PurchaseOption
-from pricing.shapes import Shape
+from pricing.market.machine_types import Shape
+from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/aws.csv"
 ZONES = "data/prices/aws_spot_by_az.csv"

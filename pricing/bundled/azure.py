@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pricing.bundled.account import Account, Outcome
 from pricing.bundled.draft import Draft, offer_of, split, standing
 from pricing.bundled.machine import machine
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.offers import PurchaseOption
-from pricing.shapes import Shape
+from pricing.market.machine_types import Shape
+from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/azure.csv"
 

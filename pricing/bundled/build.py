@@ -8,19 +8,19 @@ from itertools import repeat
 from pathlib import Path
 from typing import Any
 
-from pricing.amounts import quantized
-from pricing.batch import Batch
 from pricing.bundled import aws, azure, extras, gcp, gcp_tpu, history, places
-from pricing.bundled.account import Account, Outcome
-from pricing.bundled.doubts import newest_of_each, sound
 from pricing.bundled.draft import Draft, ready, settle
 from pricing.bundled.gcp import Market
-from pricing.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.interruptions import Band
-from pricing.offers import Offer
-from pricing.provider import SkippedRow
-from pricing.snapshot import Region
-from pricing.storage_prices import StoragePrice
+from pricing.bundled.plausibility import newest_of_each, sound
+from pricing.bundled.row_audit import Account, Outcome
+from pricing.common.amounts import quantized
+from pricing.ingest.provider import SkippedRow
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.interruptions import Band
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Region
+from pricing.market.storage_prices import StoragePrice
+from pricing.publish.batch import Batch
 
 ORIGIN = "bundled"
 NOTES = (

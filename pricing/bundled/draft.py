@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from pricing.bundled.account import Account, Outcome
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, day
-from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.shapes import Shape
+from pricing.market.machine_types import Shape
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 LAST_OLD_YEAR = 2020
 """Prices of this year and before are last known prices, whatever the machine."""

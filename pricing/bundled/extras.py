@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.account import Account, Outcome
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.interruptions import Band
-from pricing.storage_prices import StoragePrice
+from pricing.market.interruptions import Band
+from pricing.market.storage_prices import StoragePrice
 
 INTERRUPTIONS = "data/prices/aws_spot_advisor.csv"
 STORAGE = "data/prices/gcp_storage_egress.csv"

@@ -15,12 +15,12 @@ from typing import Any
 
 import zstandard
 
-from pricing import interruptions, storage_prices
 from pricing.bundled.build import Bundle, report
-from pricing.exchange_rates import ExchangeRate
-from pricing.offer_rows import OFFER_COLUMNS, to_row
-from pricing.offers import Offer
-from pricing.snapshot import Region
+from pricing.market import interruptions, storage_prices
+from pricing.market.exchange_rates import ExchangeRate
+from pricing.market.offer_rows import OFFER_COLUMNS, to_row
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Region
 
 FOLDER = Path(__file__).resolve().parent.parent / "data"
 OFFERS = "offers.csv.zst"

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from pricing import shapes
-from pricing.bundled.account import Account, Outcome
 from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
 from pricing.bundled.machine import machine
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, day, read
-from pricing.offers import PurchaseOption
-from pricing.shapes import AttachedShape
+from pricing.market import machine_types
+from pricing.market.machine_types import AttachedShape
+from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/gcp.csv"
 HOSTS = "data/prices/gcp_hosts_n1.csv"
@@ -52,7 +52,7 @@ class Market:
     def offers(self, region: str, name: str) -> bool:
         """Whether a machine, or an attachable accelerator, can be had in a region."""
         known = self.listed.get((region, name))
-        return region in shapes.offered().get(name, frozenset()) if known is None else known
+        return region in machine_types.offered().get(name, frozenset()) if known is None else known
 
 
 def drafts(folder: Path, account: Account, market: Market) -> Iterator[Draft]:
@@ -82,11 +82,11 @@ def _accelerator(row: Row, market: Market, account: Account) -> Iterator[Draft]:
     """An accelerator alone: its host comes on top, or the price stays out."""
     name = row["instance_type"]
     if name in SLICES:
-        shape = shapes.find("gcp", SLICES[name])
+        shape = machine_types.find("gcp", SLICES[name])
         count = None if shape is None else shape.accelerator_count
         yield from _machine(row, SLICES[name], Decimal(int(count or 0)), market, account)
         return
-    found = [s for s in shapes.attached_shapes() if s.accelerator_type == name]
+    found = [s for s in machine_types.attached_shapes() if s.accelerator_type == name]
     hosted = [s for s in found if s.host.startswith(HOST_SERIES)]
     made = [draft for shape in hosted for draft in _attached(row, shape, market, account)]
     if not made:

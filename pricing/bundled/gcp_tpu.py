@@ -8,12 +8,12 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from pricing import shapes
-from pricing.bundled.account import Account, Outcome
 from pricing.bundled.draft import Draft, with_note
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, day, read
-from pricing.offers import Offer, PurchaseOption
-from pricing.shapes import TpuSlice
+from pricing.market import machine_types
+from pricing.market.machine_types import TpuSlice
+from pricing.market.offers import Offer, PurchaseOption
 
 PRICES = "data/prices/gcp_tpu.csv"
 
@@ -56,7 +56,7 @@ def _slices(row: Row) -> Iterator[TpuSlice]:
     generation = _GENERATION.match(row["tpu"])
     accelerator = f"google-tpu-{generation.group()}" if generation else ""
     whole = _WHOLE_SLICE in row["basis"]
-    for one in shapes.tpu_slices():
+    for one in machine_types.tpu_slices():
         if one.name == row["tpu"] if whole else one.accelerator == accelerator:
             yield one
 
@@ -86,5 +86,5 @@ def _draft(row: Row, one: TpuSlice, option: PurchaseOption, price: Decimal) -> D
 def _is_offered(region: str, one: TpuSlice) -> bool:
     if not one.machine_types:
         return False
-    listed = shapes.offered().items()
+    listed = machine_types.offered().items()
     return any(region in where for name, where in listed if name.startswith(one.machine_types))

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.amounts import quantized
-from pricing.bundled.account import Account, Outcome
 from pricing.bundled.draft import Terms, offer_of, standing
 from pricing.bundled.gcp import Market
 from pricing.bundled.machine import machine
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.shapes import Shape
+from pricing.common.amounts import quantized
+from pricing.market.machine_types import Shape
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 AWS = "data/history/aws_price_changes_us_east_1.csv"
 AZURE = "data/history/azure_prices_history_radar.csv"

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pricing import history, models, reference, refresh, store
+from pricing import models
 from pricing.bundled import files
 from pricing.bundled.build import ORIGIN, batches, skipped
-from pricing.refresh import Batch
+from pricing.publish import history, refresh
+from pricing.publish.refresh import Batch
+from pricing.storage import reference, store
 
 
 class CatalogNotLoadedError(Exception):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pricing import shapes
-from pricing.bundled.account import Outcome
-from pricing.shapes import Shape
+from pricing.bundled.row_audit import Outcome
+from pricing.market import machine_types
+from pricing.market.machine_types import Shape
 
 _DEDICATED_HOST = re.compile(r"_Type\d+$")
 
@@ -17,7 +17,7 @@ def machine(provider: str, name: str) -> tuple[Shape | None, Outcome, str]:
     >>> machine("azure", "Standard_NP10s")[1:]
     (<Outcome.NO_ACCELERATOR: 'no deep-learning accelerator'>, 'Standard_NP10s')
     """
-    shape = shapes.find(provider, name)
+    shape = machine_types.find(provider, name)
     if shape is None:
         return None, _unknown(name), name
     if not shape.accelerator:

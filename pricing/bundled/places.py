@@ -12,11 +12,11 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from pricing.bundled.account import Account, Outcome
+from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.exchange_rates import ExchangeRate
-from pricing.invalid_input import InvalidInput
-from pricing.snapshot import Region
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate
+from pricing.market.snapshot import Region
 
 REGIONS = "data/specs/regions.csv"
 CARBON = "data/specs/grid_carbon.csv"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 
 @dataclass(frozen=True)

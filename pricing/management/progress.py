@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from pricing.refresh import Listener, Result, Silent
+from pricing.publish.refresh import Listener, Result, Silent
 
 _PLAIN_EVERY_S = 10.0
 """Plain lines come no more often than this for each provider, s."""

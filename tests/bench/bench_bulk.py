@@ -34,7 +34,7 @@ REPEATS = 1 if SHORT else 5
 CHILD = """
 import datetime as dt, json, sys, time
 from ijson.backends import yajl2_c
-from pricing.offers import Offer
+from pricing.market.offers import Offer
 from pricing.providers.aws.bulk_files import region_offers
 from pricing.providers.aws.machines import Machines
 from pricing.providers.aws.offer_file import CHUNK_BYTES

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from planner.comparison import compare
-from pricing import history
 from pricing.bundled import files
-from pricing.exchange_rates import ExchangeRates
-from pricing.offers import Offer
-from pricing.snapshot import Catalog
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
+from pricing.publish import history
 from tests.bench.row import SHORT, Row
 
 TODAY = dt.date(2026, 11, 20)

@@ -1,4 +1,4 @@
-"""The capacity plan and the hourly load against HiGHS left alone with the same problem."""
+"""The capacity plan against HiGHS left alone with the same problem."""
 
 from __future__ import annotations
 
@@ -6,19 +6,17 @@ import statistics
 import time
 from dataclasses import replace
 
-import highspy
 import numpy as np
 
-from planner.costing.capacity_plan import solve
-from planner.costing.plan_columns import StartColumns, continuous_columns
-from planner.costing.plan_highs import LinearProgram
-from planner.costing.plan_hours import HourSource, dispatch_hours
-from planner.costing.plan_problem import PlanProblem
-from planner.costing.plan_pruning import prune
-from planner.costing.plan_rows import lay_out
+from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.presolve import prune
+from planner.costing.optimizer.problem import PlanProblem
+from planner.costing.optimizer.solve import solve
+from planner.costing.optimizer.variables import StartColumns, continuous_columns
 from tests.bench.row import SHORT, Row, median_ms
-from tests.planner.costing.plain_milp import proven_optimum
-from tests.planner.costing.plan_instances import market, medium
+from tests.planner.costing.optimizer.plain_milp import proven_optimum
+from tests.planner.costing.optimizer.plan_instances import market, medium
 
 SEEDS = range(2) if SHORT else range(5)
 OFFERS = 2_000
@@ -77,59 +75,6 @@ def proven() -> Row:
     return Row(f"{len(PROVEN)} plans, against HiGHS proving them", ours, floor, hold, ok)
 
 
-def hourly_ms(load: np.ndarray, sources: list[HourSource]) -> tuple[float, float]:
-    """The model with a column per source and hour, fractions of units allowed: ms and optimum."""
-    hours, kinds = load.size, len(sources)
-    held = [i for i, source in enumerate(sources) if not source.is_rented]
-    columns = np.arange(hours * kinds).reshape(kinds, hours)
-    serve = columns.T.ravel()
-    values = np.tile([s.capacity for s in sources], hours)
-    most = np.concatenate([np.stack([columns[i], np.full(hours, hours * kinds + n)], 1).ravel()
-                           for n, i in enumerate(held)])  # fmt: skip
-    starts = np.concatenate(
-        [kinds * np.arange(hours), hours * kinds + 2 * np.arange(hours * len(held))]
-    )
-    cost = np.concatenate(
-        [np.repeat([s.hour_cost for s in sources], hours), [sources[i].unit_cost for i in held]]
-    )
-    lower = np.concatenate([load, np.full(hours * len(held), -np.inf)])
-    upper = np.concatenate([np.full(hours, np.inf), np.zeros(hours * len(held))])
-    began = time.perf_counter()
-    highs = highspy.Highs()
-    highs.setOptionValue("output_flag", False)
-    highs.passModel(
-        cost.size, lower.size, serve.size + most.size,
-        int(highspy.MatrixFormat.kRowwise), int(highspy.ObjSense.kMinimize), 0.0,
-        cost, np.zeros(cost.size), np.full(cost.size, np.inf), lower, upper,
-        starts.astype(np.int32), np.concatenate([serve, most]).astype(np.int32),
-        np.concatenate([values, np.tile([1.0, -1.0], hours * len(held))]),
-        np.zeros(cost.size, np.int32),
-    )  # fmt: skip
-    highs.run()
-    return 1e3 * (time.perf_counter() - began), highs.getInfo().objective_function_value
-
-
-def a_year() -> Row:
-    """8,760 hours whose levels are whole nodes, so that fractions of units gain nothing."""
-    random = np.random.default_rng(0)
-    waves = 60 + 30 * np.sin(np.arange(8_760) / 24 * 2 * np.pi) + random.normal(0, 10, 8_760)
-    load = 8.0 * np.ceil(np.maximum(waves, 0.0) / 8)
-    sources = [
-        HourSource("rent", 8.0, 24.0),
-        HourSource("year", 8.0, 0.0, 90_000.0),
-        HourSource("server", 8.0, 2.0, 60_000.0),
-        HourSource("old", 8.0, 6.0, 30_000.0),
-    ]
-    ours = median_ms(lambda: dispatch_hours(load, sources))
-    floor, optimum = hourly_ms(load, sources)
-    plan = dispatch_hours(load, sources)
-    apart = np.inf if plan is None else abs(plan.cost / optimum - 1)
-    hold = f"<= 50 ms, the same cost to 1e-6 ({apart:.0e} apart)"
-    return Row(
-        "a year of hours, against a model of each", ours, floor, hold, ours <= 50 and apart <= 1e-6
-    )
-
-
 def bench() -> list[Row]:
     mixed = {months: [market(s, months, OFFERS, mixed=True) for s in SEEDS] for months in (36, 60)}
     servers = [market(seed, 60, OFFERS, mixed=False) for seed in SEEDS]
@@ -140,5 +85,4 @@ def bench() -> list[Row]:
         row("mixed sizes, every limit, 36 months", mixed[36], gap=GAP, ms=50),
         row("mixed sizes, every limit, 60 months", mixed[60], gap=GAP, ms=250),
         proven(),
-        a_year(),
     ]

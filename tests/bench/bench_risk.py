@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.exposure import Exposure
-from planner.costing.risk import Spread, draw, simulate
+from planner.costing.analysis.monte_carlo import Spread, draw, simulate
+from planner.costing.analysis.plan_exposure import Exposure
 from tests.bench.row import SHORT, Row, median_ms
 
 Floats = NDArray[np.float64]

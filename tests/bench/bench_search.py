@@ -8,8 +8,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from pricing.offer_table import Coded, OfferTable
-from pricing.offers import Offer
+from pricing.market.offer_table import Coded, OfferTable
+from pricing.market.offers import Offer
 from tests.bench.row import SHORT, Row, median_ms
 
 SIZES = (20_000, 200_000) if SHORT else (50_000, 2_000_000)

@@ -7,10 +7,10 @@ import statistics
 import time
 from collections.abc import Callable
 
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
 from planner.sizing.estimate import EstimateRequest, estimate
-from planner.sizing.published import published_runs
-from planner.sizing.workload import Training
-from planner.validation import parse
+from planner.sizing.evidence.published_runs import published_runs
 from tests.bench import sizing_report as report
 from tests.bench.row import Row
 

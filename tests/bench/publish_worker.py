@@ -24,10 +24,11 @@ django.setup()
 from django.core.management import call_command  # noqa: E402
 from django.db import connection, transaction  # noqa: E402
 
-from pricing import bulk, publication  # noqa: E402
-from pricing.batch import Batch  # noqa: E402
+from pricing.market.offers import Offer, PurchaseOption  # noqa: E402
 from pricing.models import Price  # noqa: E402
-from pricing.offers import Offer, PurchaseOption  # noqa: E402
+from pricing.publish import publication  # noqa: E402
+from pricing.publish.batch import Batch  # noqa: E402
+from pricing.storage import bulk  # noqa: E402
 
 DAY = dt.date(2026, 9, 1)
 COLUMNS = (

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.sizing.goodput import goodput_of
-from planner.sizing.measured import Measurement, measurements
-from planner.sizing.memory import min_accelerators
-from planner.sizing.published import PublishedRun, published_runs
-from planner.sizing.relative import comparable, fit_index
-from planner.sizing.samples import size_samples
-from planner.sizing.throughput import (
+from planner.contract.request.workload import Samples
+from planner.sizing.evidence.measured_throughput import Measurement, measurements
+from planner.sizing.evidence.published_runs import PublishedRun, published_runs
+from planner.sizing.footprint.memory import min_accelerators
+from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR
+from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.relative_throughput import comparable, fit_index
+from planner.sizing.performance.throughput import (
     calibrate,
     held_out_log_errors,
     level_of,
@@ -29,9 +30,8 @@ from planner.sizing.throughput import (
     small_model_share,
     training_of,
 )
-from planner.sizing.work import RECOMPUTE_FACTOR
-from planner.sizing.workload import Samples
-from pricing.accelerators import get
+from planner.sizing.runs.sample_run import size_samples
+from pricing.market.accelerators import get
 
 PLAIN_MFU = 0.35
 """What the floor assumes of every run: 6 N D at one MFU."""

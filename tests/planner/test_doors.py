@@ -13,7 +13,7 @@ import pytest
 from django.core.management import call_command
 from django.urls import reverse
 
-from planner.web.address import flatten
+from planner.web.common.query_codec import flatten
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import market
 

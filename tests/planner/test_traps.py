@@ -13,11 +13,11 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from planner.exports.safe import text_cell
+from planner.exports.spreadsheet_text import text_cell
 from planner.sizing.estimate import estimate
-from pricing.accelerators import get
-from pricing.invalid_input import InvalidInput
-from pricing.offers import HOURS_PER_MONTH
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+from pricing.market.offers import HOURS_PER_MONTH
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import H100, catalog, offer
 from tests.planner.workspace import Workspace

@@ -20,9 +20,10 @@ from planner.models import (
     Team,
     access_of,
 )
-from planner.services import projects, saved, tokens
-from pricing.batch import Batch
-from pricing.publication import publish
+from planner.services.projects import projects, saved_comparisons
+from planner.services.teams import tokens
+from pricing.publish.batch import Batch
+from pricing.publish.publication import publish
 from tests.planner.costing.market_of import H100, offer
 
 SEEN = dt.date(2026, 11, 1)
@@ -101,4 +102,6 @@ class Workspace:
 
     def saved(self, project: Project | None = None, **values: Any) -> SavedComparison:
         project = project or self.project()
-        return saved.save_comparison(self.access(), project, name="First plan", **values)
+        return saved_comparisons.save_comparison(
+            self.access(), project, name="First plan", **values
+        )

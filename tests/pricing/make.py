@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pricing.offers import Offer, PurchaseOption
+from pricing.market.offers import Offer, PurchaseOption
 
 H100 = "nvidia-h100-80gb-sxm"
 A100 = "nvidia-a100-80gb-sxm"

@@ -7,9 +7,10 @@ from decimal import Decimal
 import pytest
 from django.urls import reverse
 
-from pricing import publication, store
-from pricing.batch import Batch
 from pricing.models import HeldBatch, RefreshRun, Revision
+from pricing.publish import publication
+from pricing.publish.batch import Batch
+from pricing.storage import store
 from tests.pricing.make import A100, offer
 
 pytestmark = pytest.mark.django_db

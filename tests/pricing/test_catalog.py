@@ -6,11 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from pricing import catalog, history, publication, reference
-from pricing.batch import Batch
-from pricing.exchange_rates import ExchangeRate
-from pricing.invalid_input import InvalidInput
-from pricing.snapshot import Region
+from pricing import catalog
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate
+from pricing.market.snapshot import Region
+from pricing.publish import history, publication
+from pricing.publish.batch import Batch
+from pricing.storage import reference
 from tests.pricing.make import A100, offer
 
 pytestmark = pytest.mark.django_db

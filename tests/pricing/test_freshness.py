@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from pricing import publication
-from pricing.batch import Batch
 from pricing.freshness import freshness
 from pricing.models import HeldBatch, RefreshRun
+from pricing.publish import publication
+from pricing.publish.batch import Batch
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db

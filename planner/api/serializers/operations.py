@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from planner.api.serializers.fields import ObjectField, ObjectsField, name_field
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
-from pricing.rest import StrictSerializer
+from pricing.api.rest import StrictSerializer
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
 

@@ -21,8 +21,8 @@ from planner.models import (
     Scenario,
     State,
 )
-from planner.services.saved import is_stale
-from pricing.rest import StrictSerializer
+from planner.services.projects.saved_comparisons import is_stale
+from pricing.api.rest import StrictSerializer
 
 _DATES = ("created_at", "updated_at", "version")
 

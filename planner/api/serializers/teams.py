@@ -22,9 +22,9 @@ from planner.models import (
     ServerQuote,
     Team,
 )
-from planner.services.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
-from planner.services.tokens import MAX_TOKEN_DAYS
-from pricing.rest import StrictSerializer
+from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
+from planner.services.teams.tokens import MAX_TOKEN_DAYS
+from pricing.api.rest import StrictSerializer
 
 _DATES = ("created_at", "updated_at", "version")
 

@@ -18,14 +18,15 @@ from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers.fields import ObjectField, ObjectsField
 from planner.api.serializers.operations import JobSerializer
+from planner.contract.request.comparison import ComparisonRequest
 from planner.exports import Context
 from planner.models import Access, Team
-from planner.request import ComparisonRequest
-from planner.services import comparing, jobs
-from planner.services.teams import team_of
+from planner.services.jobs import jobs
+from planner.services.projects import comparisons
+from planner.services.teams.teams import team_of
 from planner.sizing.estimate import EstimateRequest
-from pricing.invalid_input import InvalidInput
-from pricing.rest import Query, StrictSerializer
+from pricing.api.rest import Query, StrictSerializer
+from pricing.common.invalid_input import InvalidInput
 
 TEAM = OpenApiParameter(
     "team", str, description="A team of yours, whose prices and assumptions are inherited."
@@ -45,7 +46,7 @@ class BatchItemSerializer(StrictSerializer):
 
 class BatchSerializer(StrictSerializer):
     items = serializers.ListField(
-        child=BatchItemSerializer(), min_length=1, max_length=comparing.MAX_BATCH
+        child=BatchItemSerializer(), min_length=1, max_length=comparisons.MAX_BATCH
     )
 
 
@@ -94,7 +95,7 @@ class ComparisonsView(MarketView):
         """Compares renting, owning and mixing for one workload."""
         team = self.team(request)
         job = self.job(request, "comparison", {"request": request.data})
-        return job or Response(comparing.answer(request.data, team).answer)
+        return job or Response(comparisons.answer(request.data, team).answer)
 
 
 class ComparisonBatchView(MarketView):
@@ -117,7 +118,7 @@ class ComparisonBatchView(MarketView):
             if key in keys[:index]:
                 raise InvalidInput(f"items.{index}.key", f"{key!r} is given twice")
         job = self.job(request, "comparison_batch", {"items": items})
-        return job or Response({"results": list(comparing.batch(items, team))})
+        return job or Response({"results": list(comparisons.batch(items, team))})
 
 
 class ComparisonExportView(MarketView):
@@ -125,7 +126,7 @@ class ComparisonExportView(MarketView):
     def post(self, request: Request, form: str) -> HttpResponse:
         """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
         team = self.team(request, "scenario")
-        answered = comparing.answer(request.data, team)
+        answered = comparisons.answer(request.data, team)
         context = Context(
             name=str(answered.request.get("name") or "comparison"),
             team=team.name if team else "",
@@ -141,4 +142,4 @@ class EstimatesView(MarketView):
     def post(self, request: Request) -> Response:
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
         Query(request)
-        return Response(comparing.estimated(request.data))
+        return Response(comparisons.estimated(request.data))

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.permissions import MarketAccess
-from pricing.rest import PROBLEM_JSON, etag_of, is_not_modified, not_modified, problem_body
+from pricing.api.rest import PROBLEM_JSON, etag_of, is_not_modified, not_modified, problem_body
 
 
 @cache

@@ -13,10 +13,10 @@ from rest_framework.views import APIView
 
 from planner.api.authentication import access_of_request
 from planner.api.permissions import SignedIn
-from planner.services import held
-from planner.services.refreshing import require_operator
+from planner.services.jobs import quarantine
+from planner.services.jobs.price_refreshes import require_operator
+from pricing.api.rest import CursorPages, Query
 from pricing.models import HeldBatch
-from pricing.rest import CursorPages, Query
 
 
 class HeldBatchSerializer(serializers.ModelSerializer[HeldBatch]):
@@ -77,7 +77,7 @@ class ReleaseView(OperatorView):
     def post(self, request: Request, pk: int) -> Response:
         """Publishes the batch as it was fetched."""
         Query(request)
-        held.release(access_of_request(request), _found(pk))
+        quarantine.release(access_of_request(request), _found(pk))
         return Response(HeldBatchSerializer(_found(pk)).data)
 
 
@@ -87,7 +87,7 @@ class RejectView(OperatorView):
         """Keeps the batch for the record, never to be published."""
         Query(request)
         return Response(
-            HeldBatchSerializer(held.reject(access_of_request(request), _found(pk))).data
+            HeldBatchSerializer(quarantine.reject(access_of_request(request), _found(pk))).data
         )
 
 

@@ -39,9 +39,11 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services import jobs, refreshing, watch, webhooks
-from planner.services.permissions import EDIT, OWN
-from pricing.rest import Query
+from planner.services.alerts import budget_watch
+from planner.services.jobs import jobs, price_refreshes
+from planner.services.teams.permissions import EDIT, OWN
+from planner.services.webhooks import webhooks
+from pricing.api.rest import Query
 
 
 class JobsView(ReadMixin):
@@ -89,11 +91,11 @@ class RefreshesView(APIView):
     def post(self, request: Request) -> Response:
         Query(request)
         access = access_of_request(request)
-        refreshing.require_operator(access)
+        price_refreshes.require_operator(access)
         reader = shapes.RefreshSerializer(data=request.data)
         reader.is_valid(raise_exception=True)
         providers = reader.validated_data.get("providers", [])
-        return accepted(refreshing.start_refresh(access, providers))
+        return accepted(price_refreshes.start_refresh(access, providers))
 
 
 class AlertsView(ReadMixin):
@@ -115,7 +117,7 @@ class AlertsView(ReadMixin):
     @action(detail=True, methods=["post"])
     def acknowledge(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Marks the alert as seen."""
-        return self.answer(watch.acknowledge(self.access, self.get_object()))
+        return self.answer(budget_watch.acknowledge(self.access, self.get_object()))
 
 
 class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

@@ -29,10 +29,13 @@ from planner.api.serializers.operations import JobSerializer
 from planner.api.uploads import CsvParser
 from planner.api.views.teams import ByCreation
 from planner.models import ActualsUpload, Project, Scenario
-from planner.services import actuals, jobs, projects, teams
-from planner.services.actual_overlaps import overlaps
-from planner.services.permissions import EDIT, VIEW
-from pricing.rest import GuardedJSONParser
+from planner.services.actuals import actuals
+from planner.services.actuals.overlaps import overlaps
+from planner.services.jobs import jobs
+from planner.services.projects import projects
+from planner.services.teams import teams
+from planner.services.teams.permissions import EDIT, VIEW
+from pricing.api.rest import GuardedJSONParser
 
 
 class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

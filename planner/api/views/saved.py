@@ -27,9 +27,9 @@ from planner.api.serializers import projects as shapes
 from planner.api.views.teams import ByCreation
 from planner.exports import context_of
 from planner.models import Project, SavedComparison, Scenario, State
-from planner.services import saved as services
-from planner.services.permissions import APPROVE, VIEW
-from planner.services.reprice import catalog_of, reprice
+from planner.services.projects import saved_comparisons as services
+from planner.services.projects.reprice import catalog_of, reprice
+from planner.services.teams.permissions import APPROVE, VIEW
 from pricing import catalog as catalogs
 
 _FROZEN = ("given", "request", "inherited", "assumptions", "answer")

@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from planner.costing.servers import all_servers
-from pricing.rest import Query, etag_of, is_not_modified, not_modified
+from planner.costing.assumptions.reference_servers import all_servers
+from pricing.api.rest import Query, etag_of, is_not_modified, not_modified
 
 _MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
 

@@ -29,9 +29,9 @@ from planner.models import (
     ServerQuote,
     Team,
 )
-from planner.services import teams, tokens
-from planner.services.permissions import OWN, TAKE_PART
-from pricing.rest import CursorPages, Query
+from planner.services.teams import teams, tokens
+from planner.services.teams.permissions import OWN, TAKE_PART
+from pricing.api.rest import CursorPages, Query
 
 
 class ByCreation(CursorPages):

@@ -11,8 +11,8 @@ from django.core.management.base import BaseCommand
 
 from planner.management.reading import read_text
 from planner.management.sizing_tables import calibration_tables
-from planner.sizing.calibration import calibrate
-from pricing.invalid_input import InvalidInput
+from planner.sizing.calibration.calibration import calibrate
+from pricing.common.invalid_input import InvalidInput
 
 MAX_LOG_BYTES = 200_000_000
 """Largest log that is read: about two weeks of one line a second from eight GPUs."""

@@ -13,7 +13,7 @@ from planner.comparison import Comparison, compare
 from planner.management.reading import read_request
 from planner.management.tables import comparison_tables
 from pricing import catalog
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 
 class Command(BaseCommand):

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.services.webhooks import deliver_due
+from planner.services.webhooks.webhooks import deliver_due
 
 
 class Command(BaseCommand):

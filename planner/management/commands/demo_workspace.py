@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from planner.services import demo
+from planner.services import demo_workspace
 from pricing import catalog
 
 
@@ -28,7 +28,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.DEBUG and not options["force"]:
             self.stdout.write("Demo workspace: not made where DEBUG=0; --force makes it.")
-        elif demo.exists():
+        elif demo_workspace.exists():
             self._found(options["new_password"])
         else:
             self._make()
@@ -36,10 +36,10 @@ class Command(BaseCommand):
     def _found(self, new_password: bool) -> None:
         if new_password and settings.DEBUG:
             password = secrets.token_urlsafe(9)
-            demo.set_password(password)
+            demo_workspace.set_password(password)
             self._tell(password)
         else:
-            people = ", ".join(demo.PEOPLE)
+            people = ", ".join(demo_workspace.PEOPLE)
             self.stdout.write(
                 f"Demo workspace: sign in as {people} "
                 "(lost the password? manage.py demo_workspace --new-password)"
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         password = secrets.token_urlsafe(9) if settings.DEBUG else None
         if not catalog.revisions_in_force():
             raise CommandError("The demo workspace needs prices first: manage.py load_catalog")
-        demo.make(password)
+        demo_workspace.make(password)
         if password:
             self._tell(password)
         else:
@@ -57,6 +57,6 @@ class Command(BaseCommand):
 
     def _tell(self, password: str) -> None:
         self.stdout.write(
-            f"Demo workspace: sign in as {', '.join(demo.PEOPLE)}\n"
+            f"Demo workspace: sign in as {', '.join(demo_workspace.PEOPLE)}\n"
             f"with the password {password} (shown this once)"
         )

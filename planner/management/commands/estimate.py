@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand
 from planner.management.reading import read_request
 from planner.management.sizing_tables import estimate_tables
 from planner.sizing.estimate import estimate
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 
 class Command(BaseCommand):

@@ -9,9 +9,10 @@ from django import forms
 
 from planner.models import BudgetPeriod, Project, Role, Scope, WebhookEvent
 from planner.models.team import NAME_LENGTH
-from planner.services.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
-from planner.services.tokens import MAX_TOKEN_DAYS
-from planner.web.choices import choices_of
+from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
+from planner.services.teams.tokens import MAX_TOKEN_DAYS
+from planner.web.common.base_form import Form
+from planner.web.common.choices import choices_of
 from pricing.discovery import all_providers
 
 NOTE_LENGTH = 2000
@@ -38,19 +39,6 @@ SCOPE_WORDS = {
     Scope.APPROVE: "approve plans",
     Scope.REFRESH: "refresh prices (operators)",
 }
-
-
-class Form(forms.Form):
-    """Fields with a unit behind the box, ids that stay apart on a page with several forms."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("label_suffix", "")
-        kwargs.setdefault("auto_id", f"{type(self).__name__.removesuffix('Form').lower()}-%s")
-        super().__init__(*args, **kwargs)
-
-    def unit(self, **units: str) -> None:
-        for name, unit in units.items():
-            self.fields[name].unit = unit  # type: ignore[attr-defined]
 
 
 def _name(label: str, **options: Any) -> forms.CharField:
@@ -247,16 +235,6 @@ class WebhookForm(Form):
 class WebhookChangeForm(WebhookForm):
     active = forms.BooleanField(label="Active", required=False)
     version = _version()
-
-
-class LogForm(Form):
-    """A log of nvidia-smi."""
-
-    log = forms.FileField(
-        label="Log",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,.txt,.log,text/csv,text/plain"}),
-        allow_empty_file=True,
-    )
 
 
 class RefreshForm(Form):

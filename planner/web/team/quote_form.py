@@ -8,8 +8,8 @@ from django import forms
 
 from planner.models import ServerQuote
 from planner.models.team import NAME_LENGTH
-from planner.web.choices import choices_of
-from planner.web.team.forms import Form
+from planner.web.common.base_form import Form
+from planner.web.common.choices import choices_of
 
 _SERVER = (
     "server",

@@ -9,7 +9,7 @@ from django.template import Context
 from django.urls import reverse
 
 from planner.models import Role, State, Team
-from planner.web.team.current import access_to, my_teams
+from planner.web.common.current_team import access_to, my_teams
 
 register = template.Library()
 

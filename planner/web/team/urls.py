@@ -5,18 +5,18 @@ from __future__ import annotations
 from django.urls import URLPattern, URLResolver, include, path, register_converter
 
 from planner.exports import FORMATS
-from planner.web import resume
+from planner.web.common import resume
 from planner.web.team.views import (
     audit,
     home,
     integrations,
     operator,
-    overlay,
     people,
     projects,
     quotes,
     saved,
     saving,
+    team_rates,
 )
 
 
@@ -49,8 +49,8 @@ _project = [
 ]
 
 _settings = [
-    path("", overlay.settings, name="team-settings"),
-    path("prices/", overlay.prices, name="team-prices"),
+    path("", team_rates.settings, name="team-settings"),
+    path("prices/", team_rates.prices, name="team-prices"),
     path("members/", people.members, name="team-members"),
     path("members/<uuid:pk>/role/", people.change_role, name="member-role"),
     path("members/<uuid:pk>/remove/", people.remove, name="member-remove"),

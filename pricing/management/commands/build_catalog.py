@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from pricing.bundled import files
 from pricing.bundled.build import Bundle, build, report
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 
 class Command(BaseCommand):

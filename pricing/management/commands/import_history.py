@@ -8,14 +8,14 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pricing import history
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
+from pricing.publish import history
 
 
 class Command(BaseCommand):
     help = (
-        "Put the dated prices of a CSV file (columns of pricing.offer_rows, plain or .gz, .xz, "
-        ".zst) in the place of each provider's history. `as_of` is the day a price began."
+        "Put the dated prices of a CSV file (columns of pricing.market.offer_rows, plain or "
+        ".gz, .xz, .zst) in the place of each provider's history. `as_of` is the day a price began."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

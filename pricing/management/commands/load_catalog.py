@@ -10,8 +10,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from pricing.bundled import files
 from pricing.bundled.load import CatalogNotLoadedError, load
-from pricing.invalid_input import InvalidInput
-from pricing.provider import ProviderUnavailable
+from pricing.common.invalid_input import InvalidInput
+from pricing.ingest.provider import ProviderUnavailable
 
 
 class Command(BaseCommand):

@@ -13,11 +13,12 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from pricing import accelerators, reference
+from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import all_providers, named
-from pricing.invalid_input import InvalidInput
-from pricing.provider import FetchContext
-from pricing.quotas import Pulled, pull
+from pricing.ingest.provider import FetchContext
+from pricing.ingest.quotas import Pulled, pull
+from pricing.market import accelerators
+from pricing.storage import reference
 
 DEADLINE_S = 600.0
 """Longest time of a run, s."""

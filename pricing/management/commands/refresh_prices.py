@@ -13,13 +13,14 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from pricing import reference, refresh, report
+from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import all_providers, named
-from pricing.endpoints import Secrets
 from pricing.freshness import freshness
-from pricing.invalid_input import InvalidInput
+from pricing.ingest.endpoints import Secrets
+from pricing.ingest.recording import recorded
 from pricing.management.progress import watch
-from pricing.recording import recorded
+from pricing.publish import refresh, report
+from pricing.storage import reference
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""

@@ -11,9 +11,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pricing.http import Pages
-from pricing.offers import Offer
-from pricing.provider import FetchContext, NotRead, SkippedRow
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import FetchContext, NotRead, SkippedRow
+from pricing.market.offers import Offer
 from pricing.providers.aws import api, bulk_files, quotas
 from pricing.providers.aws.calls import Calls
 

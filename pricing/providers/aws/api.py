@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pricing.http import Refused
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.http import Refused
+from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import capacity_blocks, price_list, savings_plans, spot
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.ec2 import sold_in

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
-from pricing.endpoints import checked_endpoint, same_origin, shown
-from pricing.http import Pages
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.endpoints import checked_endpoint, same_origin, shown
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import offer_file, plan_file, savings_plans
 from pricing.providers.aws.machines import Machines
 from pricing.providers.aws.offer_file import OfferFileError

@@ -1,4 +1,4 @@
-"""Calls of the AWS APIs through boto3, under the one policy of `pricing.http`.
+"""Calls of the AWS APIs through boto3, under the one policy of `pricing.ingest.http`.
 
 boto3's own retries are switched off: they do not know `Retry-After`, our deadline or our
 record. Credentials come from its standard chain; a plain-http endpoint on loopback gets
@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from pricing.endpoints import checked_endpoint
-from pricing.http import Pages, Refused
-from pricing.provider import ProviderUnavailable
-from pricing.retries import RetryableError, retry_after_s
+from pricing.ingest.endpoints import checked_endpoint
+from pricing.ingest.http import Pages, Refused
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError, retry_after_s
 
 _NOBODY = "anonymous"
 """Access key and secret for plain http on loopback: the signature names the region, no more."""

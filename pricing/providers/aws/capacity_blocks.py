@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from pricing.http import Refused
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import NotRead, SkippedRow
+from pricing.ingest.http import Refused
+from pricing.ingest.provider import NotRead, SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.machines import Machine
 from pricing.providers.aws.regions import currency_of

@@ -1,8 +1,9 @@
 """What an AWS machine holds: from DescribeInstanceTypes where it was asked, else from our table.
 
-EC2 names a device and says its memory ("V100", 32 GiB); `pricing.accelerators` knows which one
-that is. The price list names no device at all, so that a machine which EC2 did not describe is
-looked up in `pricing.shapes`, and a new size of a family known there is worked out from it.
+EC2 names a device and says its memory ("V100", 32 GiB); `pricing.market.accelerators` knows which
+one that is. The price list names no device at all, so that a machine which EC2 did not describe is
+looked up in `pricing.market.machine_types`, and a new size of a family known there is worked out
+from it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from pricing import accelerators, shapes
-from pricing.families import family_of
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market import accelerators, machine_types
+from pricing.market.families import family_of
 
 _MEMORY_TOLERANCE = 0.12
 """EC2 gives usable memory, the datasheet the nominal one: an L4 has 22.35 of its 24 GiB."""
@@ -74,7 +75,7 @@ class Machines:
         """
         if instance_type in self._described:
             return self._described[instance_type]
-        shape = shapes.find("aws", instance_type)
+        shape = machine_types.find("aws", instance_type)
         if shape is not None:
             return self._shipped(shape)
         return _unlisted(instance_type, attributes or {})
@@ -89,7 +90,7 @@ class Machines:
         slug = _slug(devices[0])
         if slug is None:
             return SkippedRow("unknown accelerator", f"{_device_name(devices[0])} ({name})")
-        shape = shapes.find("aws", name)
+        shape = machine_types.find("aws", name)
         count = sum((_count(device) for device in devices), Fraction(0))
         if not count and shape is not None:
             count = shape.accelerator_count or Fraction(0)
@@ -107,7 +108,7 @@ class Machines:
             retired=shape is not None and shape.retired(self.day),
         )
 
-    def _shipped(self, shape: shapes.Shape) -> Machine | SkippedRow:
+    def _shipped(self, shape: machine_types.Shape) -> Machine | SkippedRow:
         if not shape.accelerator_count:
             return SkippedRow("number of accelerators unknown", shape.instance_type)
         return Machine(
@@ -241,7 +242,9 @@ def _said_of(name: str, attributes: Mapping[str, str]) -> str:
 def _accelerator_of_family(family: str) -> str | None:
     """The one accelerator of all sizes of a family that has whole ones only, else None."""
     members = [
-        shape for shape in shapes.shapes("aws").values() if family_of(shape.instance_type) == family
+        shape
+        for shape in machine_types.shapes("aws").values()
+        if family_of(shape.instance_type) == family
     ]
     whole = all(
         shape.accelerator_count and shape.accelerator_count.denominator == 1 for shape in members

@@ -7,7 +7,7 @@ from typing import IO, Any
 
 from ijson.backends import yajl2_c
 
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
 from pricing.providers.aws.offer_file import CHUNK_BYTES, UNREADABLE, OfferFileError
 from pricing.providers.aws.rows import Sku
 from pricing.providers.aws.savings_plans import Rate, is_linux_use, rate_of

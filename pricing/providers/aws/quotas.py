@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pricing import shapes
-from pricing.http import Pages, Refused
-from pricing.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.http import Pages, Refused
+from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.market import machine_types
 from pricing.providers.aws.calls import Calls
 
 _NAME = re.compile(r"Running On-Demand (.+) instances")
@@ -77,7 +77,7 @@ def read_quotas(region: str, rows: Iterable[Mapping[str, Any]]) -> list[Quota]:
     """
     limits = {letter: row["Value"] for row in rows for letter in _letters(row["QuotaName"])}
     most: dict[str, int] = {}
-    for shape in shapes.shapes("aws").values():
+    for shape in machine_types.shapes("aws").values():
         limit = limits.get(_letter_of(shape.instance_type))
         if limit is None or not shape.vcpus or not shape.accelerator_count:
             continue

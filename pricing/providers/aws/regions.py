@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pricing.provider import NotRead
+from pricing.ingest.provider import NotRead
 
 _REGION = re.compile(r"[a-z]{2,3}(-[a-z]+)+-\d+")
 _SPELLINGS = {

@@ -16,8 +16,8 @@ from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.machines import Machine, Machines, looks_accelerated, network_gbps
 from pricing.providers.aws.regions import currency_of, region_code
 

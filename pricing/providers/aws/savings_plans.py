@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.machines import Machine
 from pricing.providers.aws.price_list import home_of

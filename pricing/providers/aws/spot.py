@@ -6,8 +6,8 @@ import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.ec2 import parts_of
 from pricing.providers.aws.machines import Machine

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pricing.offers import Offer
-from pricing.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.offers import Offer
 
 if TYPE_CHECKING:
-    from pricing.http import Pages
+    from pricing.ingest.http import Pages
     from pricing.providers.azure.machines import Machines
     from pricing.providers.azure.price_rows import Price
 
@@ -25,7 +25,7 @@ class AzureProvider:
     title = "Microsoft Azure"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.http import Pages
+        from pricing.ingest.http import Pages
         from pricing.providers.azure.meters import one_price_each
 
         with Pages(self.name, context) as pages:

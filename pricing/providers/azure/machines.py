@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from pricing import accelerators, shapes
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market import accelerators, machine_types
 from pricing.providers.azure.price_rows import region_name
 
 _FRACTIONAL_SERIES = re.compile(r"_(?:A10|V710|V620)_|RTXPRO|as_v4$", re.IGNORECASE)
@@ -63,7 +63,7 @@ class Machines:
 
     def find(self, instance_type: str, region: str) -> Machine | SkippedRow:
         """The machine in that region, or why it cannot be offered."""
-        shape = shapes.find("azure", instance_type)
+        shape = machine_types.find("azure", instance_type)
         sku = self._skus.get(instance_type.lower()) if self._skus is not None else None
         if shape is None:
             shape = _shape_of(sku) if sku else None
@@ -75,7 +75,7 @@ class Machines:
             return SkippedRow("accelerator count not published", f"{instance_type}: {shape.note}")
         return self._machine(shape, sku, region)
 
-    def _machine(self, shape: shapes.Shape, sku: ResourceSku | None, region: str) -> Machine:
+    def _machine(self, shape: machine_types.Shape, sku: ResourceSku | None, region: str) -> Machine:
         vcpus, memory_gib = (
             shape.vcpus,
             float(shape.memory_gib) if shape.memory_gib is not None else None,
@@ -93,7 +93,7 @@ class Machines:
             self._is_sold(shape, sku, region),
         )
 
-    def _is_sold(self, shape: shapes.Shape, sku: ResourceSku | None, region: str) -> bool:
+    def _is_sold(self, shape: machine_types.Shape, sku: ResourceSku | None, region: str) -> bool:
         if shape.retired(self._day) or accelerators.get(shape.accelerator).retired:
             return False
         return self._skus is None or (sku is not None and region in sku.regions)
@@ -126,7 +126,7 @@ def _merged(found: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
     return merged
 
 
-def _shape_of(sku: ResourceSku) -> shapes.Shape | None:
+def _shape_of(sku: ResourceSku) -> machine_types.Shape | None:
     """The shape of a machine newer than our table, as far as the API can be believed."""
     count = sku.number("GPUs")
     model = _MODEL.search(sku.name)
@@ -134,7 +134,7 @@ def _shape_of(sku: ResourceSku) -> shapes.Shape | None:
     if not count or accelerator is None:
         return None
     known = count >= 1 and not _FRACTIONAL_SERIES.search(sku.name)
-    return shapes.Shape(
+    return machine_types.Shape(
         instance_type=sku.name,
         accelerator=accelerator.slug,
         accelerator_count=Fraction(count) if known else None,

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from pricing.endpoints import Endpoint, same_origin, shown
-from pricing.http import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Pages, Refused
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.endpoints import Endpoint, same_origin, shown
+from pricing.ingest.http import CALL_TIMEOUT_S, CONNECT_TIMEOUT_S, Pages, Refused
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError, retry_after_s
 from pricing.providers.azure.price_rows import region_name
-from pricing.retries import RetryableError, retry_after_s
 
 if TYPE_CHECKING:
     from azure.mgmt.compute import ComputeManagementClient

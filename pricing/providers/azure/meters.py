@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
 from pricing.providers.azure.price_rows import Price
 
 _LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)

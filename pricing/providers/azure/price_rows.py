@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from pricing.offers import PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import PurchaseOption
 
 CLOCK_TOLERANCE = dt.timedelta(days=1)
 """A price may begin or end so much beside our own clock, which may be off."""

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pricing import shapes
-from pricing.http import Pages
-from pricing.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.market import machine_types
 from pricing.providers.azure import management
 from pricing.providers.azure.machines import read_resource_sku
 from pricing.providers.azure.price_rows import region_name
@@ -48,7 +48,7 @@ def machines_by_family(rows: Iterable[Mapping[str, Any]]) -> Families:
     families: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
         sku = read_resource_sku(row)
-        shape = shapes.find("azure", sku.name) if sku else None
+        shape = machine_types.find("azure", sku.name) if sku else None
         if sku and shape and shape.accelerator and shape.accelerator_count and shape.vcpus:
             family = str(row.get("family") or "").lower()
             families[family][shape.instance_type] |= sku.regions
@@ -67,7 +67,7 @@ def read_usages(
         limit = int(row.get("limit") or 0)
         best: dict[str, int] = {}
         for name, regions in families.get(family, {}).items():
-            shape = shapes.find("azure", name)
+            shape = machine_types.find("azure", name)
             if shape is not None and region in regions:
                 count = _accelerators_within(limit, shape)
                 best[shape.accelerator] = max(best.get(shape.accelerator, 0), count)
@@ -82,7 +82,7 @@ def read_usages(
         }
 
 
-def _accelerators_within(vcpus: int, shape: shapes.Shape) -> int:
+def _accelerators_within(vcpus: int, shape: machine_types.Shape) -> int:
     """Whole accelerators of as many machines as the limit lets run."""
     machines = vcpus // Fraction(str(shape.vcpus))
     return int(machines * (shape.accelerator_count or 0))

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from pricing.endpoints import same_origin, shown
-from pricing.http import BadRequest, Pages
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.endpoints import same_origin, shown
+from pricing.ingest.http import BadRequest, Pages
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError
 from pricing.providers.azure.price_rows import region_name
-from pricing.retries import RetryableError
 
 PUBLIC_URL = "https://prices.azure.com"
 PATH = "/api/retail/prices"

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from pricing.offers import Offer
-from pricing.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.offers import Offer
 
 if TYPE_CHECKING:
-    from pricing.http import Pages
+    from pricing.ingest.http import Pages
     from pricing.providers.gcp.market import Market
     from pricing.providers.gcp.rates import Rate
 
@@ -23,7 +23,7 @@ class GcpProvider:
     title = "Google Cloud"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.http import Pages
+        from pricing.ingest.http import Pages
         from pricing.providers.gcp.offers import Composer
         from pricing.providers.gcp.rates import RateBook
 
@@ -57,7 +57,7 @@ class GcpProvider:
 
 def _rates(pages: Pages) -> Iterator[Rate | SkippedRow | NotRead]:
     """Rates of both services of the catalog; the older TPUs may be left unread."""
-    from pricing.http import Refused
+    from pricing.ingest.http import Refused
     from pricing.providers.gcp import client
     from pricing.providers.gcp.rates import read_sku
 
@@ -72,7 +72,7 @@ def _rates(pages: Pages) -> Iterator[Rate | SkippedRow | NotRead]:
 
 def _market(pages: Pages) -> Iterator[Market | SkippedRow]:
     """The market, after a word on what of it could not be read."""
-    from pricing.http import Refused
+    from pricing.ingest.http import Refused
     from pricing.providers.gcp import client
     from pricing.providers.gcp.market import Market, read_accelerator_types, read_machine_types
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from pricing import shapes
-from pricing.endpoints import Endpoint
-from pricing.http import CALL_TIMEOUT_S, Pages, Refused
-from pricing.provider import ProviderUnavailable
-from pricing.retries import RetryableError, retry_after_s
+from pricing.ingest.endpoints import Endpoint
+from pricing.ingest.http import CALL_TIMEOUT_S, Pages, Refused
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError, retry_after_s
+from pricing.market import machine_types as machines
 
 BILLING_URL = "https://cloudbilling.googleapis.com"
 COMPUTE_URL = "https://compute.googleapis.com"
@@ -108,7 +108,7 @@ def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
 
 def slices_of_cloud_tpu() -> tuple[str, ...]:
     """The TPU slices whose prices the catalog of Cloud TPU holds."""
-    return tuple(one.name for one in shapes.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU)
+    return tuple(one.name for one in machines.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU)
 
 
 def machine_types(pages: Pages) -> Iterator[Zoned]:

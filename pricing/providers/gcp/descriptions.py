@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from pricing.offers import PurchaseOption
+from pricing.market.offers import PurchaseOption
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pricing import accelerators, shapes
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market import accelerators, machine_types
 
 LOCAL_SSD_PARTITION_GIB = 375
 """GiB of one local disk partition of A2 and A3 High; newer machines have larger ones."""
@@ -54,44 +54,44 @@ class Market:
         self._attachable = attachable
         self._most_cards = most_cards or {}
 
-    def machines(self) -> Iterator[shapes.Shape | SkippedRow]:
+    def machines(self) -> Iterator[machine_types.Shape | SkippedRow]:
         """Every machine with accelerators of its own, then the N1 hosts with attached ones."""
-        known = shapes.shapes("gcp")
+        known = machine_types.shapes("gcp")
         for shape in known.values():
             yield self._as_reported(shape)
         for name, live in (self._types or {}).items():
             if live.accelerator_count and name.lower() not in known:
                 yield _shape_of(live)
-        yield from shapes.attached_shapes()
+        yield from machine_types.attached_shapes()
 
-    def is_offered(self, shape: shapes.Shape, region: str) -> bool:
-        if isinstance(shape, shapes.AttachedShape):
+    def is_offered(self, shape: machine_types.Shape, region: str) -> bool:
+        if isinstance(shape, machine_types.AttachedShape):
             return self._may_attach(shape) and region in self._regions_of_attachable(shape)
         return region in self._regions(shape.instance_type)
 
-    def has_slice(self, one: shapes.TpuSlice, region: str) -> bool:
+    def has_slice(self, one: machine_types.TpuSlice, region: str) -> bool:
         """Whether the hosts of the slice are in the region; yes where they are not listed at
         all: v2 and v4 have no machine types of their own."""
-        names = self._types if self._types is not None else shapes.offered()
+        names = self._types if self._types is not None else machine_types.offered()
         hosts = [n for n in names if one.machine_types and n.startswith(one.machine_types)]
         return not hosts or any(region in self._regions(name) for name in hosts)
 
     def _regions(self, name: str) -> Iterable[str]:
         if self._types is None:
-            return shapes.offered().get(name, frozenset())
+            return machine_types.offered().get(name, frozenset())
         live = self._types.get(name)
         return live.regions if live else frozenset()
 
-    def _regions_of_attachable(self, shape: shapes.AttachedShape) -> Iterable[str]:
+    def _regions_of_attachable(self, shape: machine_types.AttachedShape) -> Iterable[str]:
         if self._attachable is None:
-            return shapes.offered().get(shape.accelerator_type, frozenset())
+            return machine_types.offered().get(shape.accelerator_type, frozenset())
         return self._attachable.get(shape.accelerator_type, ())
 
-    def _may_attach(self, shape: shapes.AttachedShape) -> bool:
+    def _may_attach(self, shape: machine_types.AttachedShape) -> bool:
         most = self._most_cards.get(shape.accelerator_type)
         return most is None or (shape.accelerator_count or 0) <= most
 
-    def _as_reported(self, shape: shapes.Shape) -> shapes.Shape:
+    def _as_reported(self, shape: machine_types.Shape) -> machine_types.Shape:
         """vCPUs and memory as Compute Engine says them, the rest as our table does."""
         live = (self._types or {}).get(shape.instance_type)
         if live is None:
@@ -156,7 +156,7 @@ def _machine_type(name: str, row: Mapping[str, Any]) -> MachineType:
     )
 
 
-def _shape_of(live: MachineType) -> shapes.Shape | SkippedRow:
+def _shape_of(live: MachineType) -> machine_types.Shape | SkippedRow:
     """The shape of a machine newer than our table, unless something of it is unknown."""
     name = live.accelerator_type.rpartition("/")[2]
     accelerator = accelerators.find(name)
@@ -172,7 +172,7 @@ def _shape_of(live: MachineType) -> shapes.Shape | SkippedRow:
     silent = partitions is None and _HAS_LOCAL_SSD.match(live.name)
     if silent or (partitions and not _PARTITION_KNOWN.match(live.name)):
         return SkippedRow("size of the local disk is not known", live.name)
-    return shapes.Shape(
+    return machine_types.Shape(
         instance_type=live.name,
         accelerator=accelerator.slug,
         accelerator_count=Fraction(live.accelerator_count),

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
-from pricing import accelerators, shapes
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market import accelerators, machine_types
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.gcp.market import Market
 from pricing.providers.gcp.rates import Rate, RateBook, cost
 
@@ -78,10 +78,10 @@ class Composer:
                 yield shape
                 continue
             yield from self._machine(shape)
-        for one in shapes.tpu_slices():
+        for one in machine_types.tpu_slices():
             yield from self._slice(one)
 
-    def _machine(self, shape: shapes.Shape) -> Iterator[Offer | SkippedRow]:
+    def _machine(self, shape: machine_types.Shape) -> Iterator[Offer | SkippedRow]:
         if not parts_of(shape):
             yield SkippedRow("unknown machine family", shape.instance_type)
             return
@@ -104,7 +104,7 @@ class Composer:
                     and self._market.is_offered(shape, region),
                 )
 
-    def _slice(self, one: shapes.TpuSlice) -> Iterator[Offer | SkippedRow]:
+    def _slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
         component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
         for option, months in TERMS:
             for region in self._regions([component], option, months):
@@ -130,7 +130,7 @@ class Composer:
         yield from sorted(priced & self._wanted if self._wanted else priced)
 
     def _parts(
-        self, shape: shapes.Shape, option: PurchaseOption, months: int, region: str
+        self, shape: machine_types.Shape, option: PurchaseOption, months: int, region: str
     ) -> Sequence[Part]:
         """A fraction of a G4 has a price of its own, host included, where the list has one."""
         if _is_fraction_of_g4(shape):
@@ -171,10 +171,10 @@ class Composer:
         )
 
 
-def parts_of(shape: shapes.Shape) -> list[Part]:
+def parts_of(shape: machine_types.Shape) -> list[Part]:
     """What one machine is billed by; empty for a family that is not known.
 
-    >>> shape = shapes.find("gcp", "a2-ultragpu-1g")
+    >>> shape = machine_types.find("gcp", "a2-ultragpu-1g")
     >>> [(name, str(quantity)) for name, quantity in parts_of(shape)]
     [('gpu:a100-80gb', '1'), ('core:A2', '12'), ('ram:A2', '170'), ('ssd', '375')]
     """
@@ -190,14 +190,14 @@ def parts_of(shape: shapes.Shape) -> list[Part]:
     return parts
 
 
-def _accelerators_of(shape: shapes.Shape) -> list[str]:
+def _accelerators_of(shape: machine_types.Shape) -> list[str]:
     named = [_family(shape)[1]]
     return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(shape) else named
 
 
-def _family(shape: shapes.Shape) -> tuple[str, str]:
+def _family(shape: machine_types.Shape) -> tuple[str, str]:
     """(series of cores and memory, component of the accelerator)."""
-    if isinstance(shape, shapes.AttachedShape):
+    if isinstance(shape, machine_types.AttachedShape):
         return "N1", _ATTACHED.get(shape.accelerator_type, "")
     for pattern, series, accelerator in _FAMILIES:
         if pattern.match(shape.instance_type):
@@ -205,5 +205,5 @@ def _family(shape: shapes.Shape) -> tuple[str, str]:
     return "", ""
 
 
-def _is_fraction_of_g4(shape: shapes.Shape) -> bool:
+def _is_fraction_of_g4(shape: machine_types.Shape) -> bool:
     return shape.instance_type.startswith("g4-") and (shape.accelerator_count or 0) < 1

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pricing.http import Pages
-from pricing.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.providers.gcp import client
 
 Quota = dict[str, Any]

@@ -12,8 +12,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pricing.offers import HOURS_PER_MONTH, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
 from pricing.providers.gcp import descriptions
 
 GIB_PER_GB = Decimal("1.073741824")

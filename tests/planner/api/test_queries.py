@@ -10,7 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from planner.models import Job, Role
-from planner.services import projects, teams, tokens, webhooks
+from planner.services.projects import projects
+from planner.services.teams import teams, tokens
+from planner.services.webhooks import webhooks
 from tests.planner.api.world import SERVER
 from tests.planner.workspace import Workspace, market, person
 

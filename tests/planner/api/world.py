@@ -19,9 +19,12 @@ from planner.models import (
     Scope,
     WebhookDelivery,
 )
-from planner.services import actuals, projects, saved, teams, tokens, webhooks
-from pricing.batch import Batch, pack
+from planner.services.actuals import actuals
+from planner.services.projects import projects, saved_comparisons
+from planner.services.teams import teams, tokens
+from planner.services.webhooks import webhooks
 from pricing.models import HeldBatch
+from pricing.publish.batch import Batch, pack
 from tests.planner.costing.market_of import offer
 from tests.planner.workspace import ROLES, SEEN, Workspace, market
 
@@ -65,7 +68,7 @@ class World:
         ids["scenario"] = scenario.pk
         ids["draft"] = work.saved(project).pk
         submitted = work.saved(project)
-        ids["submitted"] = saved.submit(owner, submitted).pk
+        ids["submitted"] = saved_comparisons.submit(owner, submitted).pk
         stream = io.BytesIO(b"month,cost,hours\n2027-01,31000.50,500\n")
         ids["upload"] = actuals.load_actuals(owner, project, stream).pk
         quote = {"slug": "own-dgx", "label": "Own DGX", "server": SERVER}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planner.comparison import Comparison, compare
-from pricing.snapshot import Catalog
+from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 
 

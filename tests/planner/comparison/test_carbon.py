@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.carbon import CLOUD_PUE, Energy, node_power_kw
-from pricing.snapshot import Catalog, Region
+from planner.costing.analysis.carbon import CLOUD_PUE, Energy, node_power_kw
+from pricing.market.snapshot import Catalog, Region
 from tests.planner.costing.market_of import H100, offer, request_of
 
 PLACES = {

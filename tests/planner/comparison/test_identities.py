@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.comparison import Comparison, compare
-from planner.costing.results import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import CONTAINS
-from pricing.offers import Offer
+from pricing.market.offers import Offer
 from tests.planner.costing.generated import catalog_of, markets, requests
 from tests.planner.costing.market_of import TODAY
 from tests.properties import examples

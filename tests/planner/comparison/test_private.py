@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.results import ScenarioKey
-from pricing.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.invalid_input import InvalidInput
-from pricing.snapshot import Catalog, Region
+from planner.costing.results.scenario_result import ScenarioKey
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.snapshot import Catalog, Region
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.assumptions import Assumptions
-from planner.costing.break_even import hours_to_break_even
-from planner.costing.finance import (
+from planner.contract.request.comparison import read_request
+from planner.costing.analysis.break_even import hours_to_break_even
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.finance import (
     annual_levelised_cost_per_hour,
     macrs_deductions,
     net_present_cost,
 )
-from planner.costing.purchase import ServerToBuy, running_cost_per_hour
-from planner.request import read_request
-from pricing.snapshot import Catalog
+from planner.costing.cost_model.ownership import ServerToBuy, running_cost_per_hour
+from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import H100, TODAY
 
 LENOVO = "Lenovo Press LP2225 (2025)"

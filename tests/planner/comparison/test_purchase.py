@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.results import Line, Scenario, ScenarioKey
-from pricing.invalid_input import InvalidInput
-from pricing.snapshot import Catalog
+from planner.costing.results.scenario_result import Line, Scenario, ScenarioKey
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, TODAY, request_of
 

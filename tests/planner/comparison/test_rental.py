@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.results import Line, Scenario, ScenarioKey
-from pricing.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.snapshot import Catalog
+from planner.costing.results.scenario_result import Line, Scenario, ScenarioKey
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 NODE = 8 * 730.0

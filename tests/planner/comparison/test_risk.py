@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison
-from planner.costing.exposure import Exposure, exposure_of
-from planner.costing.results import ScenarioKey
-from planner.costing.risk import Spread, draw, risk_of, simulate
+from planner.costing.analysis.monte_carlo import Spread, draw, risk_of, simulate
+from planner.costing.analysis.plan_exposure import Exposure, exposure_of
+from planner.costing.results.scenario_result import ScenarioKey
 from tests.planner.comparison.compared import compared
 
 GROWING = [3000 + 300 * month for month in range(24)]

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison, compare
-from planner.costing.plan_problem import HourlySource, PlanProblem
-from planner.costing.plan_stochastic import Future, priced_over_futures
-from planner.costing.risk import Spread, asked_in, draw, risk_of
+from planner.costing.analysis.monte_carlo import Spread, asked_in, draw, risk_of
+from planner.costing.optimizer.problem import HourlySource, PlanProblem
+from planner.costing.optimizer.stochastic import Future, priced_over_futures
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, TODAY
 

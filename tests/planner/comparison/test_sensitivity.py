@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
-from planner.costing.sensitivity import costs_of
+from planner.costing.analysis.sensitivity import costs_of
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 

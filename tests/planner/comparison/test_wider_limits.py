@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from planner.comparison import compare
-from pricing.snapshot import Catalog
+from pricing.market.snapshot import Catalog
 
 SERVER = {
     "server": "custom",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from planner.costing.recommendation import proof
-from planner.costing.results import Scenario, ScenarioKey
-from pricing.invalid_input import InvalidInput
+from planner.costing.advice.verdict import proof
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from pricing.offers import Offer
-from pricing.snapshot import Catalog
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import H100, offer
 
 

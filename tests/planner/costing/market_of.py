@@ -7,8 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.snapshot import Catalog
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Catalog
 
 H100 = "nvidia-h100-80gb-sxm"
 TODAY = dt.date(2026, 11, 20)

@@ -17,7 +17,7 @@ import pytest
 from planner.exports.focus import as_focus, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from planner.exports.rows import Context, Step
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario
 
 KEYS = ("on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid")

@@ -6,7 +6,7 @@ import pytest
 
 from planner.exports import Context, context_of
 from planner.models import Role, SavedComparison
-from planner.services import saved
+from planner.services.projects import saved_comparisons
 from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -24,8 +24,8 @@ def told(row: SavedComparison) -> list[tuple[str, str]]:
 
 
 def approved(work: Workspace, row: SavedComparison) -> SavedComparison:
-    submitted = saved.submit(work.access(Role.EDITOR), row)
-    return saved.approve(work.access(Role.APPROVER), submitted)
+    submitted = saved_comparisons.submit(work.access(Role.EDITOR), row)
+    return saved_comparisons.approve(work.access(Role.APPROVER), submitted)
 
 
 def test_a_draft_is_a_draft(work: Workspace) -> None:
@@ -36,9 +36,9 @@ def test_a_draft_is_a_draft(work: Workspace) -> None:
 
 
 def test_one_that_was_sent_back_is_a_draft_again(work: Workspace) -> None:
-    row = saved.submit(work.access(Role.EDITOR), work.saved())
+    row = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
     assert told(row)[-1] == ("submitted", "editor-of-alpha")
-    saved.send_back(work.access(Role.EDITOR), row)
+    saved_comparisons.send_back(work.access(Role.EDITOR), row)
     assert told(row)[-1][0] == "draft"
 
 

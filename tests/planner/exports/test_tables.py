@@ -17,7 +17,7 @@ import pytest
 from planner.exports import FORMATS, Context, export
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Step
-from planner.exports.safe import text_cell
+from planner.exports.spreadsheet_text import text_cell
 from tests.planner.exports.answers import answer, scenario
 
 EVIL = (

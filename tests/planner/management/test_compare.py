@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from planner import request
+from planner.contract.request import comparison
 from planner.management import reading
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -64,7 +64,7 @@ def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_toml_example_is_a_request() -> None:
-    asked = request.read_request(reading.read_request(str(EXAMPLES / "finetune.toml")))
+    asked = comparison.read_request(reading.read_request(str(EXAMPLES / "finetune.toml")))
     assert asked.horizon_months == 24
 
 

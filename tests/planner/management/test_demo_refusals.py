@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 
 from planner.models import Team
-from planner.services import demo
+from planner.services import demo_workspace
 from tests.planner.workspace import market
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def told(**options) -> str:
 def test_it_is_not_made_in_production(settings):
     settings.DEBUG = False
     assert "--force" in told()
-    assert not Team.objects.filter(slug=demo.SLUG).exists()
+    assert not Team.objects.filter(slug=demo_workspace.SLUG).exists()
 
 
 def test_forced_in_production_it_prints_no_password(settings):
@@ -39,4 +39,4 @@ def test_without_prices_it_says_what_is_missing(settings):
     settings.DEBUG = True
     with pytest.raises(CommandError, match="needs prices first"):
         told()
-    assert not Team.objects.filter(slug=demo.SLUG).exists()
+    assert not Team.objects.filter(slug=demo_workspace.SLUG).exists()

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.test import override_settings
 
 from planner.models import ActualsUpload, Membership, Project, ServerQuote, State, Team
-from planner.services import demo
+from planner.services import demo_workspace
 from tests.planner.workspace import market
 
 
@@ -50,7 +50,7 @@ def test_it_tells_in_two_lines_how_to_sign_in(made):
 
 
 def test_there_is_somebody_of_every_role(made):
-    roles = Membership.objects.filter(team__slug=demo.SLUG).values_list("role", flat=True)
+    roles = Membership.objects.filter(team__slug=demo_workspace.SLUG).values_list("role", flat=True)
     assert sorted(roles) == ["approver", "editor", "owner", "viewer"]
 
 
@@ -60,14 +60,14 @@ def test_there_is_an_approved_plan_and_one_that_waits(made):
 
 
 def projects():
-    found = list(Project.objects.filter(team__slug=demo.SLUG))
+    found = list(Project.objects.filter(team__slug=demo_workspace.SLUG))
     assert len(found) == 2
     assert all(project.scenarios.exists() for project in found)
     return found
 
 
 def test_there_are_prices_a_quote_and_actuals(made):
-    team = Team.objects.get(slug=demo.SLUG)
+    team = Team.objects.get(slug=demo_workspace.SLUG)
     assert team.price_adjustments
     assert ServerQuote.objects.filter(team=team).exists()
     assert ActualsUpload.objects.get(team=team).lines.count() > 2

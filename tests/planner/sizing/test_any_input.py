@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.sizing.calibration import calibrate
+from planner.sizing.calibration.calibration import calibrate
 from planner.sizing.estimate import estimate
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 from tests.properties import examples
 
 NUMBERS = st.one_of(

@@ -4,10 +4,10 @@ import datetime as dt
 
 import pytest
 
+from planner.contract.request.workload import AcceleratorHours
+from planner.contract.validation import parse
 from planner.sizing.demand import demand_of
-from planner.sizing.workload import AcceleratorHours
-from planner.validation import parse
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 START = dt.date(2027, 1, 1)
 

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from planner.sizing.estimate import estimate
-from pricing.accelerators import all_accelerators
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators
 
 CONTRACT = {
     "accelerator_hours", "wall_clock_hours", "training_flops", "mfu", "mfu_source", "goodput",

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from planner.contract.request.workload import Workload
 from planner.sizing.demand import demand_of
-from planner.sizing.workload import Workload
-from pricing.accelerators import all_accelerators
-from pricing.invalid_input import InvalidInput
-from pricing.offers import HOURS_PER_MONTH
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators
+from pricing.market.offers import HOURS_PER_MONTH
 from tests.properties import examples
 
 START = dt.date(2027, 1, 1)

@@ -9,12 +9,12 @@ import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from planner.web.charts import TITLES
-from planner.web.formatting import money_short
-from pricing.batch import Batch
-from pricing.publication import publish
-from pricing.reference import replace_regions
-from pricing.snapshot import Region
+from planner.contract.labels import SCENARIO_TITLES
+from planner.web.common.formatting import money_short
+from pricing.market.snapshot import Region
+from pricing.publish.batch import Batch
+from pricing.publish.publication import publish
+from pricing.storage.reference import replace_regions
 from tests.planner.costing.market_of import H100, offer
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import market
@@ -47,7 +47,7 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     best, other = page.scenarios[advice["scenario"]], page.scenarios[advice["next_best"]]
     present = short(best["net_present_cost"])
     saving = short(Decimal(other["net_present_cost"]) - Decimal(best["net_present_cost"]))
-    title = TITLES[advice["next_best"]].lower()
+    title = SCENARIO_TITLES[advice["next_best"]].lower()
     assert f"{present} in today's money, {saving} less than {title}" in words
     undiscounted = short(Decimal(rent["total_cost"]) - Decimal(best["total_cost"]))
     assert f"{undiscounted} less than on demand, undiscounted" in words
@@ -240,7 +240,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     def fail(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("planner.web.views.site.lowest_prices", fail)
+    monkeypatch.setattr("planner.web.site.lowest_prices", fail)
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pricing.offers import Offer
-from pricing.provider import FetchContext, NotRead, SkippedRow
+from pricing.ingest.provider import FetchContext, NotRead, SkippedRow
+from pricing.market.offers import Offer
 from pricing.providers.aws import provider
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import NOW

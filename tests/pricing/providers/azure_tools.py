@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from pricing.offers import Offer
-from pricing.provider import FetchContext, SkippedRow
+from pricing.ingest.provider import FetchContext, SkippedRow
+from pricing.market.offers import Offer
 from pricing.providers.azure import provider
 from tests.pricing.servers.azure_truth import NOW
 

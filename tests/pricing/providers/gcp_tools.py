@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from pricing.offers import Offer
-from pricing.provider import FetchContext, SkippedRow
+from pricing.ingest.provider import FetchContext, SkippedRow
+from pricing.market.offers import Offer
 from pricing.providers.gcp import provider
 from tests.pricing.servers.gcp import COMPUTE_ENGINE, GcpServer
 from tests.pricing.servers.gcp_skus import OTHERS, Sku

@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import pytest
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import FetchContext, NotRead, ProviderUnavailable
+from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import provider
 from tests.pricing.providers.aws_tools import (
     Found,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from pricing.http import Pages
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import ProviderUnavailable
 from pricing.providers.aws.calls import Calls
 from pricing.providers.aws.price_list import home_of
 from tests.pricing.providers.aws_tools import (

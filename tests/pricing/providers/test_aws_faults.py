@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pricing.provider import ProviderUnavailable
-from pricing.retries import MAX_CALLS
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import MAX_CALLS
 from tests.pricing.providers.aws_tools import (
     account,
     fetch,

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pricing.offers import Offer
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import Offer
 from pricing.providers.aws import offer_file, plan_file
 from pricing.providers.aws.bulk_files import region_offers
 from pricing.providers.aws.machines import Machine, Machines

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pricing import shapes
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market import machine_types
 from pricing.providers.aws.machines import Machine, Machines, network_gbps
 from tests.pricing.servers.aws import described
 from tests.pricing.servers.aws_market import BOXES, STRANGERS, Box
@@ -152,12 +152,14 @@ def test_a_burst_is_not_taken_for_bandwidth(text: str, baselines: list[float], g
 
 
 def test_every_shipped_machine_has_an_accelerator_and_a_count() -> None:
-    for shape in shapes.shapes("aws").values():
+    for shape in machine_types.shapes("aws").values():
         assert isinstance(Machines(DAY).of(shape.instance_type), Machine), shape.instance_type
 
 
 def test_trap_11_retired_families_are_known() -> None:
     retired = {
-        name.partition(".")[0] for name, shape in shapes.shapes("aws").items() if shape.retired(DAY)
+        name.partition(".")[0]
+        for name, shape in machine_types.shapes("aws").items()
+        if shape.retired(DAY)
     }
     assert retired == {"p2", "p3", "g2", "g3", "g3s"}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.machines import Machines
 from pricing.providers.aws.regions import region_code
 from pricing.providers.aws.rows import Sku, read_product, read_terms

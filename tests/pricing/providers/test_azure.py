@@ -9,8 +9,8 @@ from fractions import Fraction
 
 import pytest
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import FetchContext, SkippedRow
+from pricing.ingest.provider import FetchContext, SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.azure import provider
 from pricing.providers.azure.machines import Machines, read_resource_sku
 from pricing.providers.azure.price_rows import region_name

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.http import BadRequest, Refused
-from pricing.provider import ProviderUnavailable
-from pricing.retries import MAX_CALLS
+from pricing.ingest.http import BadRequest, Refused
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import MAX_CALLS
 from tests.pricing.providers.azure_tools import fetched, offers
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.azure_truth import truth

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing.offers import PurchaseOption
-from pricing.provider import SkippedRow
+from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import PurchaseOption
 from pricing.providers.azure.meters import one_price_each
 from pricing.providers.azure.price_rows import Price, amount, moment, read_row, term_months
 from tests.pricing.servers.azure_truth import NOW, Row, row

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pricing.offers import Offer
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.market.offers import Offer
 from pricing.providers.azure import management
 from pricing.providers.gcp import client
 from tests.pricing.providers import azure_tools, gcp_tools

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.provider import ProviderUnavailable
 from pricing.providers.azure import provider as azure
 from pricing.providers.gcp import provider as gcp
 from tests.pricing.providers.azure_tools import context

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 
-from pricing import store
+from pricing.market.offers import Offer
 from pricing.models import HeldBatch
-from pricing.offers import Offer
+from pricing.storage import store
 from tests.pricing.servers import azure_truth, gcp_truth
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.base import Fault

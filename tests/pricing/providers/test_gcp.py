@@ -10,8 +10,8 @@ from fractions import Fraction
 
 import pytest
 
-from pricing.offers import Offer, PurchaseOption
-from pricing.provider import NotRead, SkippedRow
+from pricing.ingest.provider import NotRead, SkippedRow
+from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.gcp import provider
 from tests.pricing.providers.gcp_tools import add, context, fetched, offers, reasons, without
 from tests.pricing.servers.gcp import CLOUD_TPU, COMPUTE_ENGINE, GcpServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pricing.offers import PurchaseOption
+from pricing.market.offers import PurchaseOption
 from pricing.providers.gcp.descriptions import component, exclusion, plain, terms
 
 OD, SPOT = PurchaseOption.ON_DEMAND, PurchaseOption.SPOT

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from pricing import shapes
+from pricing.market import machine_types
 from pricing.providers.gcp.offers import parts_of
 from tests.pricing.providers.gcp_tools import fetched, offers, reasons, without
 from tests.pricing.servers.gcp import GcpServer
@@ -107,8 +107,8 @@ def test_more_cards_than_the_zone_allows_are_not_sold(server: GcpServer) -> None
 
 
 def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
-    assert all(parts_of(shape) for shape in shapes.attached_shapes())
-    assert all(parts_of(shape) for shape in shapes.shapes("gcp").values())
+    assert all(parts_of(shape) for shape in machine_types.attached_shapes())
+    assert all(parts_of(shape) for shape in machine_types.shapes("gcp").values())
 
 
 def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:

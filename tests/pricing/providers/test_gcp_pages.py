@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pricing.http import Pages, Refused
-from pricing.provider import ProviderUnavailable
+from pricing.ingest.http import Pages, Refused
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import MAX_CALLS
 from pricing.providers.gcp import client
-from pricing.retries import MAX_CALLS
 from tests.pricing.providers.gcp_tools import context, fetched, offers
 from tests.pricing.servers.base import Fault, Request
 from tests.pricing.servers.gcp import GcpServer

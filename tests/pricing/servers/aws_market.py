@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from pricing.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 PUBLISHED = dt.datetime(2026, 9, 10, 19, 55, 14, tzinfo=dt.UTC)
 NOW = dt.datetime(2026, 9, 12, 8, 0, 0, tzinfo=dt.UTC)

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any
 from zlib import crc32
 
-from pricing.offers import Offer, PurchaseOption
+from pricing.market.offers import Offer, PurchaseOption
 
 DAY = dt.date(2026, 9, 10)
 NOW = dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)

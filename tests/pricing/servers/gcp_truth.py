@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from pricing import accelerators
-from pricing.offers import Offer, PurchaseOption
+from pricing.market import accelerators
+from pricing.market.offers import Offer, PurchaseOption
 
 DAY = dt.date(2026, 9, 10)
 NOW = dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)

@@ -11,8 +11,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from planner.models import AuditEntry, Team
-from planner.web.address import write
-from planner.web.team.doors import team_page
+from planner.web.common.query_codec import write
+from planner.web.common.view_helpers import team_page
 
 ROWS_OF_A_PAGE = 50
 _LONGEST = 300

@@ -10,11 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Alert, Role, Team
-from planner.services import teams, watch
-from planner.services.overview import glance
-from planner.web.resume import back_to
-from planner.web.team.current import access_to, choose, current_team, forget, my_teams
-from planner.web.team.doors import attempt, own, sent, signed_in, team_page
+from planner.services.alerts import budget_watch
+from planner.services.alerts.project_summaries import glance
+from planner.services.teams import teams
+from planner.web.common.current_team import access_to, choose, current_team, forget, my_teams
+from planner.web.common.resume import back_to
+from planner.web.common.view_helpers import attempt, own, sent, signed_in, team_page
 from planner.web.team.forms import TeamForm
 
 MAX_ALERTS = 20
@@ -68,7 +69,7 @@ def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
     alert = own(request, Alert, pk, team=team)
     attempt(
         request,
-        lambda: watch.acknowledge(access_to(request), alert),
+        lambda: budget_watch.acknowledge(access_to(request), alert),
         "The alert is marked as seen.",
     )
     return back_to(request, reverse("dashboard", args=[team.slug]))

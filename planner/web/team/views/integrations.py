@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from planner.models import Access, ApiToken, Role, Scope, Team, WebhookEndpoint
-from planner.services import tokens as services
-from planner.services import webhooks as sending
-from planner.services.permissions import OWN
-from planner.web.team.current import access_to
-from planner.web.team.doors import attempt, own, sent, team_page
+from planner.services.teams import tokens as services
+from planner.services.teams.permissions import OWN
+from planner.services.webhooks import webhooks as sending
+from planner.web.common.current_team import access_to
+from planner.web.common.view_helpers import attempt, own, sent, team_page
 from planner.web.team.forms import TokenForm, WebhookChangeForm, WebhookForm
 
 MAX_DELIVERIES = 50

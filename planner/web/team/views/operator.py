@@ -9,11 +9,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Job
-from planner.services import held as deciding
-from planner.services import jobs
-from planner.services.refreshing import require_operator, start_refresh
-from planner.web.team.current import access_to, current_team
-from planner.web.team.doors import NOT_FOUND, attempt, sent, signed_in
+from planner.services.jobs import jobs
+from planner.services.jobs import quarantine as deciding
+from planner.services.jobs.price_refreshes import require_operator, start_refresh
+from planner.web.common.current_team import access_to, current_team
+from planner.web.common.view_helpers import NOT_FOUND, attempt, sent, signed_in
 from planner.web.team.forms import RefreshForm
 from pricing.freshness import freshness
 from pricing.models import HeldBatch, RefreshRun

@@ -13,12 +13,12 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from planner.models import Access, Invitation, Membership, Role, Team
-from planner.services import teams
-from planner.services.secrets import digest_of
-from planner.web.accounts import INVITED
-from planner.web.resume import sign_in_first
-from planner.web.team.current import access_to, choose, forget
-from planner.web.team.doors import REFUSALS, attempt, own, sent, sentence, team_page
+from planner.services.teams import teams
+from planner.services.teams.secrets import digest_of
+from planner.web.common.accounts import INVITED
+from planner.web.common.current_team import access_to, choose, forget
+from planner.web.common.resume import sign_in_first
+from planner.web.common.view_helpers import REFUSALS, attempt, own, sent, sentence, team_page
 from planner.web.team.forms import ROLE_WORDS, InviteForm
 
 

@@ -12,15 +12,17 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Access, ActualsUpload, Project, Role, Scenario, Team
-from planner.services import actuals, jobs, projects
-from planner.services import saved as keeping
-from planner.services.actual_overlaps import overlaps
-from planner.services.overview import current_revisions, moved_since
-from planner.services.permissions import EDIT
-from planner.services.uploading import AT_ONCE_BYTES, start_upload
-from planner.web.team import presenting
-from planner.web.team.current import access_to
-from planner.web.team.doors import attempt, own, sent, team_page
+from planner.services.actuals import actuals
+from planner.services.actuals.overlaps import overlaps
+from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload
+from planner.services.alerts.project_summaries import current_revisions, moved_since
+from planner.services.jobs import jobs
+from planner.services.projects import projects
+from planner.services.projects import saved_comparisons as keeping
+from planner.services.teams.permissions import EDIT
+from planner.web.common.current_team import access_to
+from planner.web.common.view_helpers import attempt, own, sent, team_page
+from planner.web.team import saved_plans
 from planner.web.team.forms import NewProjectForm, ProjectForm, SaveProjectForm, UploadForm
 
 _UNREAD = ("answer", "assumptions", "given", "inherited", "request")
@@ -67,14 +69,14 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
             for one in kept
         ],
         "variance": spent if spent["months"] else None,
-        "causes": presenting.causes_of(spent["total"]),
-        "chart": presenting.spend_chart(variance),
+        "causes": saved_plans.causes_of(spent["total"]),
+        "chart": saved_plans.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
         "currency": projects.currency_of(project),
-        "plan_address": presenting.address_of(projects.compose(project)),
-        "most": presenting.MOST_COMPARED,
+        "plan_address": saved_plans.address_of(projects.compose(project)),
+        "most": saved_plans.MOST_COMPARED,
         "at_once": AT_ONCE_BYTES,
         "keep_form": SaveProjectForm(project=project),
         "upload_form": UploadForm(),
@@ -94,14 +96,14 @@ def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
     found = project_at(request, team, pk)
     scenarios = {str(one.pk): one for one in found.scenarios.all()}
     ticked = [name for name in request.GET.getlist("variant") if name in scenarios or not name]
-    wanted = (ticked or ["", *scenarios])[: presenting.MOST_COMPARED]
-    columns = [presenting.column(found, scenarios.get(name), team) for name in wanted]
+    wanted = (ticked or ["", *scenarios])[: saved_plans.MOST_COMPARED]
+    columns = [saved_plans.column(found, scenarios.get(name), team) for name in wanted]
     context = {
         "team": team,
         "project": found,
         "columns": columns,
-        "rows": presenting.totals(columns),
-        "most": presenting.MOST_COMPARED,
+        "rows": saved_plans.totals(columns),
+        "most": saved_plans.MOST_COMPARED,
     }
     whole = not getattr(request, "htmx", False)
     page = "team/side_by_side.html" if whole else "team/parts/side_by_side.html"

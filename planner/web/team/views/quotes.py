@@ -10,10 +10,10 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from planner.models import Role, ServerQuote, Team
-from planner.services import teams
-from planner.services.permissions import EDIT
-from planner.web.team.current import access_to
-from planner.web.team.doors import attempt, own, sent, team_page
+from planner.services.teams import teams
+from planner.services.teams.permissions import EDIT
+from planner.web.common.current_team import access_to
+from planner.web.common.view_helpers import attempt, own, sent, team_page
 from planner.web.team.quote_form import QuoteForm
 
 

@@ -12,20 +12,20 @@ from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
+from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS, context_of
 from planner.exports import export as exported
 from planner.models import Access, Role, SavedComparison, State
-from planner.services import saved as services
-from planner.services.overview import current_revisions, moved_since
-from planner.services.reprice import reprice
-from planner.web import charts
-from planner.web.answers import AnswerPage
-from planner.web.team import presenting
-from planner.web.team.current import access_to, choose
-from planner.web.team.doors import attempt, own, sent, sentence, signed_in
+from planner.services.alerts.project_summaries import current_revisions, moved_since
+from planner.services.projects import saved_comparisons as services
+from planner.services.projects.reprice import reprice
+from planner.web.answer.answer_page import AnswerPage
+from planner.web.common.current_team import access_to, choose
+from planner.web.common.view_helpers import attempt, own, sent, sentence, signed_in
+from planner.web.team import saved_plans
 from planner.web.team.forms import NoteForm
 from pricing import catalog
-from pricing.invalid_input import InvalidInput
+from pricing.common.invalid_input import InvalidInput
 
 _RELATED = ("team", "project", "project__team", "scenario", "created_by")
 _PEOPLE = ("superseded_by",)
@@ -50,13 +50,13 @@ def _shown(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpRes
         "team": saved.team,
         "saved": saved,
         "page": page,
-        "titles": charts.TITLES,
+        "titles": SCENARIO_TITLES,
         "moved": moved_since(saved, current_revisions()),
         "formats": list(FORMATS),
         "states": list(State),
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": services.may_approve(access, saved),
-        "plan_address": presenting.address_of(saved.given),
+        "plan_address": saved_plans.address_of(saved.given),
         "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
     }
     return render(request, "team/comparison.html", context | more, status=more.get("status", 200))
@@ -74,8 +74,8 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         context["refusal"] = sentence(refusal)
     else:
         context |= {
-            "rows": presenting.difference_rows(repriced),
-            "prices": presenting.moved_offers(saved, repriced),
+            "rows": saved_plans.difference_rows(repriced),
+            "prices": saved_plans.moved_offers(saved, repriced),
             "changes": repriced.request_changes,
             "currency": saved.summary["currency"],
         }

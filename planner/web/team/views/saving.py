@@ -9,12 +9,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from planner.models import Project, Role, SavedComparison, Team
-from planner.services import keeping
-from planner.services.saved import save_comparison
-from planner.web.plan_request import request_of
-from planner.web.sharing import PRICES, pinned_catalog
-from planner.web.team.current import access_to, current_team, my_teams
-from planner.web.team.doors import sent, signed_in
+from planner.services.projects import save_answers
+from planner.services.projects.saved_comparisons import save_comparison
+from planner.web.common.current_team import access_to, current_team, my_teams
+from planner.web.common.plan_request import request_of
+from planner.web.common.sharing import PRICES, pinned_catalog
+from planner.web.common.view_helpers import sent, signed_in
 from planner.web.team.forms import NEW_PROJECT, SavePlanForm
 
 
@@ -69,10 +69,10 @@ def _keep(
     chosen = str(values["project"])
     if chosen.startswith(f"{NEW_PROJECT}:"):
         team = next(t for t in teams if t.slug == chosen.partition(":")[2])
-        return keeping.keep_in_new_project(
+        return save_answers.keep_in_new_project(
             access, team, given, project=values["new_project"], **kept
         )
     project = next(p for p in projects if str(p.pk) == chosen)
     if values["kind"] == "scenario":
-        return keeping.keep_as_scenario(access, project, given, **kept)
+        return save_answers.keep_as_scenario(access, project, given, **kept)
     return save_comparison(access, project, request=given, **kept)

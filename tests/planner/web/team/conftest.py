@@ -6,7 +6,6 @@ import pytest
 from django.test import Client
 
 from planner.models import Role
-from tests.planner.workspace import Workspace, market
 
 
 @pytest.fixture(autouse=True)
@@ -14,13 +13,6 @@ def _quick_settings(settings, tmp_path):
     """Jobs done at once, uploads put aside in a folder of the test."""
     settings.JOBS_BACKEND = "inline"
     settings.MEDIA_ROOT = tmp_path
-
-
-@pytest.fixture
-def work(db) -> Workspace:
-    """A team with a member of each role, on a small market."""
-    market()
-    return Workspace("alpha")
 
 
 @pytest.fixture

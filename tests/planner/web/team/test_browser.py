@@ -14,7 +14,10 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from planner.models import Alert, Job, Role, SavedComparison, Scope
-from planner.services import actuals, projects, saved, teams, tokens, webhooks
+from planner.services.actuals import actuals
+from planner.services.projects import projects, saved_comparisons
+from planner.services.teams import teams, tokens
+from planner.services.webhooks import webhooks
 from pricing.models import HeldBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import Workspace, market
@@ -67,8 +70,8 @@ def full(work) -> dict[str, str]:
     project = work.project(budget="900000", description="A model of our own.")
     late = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
     projects.create_scenario(owner, project, late)
-    plan = saved.approve(owner, saved.submit(owner, work.saved(project)))
-    saved.submit(owner, work.saved(work.project(name="Waiting")))
+    plan = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved(project)))
+    saved_comparisons.submit(owner, work.saved(work.project(name="Waiting")))
     actuals.load_actuals(owner, project, io.BytesIO(PAID), "paid.csv")
     Alert.objects.create(
         team=work.team, project=project, kind="price_move", message="The plan moved by +9.0%.",

@@ -7,7 +7,9 @@ import io
 from django.test import Client
 
 from planner.models import Alert, Role
-from planner.services import actuals, saved, teams
+from planner.services.actuals import actuals
+from planner.services.projects import saved_comparisons
+from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, market, person
 
@@ -45,8 +47,8 @@ def test_a_forecast_above_the_budget_says_so(work, signed_in):
 
 def test_the_approved_comparison_is_the_plan(work, signed_in):
     project = work.project()
-    plan = saved.submit(work.access(), work.saved(project))
-    saved.approve(work.access(), plan)
+    plan = saved_comparisons.submit(work.access(), work.saved(project))
+    saved_comparisons.approve(work.access(), plan)
     work.saved(project)
     page = dashboard(signed_in(), work)
     assert "approved" in page

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from planner.models import ApiToken, AuditEntry, Role, Scope, WebhookDelivery, WebhookEndpoint
-from planner.services import tokens, webhooks
+from planner.services.teams import tokens
+from planner.services.webhooks import webhooks
 from tests.planner.web.team.texts import text
 
 TOKENS = "/team/alpha/settings/tokens/"

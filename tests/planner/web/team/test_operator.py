@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from planner.models import Job, Role
-from planner.services import jobs
-from pricing.batch import Batch
+from planner.services.jobs import jobs
 from pricing.models import HeldBatch, RefreshRun, Revision
-from pricing.publication import publish
+from pricing.publish.batch import Batch
+from pricing.publish.publication import publish
 from tests.planner.costing.market_of import offer
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import SEEN, person

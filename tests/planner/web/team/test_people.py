@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from planner.models import Invitation, Membership, Role
-from planner.services import teams
+from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
 

@@ -8,8 +8,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Scenario
-from planner.services import actuals, projects, saved
-from planner.services import uploading as aside
+from planner.services.actuals import actuals
+from planner.services.actuals import uploads as aside
+from planner.services.projects import projects, saved_comparisons
 from tests.planner.web.team.texts import text
 
 PAID = b"month,cost,hours\n2027-01,12000.50,300\n"
@@ -102,7 +103,7 @@ def test_an_answer_without_a_name_is_refused_on_the_page(here, signed_in):
 
 
 def test_saved_comparisons_are_listed_with_their_state(work, project, here, signed_in):
-    saved.submit(work.access(), work.saved(project))
+    saved_comparisons.submit(work.access(), work.saved(project))
     page = text(signed_in(Role.APPROVER).get(here))
     assert "submitted" in page
     assert "Approve" in page
@@ -163,7 +164,7 @@ def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
     file = SimpleUploadedFile("paid.csv", PAID)
     job = aside.start_upload(work.access(), project, file)
     Job.objects.filter(pk=job.pk).update(cancel_requested=True)
-    from planner.services import jobs
+    from planner.services.jobs import jobs
 
     jobs.run(str(job.pk))
     job.refresh_from_db()
@@ -185,7 +186,7 @@ def test_a_scenario_is_removed(work, project, here, signed_in):
 
 
 def test_a_project_with_a_submitted_plan_is_not_deleted(work, project, here, signed_in):
-    saved.submit(work.access(), work.saved(project))
+    saved_comparisons.submit(work.access(), work.saved(project))
     answer = signed_in().post(f"{here}delete/", follow=True)
     assert "archive it instead" in text(answer)
     assert Project.objects.filter(pk=project.pk).exists()

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from planner.models import Role, SavedComparison, State
-from planner.services import saved
+from planner.services.projects import saved_comparisons
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import market
 
@@ -76,13 +76,13 @@ def test_a_draft_is_submitted_and_approved(kept, here, signed_in):
 
 
 def test_a_submitted_one_is_sent_back(work, kept, here, signed_in):
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     signed_in(Role.APPROVER).post(f"{here}send-back/")
     assert state_of(kept) == State.DRAFT
 
 
 def test_an_editor_is_not_offered_to_approve(work, kept, here, signed_in):
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     assert f"{here}approve/" not in text(signed_in(Role.EDITOR).get(here))
     assert f"{here}approve/" in text(signed_in(Role.APPROVER).get(here))
 
@@ -90,7 +90,7 @@ def test_an_editor_is_not_offered_to_approve(work, kept, here, signed_in):
 def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
     """Two people take part in it; an owner is enough of both."""
     project = reverse("project", args=("alpha", kept.project_id))
-    saved.submit(work.access(Role.APPROVER), kept)
+    saved_comparisons.submit(work.access(Role.APPROVER), kept)
     for page in (here, project):
         assert f"{here}approve/" not in text(signed_in(Role.APPROVER).get(page))
         assert f"{here}approve/" in text(signed_in(Role.OWNER).get(page))
@@ -99,14 +99,14 @@ def test_who_submitted_is_not_offered_to_approve(work, kept, here, signed_in):
 
 
 def test_a_second_submission_is_refused_in_words(work, kept, here, signed_in):
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     page = text(signed_in(Role.EDITOR).post(f"{here}submit/", follow=True))
     assert "this needs one that is draft" in page
 
 
 def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in):
     version = kept.version
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     page = text(signed_in().post(f"{here}approve/", {"version": version}, follow=True))
     assert "It was changed since you read it" in page
     assert state_of(kept) == State.SUBMITTED
@@ -120,7 +120,7 @@ def test_name_and_note_of_a_draft_are_changed(kept, here, signed_in):
 
 
 def test_an_edit_of_an_approved_one_is_refused_beside_the_form(work, kept, here, signed_in):
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     answer = signed_in().post(f"{here}edit/", {"name": "Better"})
     assert answer.status_code == 400
 
@@ -132,7 +132,7 @@ def test_a_draft_is_deleted(kept, here, signed_in):
 
 
 def test_a_submitted_one_is_not_deleted(work, kept, here, signed_in):
-    saved.submit(work.access(), kept)
+    saved_comparisons.submit(work.access(), kept)
     signed_in().post(f"{here}delete/")
     assert SavedComparison.objects.filter(pk=kept.pk).exists()
 

@@ -9,10 +9,10 @@ from urllib.parse import urlencode
 import pytest
 
 from planner.models import Project, Role, SavedComparison, Scenario
-from planner.services.projects import compose
-from planner.services.reprice import reprice
-from planner.services.saved import replay, save_comparison, summary_of
-from planner.web.plan_request import request_of
+from planner.services.projects.projects import compose
+from planner.services.projects.reprice import reprice
+from planner.services.projects.saved_comparisons import replay, save_comparison, summary_of
+from planner.web.common.plan_request import request_of
 from pricing import catalog as catalogs
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, market, person

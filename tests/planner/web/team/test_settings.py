@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.models import Role, ServerQuote
-from planner.services import teams
-from planner.services.comparing import answer
+from planner.services.projects.comparisons import answer
+from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import REQUEST
 

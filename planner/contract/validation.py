@@ -1,0 +1,248 @@
+"""A request's shape: strict models, and refusals in plain words. PURE.
+
+Every model of a request builds on `RequestModel`; `parse` turns pydantic's errors into one
+`InvalidInput` that names the field, what is wrong and what is allowed.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_args, get_origin
+
+from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, Strict, ValidationError
+from pydantic_core import ErrorDetails
+
+from pricing.common.invalid_input import InvalidInput
+
+
+class RequestModel(BaseModel):
+    """Base of everything a request holds: strict types, no unknown field, frozen."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+def _month(value: object) -> object:
+    if isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        return value.replace(day=1)
+    if not isinstance(value, str) or not re.fullmatch(r"\d{4}-(0[1-9]|1[0-2])", value):
+        raise ValueError(f"{shown(value)} is not a month; write it as YYYY-MM, such as 2027-01")
+    if value < "1900":
+        raise ValueError(f"{value} is before 1900-01; write the month as YYYY-MM")
+    if value > "2199-12":
+        raise ValueError(f"{value} is after 2199-12; write the month as YYYY-MM")
+    return dt.date(int(value[:4]), int(value[5:]), 1)
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+SMALLEST_NUMBER = 1e-12
+"""Products of a few such numbers, and quotients by them, are still finite."""
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**300:
+        raise ValueError("a number this large cannot be used; allowed are numbers up to 1e300")
+    if isinstance(value, float) and 0 < abs(value) < SMALLEST_NUMBER:
+        raise ValueError(f"{value:g} is too small to count with; allowed are 0 and from 1e-12 up")
+    return value
+
+
+Month = Annotated[dt.date, BeforeValidator(_month)]
+"""A month written YYYY-MM, held as its first day."""
+Number = Annotated[float, Strict(), AllowInfNan(False), BeforeValidator(_finite)]
+"""A finite number; booleans, text, NaN and infinity are refused."""
+Whole = Annotated[int, Strict(), BeforeValidator(_whole)]
+"""A whole number; 8.0 is 8, 8.5 and booleans are refused."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def parse(model: type[Model], data: object, field_prefix: str = "") -> Model:
+    """`data` as `model`, or `InvalidInput` with every refusal found (`others`).
+
+    >>> class Run(RequestModel):
+    ...     tokens: Number
+    >>> parse(Run, {"tokens": True}, "workload")
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: workload.tokens: true is not a number
+    """
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+    refusals = [refusal for detail in details for refusal in _refusals(model, data, detail)]
+    first, *rest = [r.under(field_prefix) if field_prefix else r for r in refusals]
+    raise InvalidInput(first.field, first.message, tuple(rest))
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, JSON's words, text in quotes.
+
+    >>> shown(True), shown("x" * 90)[:12], shown(None), shown([1, 2])
+    ('true', "'xxxxxxxxxxx", 'null', 'a list')
+    """
+    words = {True: "true", False: "false", None: "null"}
+    if value is None or isinstance(value, bool):
+        return words[value]
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return "a list"
+    text = repr(value) if not isinstance(value, dt.date) else value.isoformat()
+    return text if len(text) <= 60 else text[:57] + "…" + text[0] * isinstance(value, str)
+
+
+def closest(value: str, allowed: Sequence[str]) -> str:
+    """`; did you mean …?` when something allowed is close, else nothing.
+
+    >>> closest("tokns", ("tokens", "layers"))
+    '; did you mean tokens?'
+    """
+    near = difflib.get_close_matches(value, allowed, n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _refusals(model: type[BaseModel], data: object, detail: ErrorDetails) -> Iterator[InvalidInput]:
+    cause = detail.get("ctx", {}).get("error")
+    path = _path(data, detail["loc"], detail["type"])
+    if isinstance(cause, InvalidInput):
+        yield from (r.under(path) if path else r for r in cause.all())
+        return
+    if detail["type"].startswith("union_tag"):
+        path = f"{path}.{_tag_name(detail)}".lstrip(".")
+    yield InvalidInput(path, _message(model, detail, cause))
+
+
+def _path(data: object, loc: tuple[int | str, ...], kind: str) -> str:
+    """Dotted path of `loc` without the parts by which pydantic names a member of a union. The
+    first part inside an object that is its own kind is one, even where a field has that name."""
+    parts: list[str] = []
+    here, entered = data, None
+    for i, part in enumerate(loc):
+        if here is not entered and isinstance(here, Mapping) and here.get("kind") == part:
+            entered = here
+            continue
+        is_missing_name = i == len(loc) - 1 and kind == "missing"
+        if not (_leads_on(here, part) or is_missing_name):
+            continue
+        parts.append(str(part))
+        here = None if is_missing_name else here[part]  # type: ignore[index]
+    return ".".join(parts)
+
+
+def _leads_on(here: object, part: int | str) -> bool:
+    if isinstance(here, Mapping):
+        return part in here
+    return isinstance(here, list | tuple) and isinstance(part, int) and part < len(here)
+
+
+def _message(model: type[BaseModel], detail: ErrorDetails, cause: object) -> str:
+    kind, value, context = detail["type"], detail["input"], detail.get("ctx", {})
+    if isinstance(cause, ValueError):
+        return str(cause)
+    if kind == "missing":
+        return "is required"
+    if kind == "extra_forbidden":
+        return _unknown_field(model, detail["loc"])
+    if kind in ("literal_error", "enum"):
+        expected = str(context["expected"]).replace("'", "")
+        return f"{shown(value)} is not known; allowed are {expected}"
+    if kind.startswith("union_tag"):
+        return _unknown_kind(detail)
+    return _wrong_value(kind, shown(value), context, detail["msg"])
+
+
+_TYPES = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "finite_number": "a finite number",
+}
+_BOUNDS = {
+    "greater_than": ("gt", "more than"),
+    "greater_than_equal": ("ge", "at least"),
+    "less_than": ("lt", "less than"),
+    "less_than_equal": ("le", "at most"),
+}
+
+
+def _wrong_value(kind: str, value: str, context: Mapping[str, Any], fallback: str) -> str:
+    if kind in _TYPES:
+        return f"{value} is not {_TYPES[kind]}"
+    if kind in _BOUNDS:
+        name, words = _BOUNDS[kind]
+        return f"{value} is not allowed; must be {words} {context[name]:g}"
+    if kind == "too_short":
+        return f"needs at least {context['min_length']} entries, not {context['actual_length']}"
+    if kind == "too_long":
+        return f"holds at most {context['max_length']} entries, not {context['actual_length']}"
+    if kind == "string_too_long":
+        return f"is longer than {context['max_length']} characters"
+    if kind == "string_too_short":
+        return "is empty"
+    if kind == "string_pattern_mismatch":
+        return f"{value} is not of the form {context['pattern']}"
+    return f"{value}: {fallback[:1].lower()}{fallback[1:]}"
+
+
+def _tag_name(detail: ErrorDetails) -> str:
+    """Field by which a union's members are told apart."""
+    return str(detail.get("ctx", {}).get("discriminator", "kind")).strip("'")
+
+
+def _unknown_kind(detail: ErrorDetails) -> str:
+    if detail["type"] == "union_tag_not_found":
+        return "is required"
+    context = detail.get("ctx", {})
+    expected = str(context["expected_tags"]).replace("'", "")
+    return f"{context['tag']!r} is not known; allowed are {expected}"
+
+
+def _unknown_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
+    owner = _model_at(model, loc[:-1])
+    allowed = sorted(f.alias or name for name, f in owner.model_fields.items()) if owner else []
+    hint = closest(str(loc[-1]), allowed)
+    listed = f"; allowed are {', '.join(allowed)}" if allowed else ""
+    return f"is not a known field{hint or listed}"
+
+
+def _model_at(model: type[BaseModel], loc: Sequence[int | str]) -> type[BaseModel] | None:
+    """The model that `loc` leads to: fields, list entries and union members on the way."""
+    here: list[type[BaseModel]] = [model]
+    for part in loc:
+        members = [m for m in here if len(here) > 1 and (part == m.__name__ or part in _tags(m))]
+        if members:
+            here = members
+            continue
+        fields = [m.model_fields[str(part)] for m in here if str(part) in m.model_fields]
+        if fields:
+            here = [m for field in fields for m in _models_in(field.annotation)]
+        elif isinstance(part, str):
+            here = [m for m in here if part == m.__name__ or part in _tags(m)] or here
+    return here[0] if len(here) == 1 else None
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and get_origin(annotation) is None:
+        if issubclass(annotation, BaseModel):
+            yield annotation
+        return
+    for argument in get_args(annotation):
+        yield from _models_in(argument)
+
+
+def _tags(model: type[BaseModel]) -> tuple[object, ...]:
+    field = model.model_fields.get("kind")
+    return get_args(field.annotation) if field else ()

@@ -1,0 +1,257 @@
+"""The advice in words: what to do, what it saves, and why. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from planner.contract.money import said
+from planner.costing.advice.warnings import beyond_horizon
+from planner.costing.analysis.break_even import BreakEven
+from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.charges import Category
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.scenarios import Project, feasible
+from pricing.market.offers import HOURS_PER_MONTH
+
+SCENARIO_NAMES = {
+    ScenarioKey.ON_DEMAND: "renting on demand",
+    ScenarioKey.SPOT: "renting spot",
+    ScenarioKey.COMMITTED: "committing",
+    ScenarioKey.CLOUD_MIX: "mixing commitments, on demand and spot",
+    ScenarioKey.ON_PREM: "owning",
+    ScenarioKey.HYBRID: "owning and renting together",
+}
+NEGLIGIBLE = Decimal("0.0001")
+"""Share of the cost under which two scenarios count as the same: 0.01 %."""
+ALL = "all of the hours"
+EXACT = 1e-6
+HALF_CENT = 0.005
+"""Gap, and difference in money, under which a plan is called the cheapest without more ado."""
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The cheapest scenario by net present cost, and what it rests on."""
+
+    scenario: ScenarioKey | None
+    saving: Decimal
+    """Net present cost that it saves against `next_best`."""
+    next_best: ScenarioKey | None
+    """The cheapest scenario with another plan."""
+    because: tuple[str, ...]
+
+
+def recommend(
+    scenarios: Mapping[ScenarioKey, Scenario],
+    project: Project,
+    break_even: Sequence[BreakEven],
+    currency: str,
+) -> Recommendation:
+    """The scenario of least net present cost; of scenarios that cost the same the one that
+    uses the fewest ways of buying."""
+    ranked = feasible(scenarios)
+    if not ranked:
+        words = ("No scenario is feasible.", *_in_the_way(scenarios))
+        return Recommendation(None, Decimal("0.00"), None, words)
+    edge = ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
+    best = min(
+        (s for s in ranked if s.net_present_cost <= edge),
+        key=lambda s: list(ScenarioKey).index(s.key),
+    )
+    other = next((s for s in ranked if s.net_present_cost > edge), None)
+    saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
+    because = [*_what(best, project), *_saving(best, ranked, other, currency)]
+    because += _resale(best, project, currency)
+    if other is None or other.key is not ScenarioKey.ON_DEMAND:
+        because += _against_on_demand(best, scenarios, currency)
+    because += beyond_horizon(best, project, currency)
+    because += _pays_back(best, project, break_even)
+    because += proof(best, currency)
+    return Recommendation(best.key, saving, other.key if other else None, tuple(because))
+
+
+def _what(best: Scenario, project: Project) -> Iterator[str]:
+    """What to begin and to rent, what there is, and what share of the hours each serves."""
+    for key, begun in best.begun.items():
+        source = project.by_key[key]
+        verb = "Buy" if source.is_owned else "Commit to"
+        starts = [
+            f"{int(begun[m])} in {project.calendar.month(m):%Y-%m}"
+            for m in np.flatnonzero(begun).tolist()
+        ]
+        many = "" if len(starts) <= 6 else f" and {len(starts) - 6} more starts"
+        share = _share(best, source)
+        they = "It serves" if begun.sum() == 1 else "They serve"
+        served = "" if share == ALL else f" {they} {share}."
+        yield f"{verb} {source.label}: {', '.join(starts[:6])}{many}.{served}"
+    rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
+    for source in rented:
+        yield f"Rent {_share(best, source)} from {source.label}."
+    for source in project.sources:
+        if source.existing is not None and source.existing.any():
+            verb = "serves" if source.existing.max() == 1 else "serve"
+            yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
+
+
+def _share(best: Scenario, source: Source) -> str:
+    used = best.used_hours.get(source.key)
+    served = 0.0 if used is None else float(used.sum()) * source.capacity
+    return _of_the_hours(served / float(best.served_hours.sum()))
+
+
+def _of_the_hours(share: float) -> str:
+    """A share of the hours, never rounded to none or to all.
+
+    >>> _of_the_hours(0.0), _of_the_hours(0.004), _of_the_hours(0.1)
+    ('none of the hours', 'less than 1% of the hours', '10% of the hours')
+    >>> _of_the_hours(0.996), _of_the_hours(1.0)
+    ('more than 99% of the hours', 'all of the hours')
+    """
+    if share <= EXACT:
+        return "none of the hours"
+    if share >= 1 - EXACT:
+        return ALL
+    if share < 0.01:
+        return "less than 1% of the hours"
+    return f"{'more than 99%' if share > 0.99 else f'{share:.0%}'} of the hours"
+
+
+def _saving(
+    best: Scenario, ranked: Sequence[Scenario], other: Scenario | None, currency: str
+) -> Iterator[str]:
+    value = f"Present value {said(best.net_present_cost, currency)}"
+    if other is None:
+        yield f"{value}; {_nothing_else(best, ranked)}."
+        return
+    saving = other.net_present_cost - best.net_present_cost
+    share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
+    yield (
+        f"{value}, {said(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
+        "the next best."
+    )
+
+
+def _nothing_else(best: Scenario, ranked: Sequence[Scenario]) -> str:
+    """Why there is no next best."""
+    if len(ranked) == 1:
+        return "no other scenario is feasible"
+    if all(scenario.lines == best.lines for scenario in ranked):
+        return "no other scenario gives a different plan"
+    return "every other feasible scenario costs the same"
+
+
+def _resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
+    """Income that is easily overlooked: what servers already owned fetch, what makes a total
+    negative."""
+    resold = [line for line in best.lines if line.category is Category.RESIDUAL]
+    is_owned = any(project.by_key[line.source].existing is not None for line in resold)
+    if not resold or (best.total_cost >= 0 and not is_owned):
+        return
+    income = -sum((line.amount for line in resold), Decimal("0.00"))
+    tax = project.calendar.tax_rate
+    before = ", before tax," if tax else ""
+    left = best.total_cost + income * (1 - Decimal(str(tax)))
+    why = "; without it the total would not be negative" if best.total_cost < 0 <= left else ""
+    yield (
+        f"The total of {said(best.total_cost, currency)} counts {said(income, currency)} of "
+        f"resale value at the horizon's end{before} as income{why}."
+    )
+
+
+def _against_on_demand(
+    best: Scenario, scenarios: Mapping[ScenarioKey, Scenario], currency: str
+) -> Iterator[str]:
+    rent = scenarios[ScenarioKey.ON_DEMAND]
+    if rent.feasible and rent.net_present_cost > best.net_present_cost:
+        saved = rent.net_present_cost - best.net_present_cost
+        share = _percent(saved, rent)
+        yield (
+            f"In present value that is {said(saved, currency)}{share} less than renting on demand "
+            "alone."
+        )
+
+
+def _percent(saved: Decimal, of: Scenario) -> str:
+    """The saving as a share, where the other plan costs anything at all."""
+    return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
+
+
+def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]) -> Iterator[str]:
+    """When the server that matters pays back against renting on demand: one that the plan buys,
+    else the one that would be first, then also against what the plan rents instead."""
+    reached = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
+    bought = {key.partition(":")[2] for key in best.begun if key.startswith("server:")}
+    row = min(
+        (b for b in reached if not bought or b.server in bought),
+        key=lambda b: (b.hours or 0.0, b.server),
+        default=None,
+    )
+    if row is None:
+        return
+    server = project.by_key[f"server:{row.server}"]
+    name, over_life = server.label, _over_life(row, server.hours_per_month / HOURS_PER_MONTH)
+    after = (
+        f"against on demand after {row.hours:,.0f} hours of use "
+        f"({row.months_at_full_use:,.1f} months without a break)"
+    )
+    if bought:
+        yield f"{name} has paid for itself {after}{over_life}."
+        return
+    instead = [
+        b
+        for b in break_even
+        if b.server == row.server
+        and b.purchase_option != "on_demand"
+        and b.against in (*best.used_hours, *best.begun)
+    ]
+    words = f"{after}{_instead(instead)}{over_life}"
+    yield f"If bought, {name} would have paid for itself {words}."
+
+
+def _over_life(row: BreakEven, ceiling: float) -> str:
+    """The use from which the server costs less with every cost in, which the hours leave out;
+    never where that is more than the utilisation it can reach."""
+    use = row.utilisation_over_life
+    if use is None or use > 1:
+        return "; with every cost in it never costs less than on demand"
+    if use > ceiling:
+        return (
+            "; with every cost in it never costs less than on demand, which would take "
+            f"{use:.1%} use where {ceiling:.1%} is the most"
+        )
+    return f"; with every cost in, over its life, it costs less than on demand above {use:.0%} use"
+
+
+def _instead(rows: Sequence[BreakEven]) -> str:
+    if not rows:
+        return ""
+    if any(row.hours is None for row in rows):
+        return ", and never against what the plan rents"
+    hours = max(row.hours or 0.0 for row in rows)
+    return f", and against what the plan rents after {hours:,.0f} hours"
+
+
+def proof(best: Scenario, currency: str) -> Iterator[str]:
+    """What the bound rules out: as a share of the cost, as money where the plan earns."""
+    left = best.cost - best.bound
+    by = "is cheaper"
+    if left > max(EXACT * abs(best.cost), HALF_CENT):
+        gap = max(best.gap, float(NEGLIGIBLE))
+        by = f"is more than {gap:.2%} cheaper"
+        if best.cost <= 0:
+            by = f"is more than {said(left, currency)} cheaper"
+    yield f"Proven: no plan from these offers and servers {by}."
+
+
+def _in_the_way(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
+    """What keeps the widest scenario from a plan; limits of which one alone would do are told
+    from those that must change together."""
+    reasons = scenarios[ScenarioKey.HYBRID].why_not
+    limits = [reason for reason in reasons if "→" in reason]
+    either = limits == list(reasons) and not any("together" in reason for reason in limits)
+    if reasons:
+        yield f"In the way: {(' or ' if either else '; ').join(reasons)}."

@@ -1,0 +1,123 @@
+"""What a reader of an answer should know of its prices before trusting it. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from planner.contract.money import said
+from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.charges import Calendar
+from planner.costing.optimizer.problem import Quota
+from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.scenarios import COMMITTED, Project
+from planner.sizing.demand import Demand
+from pricing.market.offer_table import OfferTable
+from pricing.market.offers import PurchaseOption
+
+_CENT = 0.005
+_NOTES = {
+    PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
+    PurchaseOption.CAPACITY_BLOCK: "a capacity block is reserved for days ahead and paid upfront.",
+    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode is reserved for days ahead, up to 90 days.",
+    PurchaseOption.DWS_FLEX_START: "flex start waits for capacity and runs at most seven days.",
+}
+
+
+def cautions(
+    project: Project, scenarios: Mapping[ScenarioKey, Scenario], listed: OfferTable
+) -> Iterator[str]:
+    """Warnings on the answer as a whole."""
+    committed = scenarios[ScenarioKey.COMMITTED]
+    if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
+        yield "No commitment fits: committed is the same as on demand."
+    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
+    rented = [s for s in project.sources if s.key in used and s.native is not None]
+    yield from _dates([s for s in rented if s.native and s.native.source != "request"])
+    for source in rented:
+        yield from _terms(source)
+    for source in rented:
+        yield from _below_a_node(source, project.quotas)
+    unsold = len(listed) - int(listed.sold_now.sum())
+    if unsold:
+        yield (
+            f"{unsold:,} prices of retired machines, or of machines not sold where they are "
+            "listed, are known and not proposed."
+        )
+
+
+def without_deadline(
+    workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
+) -> Iterator[str]:
+    """That runs without a deadline are done as soon as the usual number of accelerators can,
+    where fewer might do them within the horizon."""
+    if isinstance(workload, AcceleratorHours):
+        return
+    runs, last = workload.runs or (), calendar.months - 1
+    free = [run for run in runs if run.deadline is None and calendar.index(run.start) < last]
+    busy, peak = np.flatnonzero(demand.hours_per_month), demand.peak_accelerators.max()
+    if (runs and not free) or busy[-1] == last or peak <= demand.candidates[0].min_accelerators:
+        return
+    done = ""
+    if len(free) == len(runs):
+        months = " to ".join(
+            dict.fromkeys(f"{calendar.month(int(t)):%Y-%m}" for t in busy[[0, -1]])
+        )
+        done = f", here on up to {peak:,.0f} accelerators in {months}"
+    yield (
+        f"Without a deadline work is done as soon as the usual number of accelerators can{done}. "
+        f"A deadline under workload.runs, as late as {calendar.month(last):%Y-%m}, lets fewer do "
+        "it over more months and may cost less."
+    )
+
+
+def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
+    """What the commitments of a plan bind to after the horizon and its totals leave out; after
+    tax, as the totals are."""
+    calendar, due, last = project.calendar, 0.0, 0
+    for key, begun in scenario.begun.items():
+        source = project.by_key[key]
+        if source.is_owned or source.term is None or source.term.runs_beyond:
+            continue
+        due += float(source.due_later() @ begun)
+        last = max(last, int(np.flatnonzero(begun)[-1]) + source.term.duration_months)
+    due *= 1.0 - calendar.tax_rate
+    after = " after tax" if calendar.tax_rate else ""
+    if last > calendar.months and due >= _CENT:
+        yield (
+            f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
+            f"{said(due, currency)}{after} more than these totals is owed under them, upfront "
+            'payments included (term_end "full" counts it).'
+        )
+
+
+def _dates(rented: Sequence[Source]) -> Iterator[str]:
+    undated = [s.label for s in rented if s.native and s.native.as_of is None]
+    if undated:
+        yield f"The source gives no date for the price of {'; '.join(undated)}."
+    dates = [s.native.as_of for s in rented if s.native and s.native.as_of]
+    if dates:
+        yield f"The oldest price used is of {min(dates)}."
+
+
+def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
+    """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
+    for quota in quotas:
+        if quota.group in source.limit_groups and quota.max_accelerators < source.accelerators:
+            yield (
+                f"{source.label}: a node holds {source.accelerators:g} accelerators and quota "
+                f"{quota.group} allows {quota.max_accelerators:g}; none can be rented whole until "
+                f"it is {source.accelerators:g}."
+            )
+
+
+def _terms(source: Source) -> Iterator[str]:
+    if source.is_spot:
+        lost = f"{1.0 - source.goodput:.1%}"
+        yield f"{source.label}: can be taken back at any time; {lost} of its hours count as lost."
+    if source.is_spot and source.zone and source.zone != source.label:
+        yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
+    if source.purchase_option in _NOTES:
+        yield f"{source.label}: {_NOTES[PurchaseOption(source.purchase_option)]}"

@@ -1,0 +1,278 @@
+"""When owning pays: hours of use after which a server has cost less than renting. PURE.
+
+All of it before tax. A rent is per hour of a node as large as the server: the offer's price
+times server capacity over offer capacity, divided by the goodput of what can be interrupted.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.cost_model.charges import Calendar, Category
+from planner.costing.cost_model.finance import discount_factors
+from planner.costing.cost_model.ownership import ServerToBuy, running_cost_per_hour, server_source
+from pricing.market.offers import HOURS_PER_MONTH
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class BreakEven:
+    """One server against one offer; None where owning never gets there."""
+
+    server: str
+    against: str
+    """Id of the offer."""
+    purchase_option: str
+    term_months: int
+    rent_per_hour: float
+    running_cost_per_hour: float
+    hours: float | None
+    """Node-hours of use: unit_price / (rent − running cost), undiscounted."""
+    utilisation_over_life: float | None
+    """Share of the hours of its useful life; above the utilisation ceiling the server never costs
+    less."""
+
+    @property
+    def months_at_full_use(self) -> float | None:
+        """hours / 730."""
+        return None if self.hours is None else self.hours / HOURS_PER_MONTH
+
+
+@dataclass(frozen=True)
+class Rent:
+    """What one useful node-hour of an offer costs at full use, in month 0."""
+
+    source: Source
+    term_months: int
+    per_hour: float
+
+    @property
+    def per_capacity(self) -> float:
+        """Rent of one reference accelerator-hour."""
+        return self.per_hour / self.source.capacity
+
+
+def hours_to_break_even(
+    unit_price: float, rent_per_hour: float, running_cost_per_hour: float
+) -> float | None:
+    """unit_price / (rent − running cost); None where the rent is no higher than the running cost.
+
+    >>> round(hours_to_break_even(833_806, 98.32, 0.87), 1)
+    8556.2
+    >>> hours_to_break_even(1000, 0.5, 0.5) is None
+    True
+    """
+    saved = rent_per_hour - running_cost_per_hour
+    return unit_price / saved if saved > 0 else None
+
+
+def rent_of(source: Source, calendar: Calendar) -> Rent:
+    """Rent of a useful node-hour: hourly charges, or the commitment spread over its hours."""
+    in_use = sum(
+        float(charge.per_hour[0])
+        for charge in source.hour_charges
+        if charge.category not in (Category.STORAGE, Category.EGRESS)
+    )
+    if source.term is None:
+        return Rent(source, 0, in_use)
+    monthly = sum(
+        c.quantity * float(c.unit_price[0])
+        for c in source.unit_charges
+        if c.category is Category.COMMITMENT
+    )
+    upfront = sum(
+        c.quantity * float(c.unit_price[0])
+        for c in source.unit_charges
+        if c.category is Category.UPFRONT
+    )
+    charged = float(source.term.active[0].sum())
+    per_hour = in_use + (monthly + upfront / charged) / HOURS_PER_MONTH
+    return Rent(source, source.term.duration_months, per_hour)
+
+
+def best_rents(sources: Iterable[Source], calendar: Calendar) -> list[Rent]:
+    """The cheapest offer per reference accelerator-hour of each purchase option and term."""
+    best: dict[tuple[str, int], Rent] = {}
+    for source in sources:
+        if source.is_owned or not source.capacity:
+            continue
+        rent = rent_of(source, calendar)
+        at = (source.purchase_option, rent.term_months)
+        if at not in best or _order(rent) < _order(best[at]):
+            best[at] = rent
+    return [best[at] for at in sorted(best)]
+
+
+def break_even_of(
+    server: ServerToBuy,
+    r: float,
+    rents: Sequence[Rent],
+    terms: Assumptions,
+    calendar: Calendar,
+    given: frozenset[str] = frozenset(),
+) -> list[BreakEven]:
+    """`server` against each rent; `given` are the owning terms that the request itself gave.
+
+    Network, installation and residual value count towards the hours only where given.
+    """
+    capacity = server.accelerator_count * r
+    running = running_cost_per_hour(server, terms)
+    price = _price_to_recover(server, terms, calendar, given)
+    life = _Life.of(server, r, terms)
+    found = []
+    for rent in rents:
+        per_hour = rent.per_capacity * capacity
+        found.append(
+            BreakEven(
+                server=server.slug,
+                against=rent.source.offer_id,
+                purchase_option=rent.source.purchase_option,
+                term_months=rent.term_months,
+                rent_per_hour=per_hour,
+                running_cost_per_hour=running,
+                hours=hours_to_break_even(price, per_hour, running),
+                utilisation_over_life=life.utilisation(
+                    per_hour, 0.0 if rent.term_months else terms["cloud_price_trend_per_year"]
+                ),
+            )
+        )
+    return found
+
+
+def _order(rent: Rent) -> tuple[float, str]:
+    return rent.per_capacity, rent.source.key
+
+
+def _price_to_recover(
+    server: ServerToBuy, terms: Assumptions, calendar: Calendar, given: frozenset[str]
+) -> float:
+    rates = [terms[name] for name in ("network_storage_rate", "install_cost_rate") if name in given]
+    price = server.unit_price * (1.0 + sum(rates))
+    in_service_until = terms["lead_time_months"] + terms["useful_life_months"]
+    if "residual_rate" in given and calendar.months < in_service_until:
+        price -= server.unit_price * terms["residual_rate"] ** (calendar.months / 12.0)
+    return price
+
+
+@dataclass(frozen=True)
+class _Life:
+    """One server over its whole useful life: present values at its purchase."""
+
+    fixed: float
+    """Cost that does not depend on the hours of use."""
+    in_use: Floats
+    """[M] cost of an hour of use in each month."""
+    discount: Floats
+    """[M]"""
+    in_service: Floats
+    """[M] 1 in the months of its life."""
+
+    @classmethod
+    def of(cls, server: ServerToBuy, r: float, terms: Assumptions) -> _Life:
+        lead, life = int(terms["lead_time_months"]), int(terms["useful_life_months"])
+        calendar = Calendar(_ANY_DAY, lead + life, terms["discount_rate_per_year"])
+        source = server_source(server, r, terms, calendar)
+        assert source.term is not None
+        paid, capital = source.unit_amounts()
+        return cls(
+            fixed=float((paid[0] + capital[0]) @ calendar.discount),
+            in_use=source.hour_cash(calendar),
+            discount=discount_factors(terms["discount_rate_per_year"], lead + life),
+            in_service=source.term.active[0, : lead + life],
+        )
+
+    def utilisation(self, rent_per_hour: float, trend_per_year: float) -> float | None:
+        """u = fixed / Σ 730 · discount · (rent − cost of an hour of use)."""
+        months = np.arange(len(self.discount))
+        rent = rent_per_hour * (1.0 + trend_per_year) ** (months / 12.0)
+        saved = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
+        return self.fixed / saved if saved > 0 else None
+
+
+_ANY_DAY = dt.date(2000, 1, 1)
+
+
+@dataclass(frozen=True)
+class CostLine:
+    """Cost of a node as a straight line over its hours of use a month: over the months of the
+    horizon in which a server bought at the start serves, over all where there is none."""
+
+    key: str
+    label: str
+    purchase_option: str
+    fixed: float
+    """Net present cost without any use."""
+    per_hour: float
+    """Net present cost of one more hour of use in each of those months."""
+
+    def cost(self, hours_per_month: float) -> float:
+        """fixed + per_hour · hours."""
+        return self.fixed + self.per_hour * hours_per_month
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where two ways of getting a node cost the same."""
+
+    one: str
+    other: str
+    hours_per_month: float
+    cost: float
+
+
+def cost_lines(server: Source | None, rents: Sequence[Rent], calendar: Calendar) -> list[CostLine]:
+    """Ways of getting one node as large as `server` (or one reference accelerator) for the months
+    in which the server can serve, as lines over its hours of use; a server that may not be bought
+    at the start has none."""
+    capacity = 1.0 if server is None else server.capacity
+    months = np.ones(calendar.months)
+    lines = []
+    if server is not None and server.term is not None:
+        unit = server.unit(calendar)
+        fixed = float(unit.start_cost[0])
+        if np.isfinite(fixed):
+            months = server.term.active[0, : calendar.months]
+            in_use = float(unit.hour_cost @ months)
+            lines.append(CostLine(server.key, server.label, OWNED, fixed, in_use))
+    weight = float(months @ calendar.discount[: calendar.months]) * (1.0 - calendar.tax_rate)
+    for rent in rents:
+        cost = rent.per_capacity * capacity * weight
+        is_fixed = rent.source.term is not None
+        lines.append(
+            CostLine(
+                rent.source.key,
+                rent.source.label,
+                rent.source.purchase_option,
+                cost * HOURS_PER_MONTH if is_fixed else 0.0,
+                0.0 if is_fixed else cost,
+            )
+        )
+    return lines
+
+
+def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
+    """Where two of the lines cross between no use and full use.
+
+    >>> a = CostLine("a", "a", "owned", 100.0, 0.0)
+    >>> b = CostLine("b", "b", "on_demand", 0.0, 0.5)
+    >>> [(c.one, c.other, c.hours_per_month) for c in crossings([a, b])]
+    [('a', 'b', 200.0)]
+    """
+    found = []
+    for i, one in enumerate(lines):
+        for other in lines[i + 1 :]:
+            slope = other.per_hour - one.per_hour
+            if not slope:
+                continue
+            hours = (one.fixed - other.fixed) / slope
+            if 0 < hours <= HOURS_PER_MONTH:
+                found.append(Crossing(one.key, other.key, hours, one.cost(hours)))
+    return sorted(found, key=lambda c: c.hours_per_month)

@@ -1,0 +1,176 @@
+"""Energy and carbon of a scenario: kWh at the meter, kg CO2e by the grid of each place. PURE.
+
+A figure that is not known is None with the reasons beside it, never 0.
+
+Owned servers draw what their electricity lines bill: (power · hours used + idle power · other
+hours) · PUE. A rented node draws per hour of use TDP · server factor · load · PUE, and of a
+committed node that stands idle the idle share of it. What is unknown is left out and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.cost_model.capacity_source import Source
+from planner.costing.inputs.servers import IDLE_SHARE
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.scenarios import Project
+from planner.sizing.performance.energy import energy_kwh
+from pricing.market import accelerators
+from pricing.market.offers import HOURS_PER_MONTH
+from pricing.market.snapshot import Catalog
+
+CLOUD_PUE = 1.1
+"""Power usage effectiveness of large clouds: Google fleet 1.1 (2024); default for hyperscalers
+of Epoch AI, training-cost-trends @263c40a15930."""
+TPU_POWER_FACTOR, TPU_POWER_LOAD = 1.56, 0.43
+"""Server power over chip TDP, and average load, of TPU v4 (Epoch AI, as above, 2024)."""
+ON_PREM_G_CO2E_PER_KWH = 415.755
+"""Grid of the owned servers unless given, g CO2e/kWh: eastern United States (EPA, by
+cloud-carbon-footprint/cloud-carbon-coefficients @dda7621, 2023), as the default tariff is
+American too."""
+ON_PREM_SOURCE = "eastern United States, EPA 2023 (cloud-carbon-coefficients @dda7621)"
+
+Intensity = Callable[[str, str], tuple[float, str] | None]
+"""(provider, region) → g CO2e/kWh and its source; None where it is not known."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Energy of one source over the horizon."""
+
+    source: str
+    place: str
+    """Provider and region; "" for owned servers."""
+    kwh: float
+    kg_co2e: float | None
+    """None where the grid of the place is not known."""
+    g_co2e_per_kwh: float | None
+    carbon_source: str
+    method: str
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Energy and carbon of a scenario."""
+
+    draws: tuple[Draw, ...]
+    unknown: tuple[str, ...] = ()
+    """Sources whose power is not known."""
+
+    @property
+    def kwh(self) -> float | None:
+        """Energy at the meter, of the sources whose power is known; None if it is of none."""
+        if self.unknown and not self.draws:
+            return None
+        return sum(draw.kwh for draw in self.draws)
+
+    @property
+    def kg_co2e(self) -> float | None:
+        """Carbon of all of it; None unless every power and every grid is known."""
+        return None if self.why_not else sum(draw.kg_co2e or 0.0 for draw in self.draws)
+
+    @property
+    def kg_co2e_of_known_grid(self) -> float | None:
+        """The part of the carbon that is known; None where none of it is."""
+        known = [draw.kg_co2e for draw in self.draws if draw.kg_co2e is not None]
+        return sum(known) if known or not self.why_not else None
+
+    @property
+    def why_not(self) -> tuple[str, ...]:
+        """Why the carbon of all of it is not known; () where it is."""
+        places = dict.fromkeys(draw.place for draw in self.draws if draw.kg_co2e is None)
+        grids = [f"the carbon of the grid of {place} is not known" for place in places]
+        return (*grids, *(f"the power of {source} is not known" for source in self.unknown))
+
+    @property
+    def kwh_of_unknown_grid(self) -> float:
+        """Energy in places whose grid is not known: its carbon is in no figure."""
+        return sum(draw.kwh for draw in self.draws if draw.kg_co2e is None)
+
+
+@dataclass(frozen=True)
+class Grids:
+    """Carbon of the electricity of each place."""
+
+    catalog: Catalog
+    on_prem: float | None = None
+    """g CO2e/kWh of the owned servers, if the request gives it."""
+
+    def intensity(self, provider: str, region: str) -> tuple[float, str] | None:
+        """g CO2e/kWh of a place and its source; owned servers have no provider."""
+        if not provider:
+            given = self.on_prem
+            return (ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE) if given is None else (given, "request")
+        place = self.catalog.region(provider, region)
+        if place is None or place.g_co2e_per_kwh is None:
+            return None
+        return place.g_co2e_per_kwh, place.carbon_source
+
+
+def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
+    """Energy and carbon of every source that the scenario keeps up or uses."""
+    draws, unknown = [], []
+    for key, source in project.by_key.items():
+        used = float(scenario.used_hours.get(key, np.zeros(1)).sum())
+        up = _hours_up(scenario, source)
+        if not used and not up:
+            continue
+        found = _kwh(source, used, max(0.0, up - used))
+        if found is None:
+            unknown.append(key)
+            continue
+        kwh, method = found
+        grid = intensity(source.provider, source.region)
+        draws.append(
+            Draw(
+                key,
+                f"{source.provider} {source.region}".strip(),
+                kwh,
+                None if grid is None else kwh * grid[0] / 1000.0,
+                None if grid is None else grid[0],
+                "" if grid is None else grid[1],
+                method,
+            )
+        )
+    return Energy(tuple(draws), tuple(unknown))
+
+
+def _hours_up(scenario: Scenario, source: Source) -> float:
+    """Node-hours for which units of a source are in service."""
+    if source.term is None:
+        return 0.0
+    begun = np.asarray(scenario.begun.get(source.key, np.zeros(source.term.months)), dtype=float)
+    if not begun.any() and source.existing is None:
+        return 0.0
+    return float(source.up(begun).sum()) * HOURS_PER_MONTH
+
+
+def _kwh(source: Source, used: float, idle: float) -> tuple[float, str] | None:
+    """kWh of a source and how they were found; None where its power is not known."""
+    if source.is_owned:
+        if not source.power_kw:
+            return None
+        kw_hours = source.power_kw * used + source.idle_power_kw * idle
+        return kw_hours * source.pue, "power at load and idle of the server, × PUE"
+    power = node_power_kw(source.accelerator, source.accelerators)
+    if power is None:
+        return None
+    billed = used / source.goodput
+    method = "TDP × server factor × load × PUE of large clouds"
+    return (billed + idle * IDLE_SHARE) * power * CLOUD_PUE, method
+
+
+def node_power_kw(slug: str, count: float) -> float | None:
+    """Average draw at work of a node of `count` accelerators; None without a TDP.
+
+    >>> round(node_power_kw("nvidia-h100-80gb-sxm", 8), 2)
+    7.98
+    """
+    sheet = accelerators.get(slug)
+    if sheet.accelerator_class == "tpu" and sheet.tdp_w is not None:
+        return count * sheet.tdp_w / 1000.0 * TPU_POWER_FACTOR * TPU_POWER_LOAD
+    return energy_kwh(sheet, count)

@@ -1,0 +1,103 @@
+"""Servers that can be bought: price, power and size of each, with source and year. PURE.
+
+One row of `servers.csv` is one configuration. Prices are list or shop prices in USD of
+`price_year`, without network, storage or installation.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+
+from pricing.common.invalid_input import InvalidInput
+
+_TABLE = Path(__file__).with_name("reference_servers.csv")
+
+
+@dataclass(frozen=True)
+class Server:
+    """A machine that is bought whole.
+
+    >>> server = get("dgx-h100")
+    >>> server.accelerator, server.accelerator_count, server.power_kw
+    ('nvidia-h100-80gb-sxm', 8, 10.2)
+    """
+
+    slug: str
+    name: str
+    server_class: str
+    """dgx, server, rack or workstation."""
+    accelerator: str
+    """Canonical slug, see `pricing.market.accelerators`."""
+    accelerator_count: int
+    unit_price_usd: float
+    unit_price_low_usd: float
+    unit_price_high_usd: float
+    """Lowest and highest of the prices seen; equal to `unit_price_usd` where there is one."""
+    price_year: int
+    power_kw: float
+    """Nameplate (maximum) draw at the wall."""
+    idle_power_kw: float
+    rack_units: int
+    """0 for a machine that stands on the floor."""
+    on_sale: bool
+    """False where only its historic price is known."""
+    unverified: tuple[str, ...]
+    """Fields estimated rather than seen in a source; `notes` and `source` say how."""
+    source: str
+    notes: str
+
+
+def all_servers() -> tuple[Server, ...]:
+    """Every known server, in the table's order."""
+    return tuple(_table().values())
+
+
+def get(slug: str, field: str = "server") -> Server:
+    """The server with this slug; raises `InvalidInput` on `field` with the closest ones.
+
+    >>> get("dgx-9")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: server: 'dgx-9' is not a known server; closest
+        are ...
+    """
+    known = _table()
+    wanted = slug.strip().casefold()
+    if wanted not in known:
+        near = ", ".join(difflib.get_close_matches(wanted, known, n=3, cutoff=0.3)) or "dgx-h100"
+        advice = 'describe your own with "custom"'
+        raise InvalidInput(
+            field, f"{slug!r} is not a known server; closest are {near}; or {advice}"
+        )
+    return known[wanted]
+
+
+@cache
+def _table() -> MappingProxyType[str, Server]:
+    with _TABLE.open(newline="", encoding="utf-8") as lines:
+        return MappingProxyType({row["slug"]: _server(row) for row in csv.DictReader(lines)})
+
+
+def _server(row: dict[str, str]) -> Server:
+    return Server(
+        slug=row["slug"],
+        name=row["name"],
+        server_class=row["server_class"],
+        accelerator=row["accelerator"],
+        accelerator_count=int(row["accelerator_count"]),
+        unit_price_usd=float(row["unit_price_usd"]),
+        unit_price_low_usd=float(row["unit_price_low_usd"]),
+        unit_price_high_usd=float(row["unit_price_high_usd"]),
+        price_year=int(row["price_year"]),
+        power_kw=float(row["power_kw"]),
+        idle_power_kw=float(row["idle_power_kw"]),
+        rack_units=int(row["rack_units"]),
+        on_sale=row["on_sale"] == "yes",
+        unverified=tuple(part for part in row["unverified"].split(";") if part),
+        source=row["source"],
+        notes=row["notes"],
+    )

@@ -1,0 +1,232 @@
+"""Renting: what an offer costs under its purchase option. PURE.
+
+- on demand, flex start: the price of each hour of use
+- spot, low priority: the same; hours lost to interruptions are paid again, so a useful hour
+  costs price / goodput
+- capacity block, calendar mode: the price of each reserved hour, due before it is used
+- reserved, convertible, savings plan, committed use: 730 h of every month of the term, used or
+  not, at the price of the month in which it begins, plus the upfront payment at its start
+- storage and egress in the cloud: each month's data, shared over the sources by the reference
+  accelerator-hours that they serve
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.defaults import default
+from planner.costing.cost_model.capacity_source import NativePrice, Source
+from planner.costing.cost_model.charges import (
+    Calendar,
+    Category,
+    HourCharge,
+    Term,
+    UnitCharge,
+    When,
+)
+from planner.costing.cost_model.finance import trend_factors
+from planner.costing.cost_model.storage_egress import CloudData
+from planner.sizing.performance.goodput import spot_goodput
+from pricing.market.interruptions import band
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+
+Floats = NDArray[np.float64]
+
+CHECKPOINT_GIB_PER_NODE_SECOND = 1.2
+"""Rate at which one 8-accelerator node writes a checkpoint, GiB/s: 2.3 TB in 40 s on 48 nodes
+(BLOOM 176B training chronicle, bigscience-workshop/bigscience, 2022)."""
+
+OPTION_NAMES = {
+    PurchaseOption.ON_DEMAND: "on demand",
+    PurchaseOption.SPOT: "spot",
+    PurchaseOption.LOW_PRIORITY: "low priority",
+    PurchaseOption.RESERVED: "reserved",
+    PurchaseOption.RESERVED_CONVERTIBLE: "reserved, convertible",
+    PurchaseOption.SAVINGS_PLAN: "savings plan",
+    PurchaseOption.COMMITTED_USE: "committed use",
+    PurchaseOption.CAPACITY_BLOCK: "capacity block",
+    PurchaseOption.DWS_FLEX_START: "flex start",
+    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode",
+}
+PAID_AHEAD = frozenset({PurchaseOption.CAPACITY_BLOCK, PurchaseOption.DWS_CALENDAR_MODE})
+"""Options whose hours are reserved by date and paid before they are used."""
+
+
+@dataclass(frozen=True)
+class Rental:
+    """An offer with what the request makes of it; money in the request's currency."""
+
+    offer: Offer
+    price_per_hour: float
+    """Recurring price of the whole machine, adjustment and conversion done."""
+    upfront: float
+    r: float
+    """Relative throughput of its accelerator."""
+    limit_groups: tuple[str, ...] = ()
+    available: NDArray[np.bool_] | None = None
+    min_accelerators: int = 1
+    """Least number of accelerators that one job takes."""
+    native: NativePrice | None = None
+    label: str = ""
+
+
+def rental_source(
+    rental: Rental,
+    terms: Assumptions,
+    calendar: Calendar,
+    demand_hours: Floats,
+    data: CloudData,
+    term_end: str = "prorate",
+) -> Source:
+    """The source that an offer is, with all its charges."""
+    offer = rental.offer
+    option = offer.purchase_option
+    is_spot = option.is_interruptible
+    goodput = goodput_of_spot(offer, rental.min_accelerators, terms, data) if is_spot else 1.0
+    accelerators = float(offer.accelerator_count)
+    capacity = accelerators * rental.r
+    hour_charges = data.charges(offer.provider, offer.region, capacity, calendar, demand_hours)
+    unit_charges: tuple[UnitCharge, ...] = ()
+    term = None
+    if option.is_commitment:
+        term = Term(
+            months=calendar.months,
+            length=calendar.length,
+            lead_months=0,
+            duration_months=offer.term_months,
+            runs_beyond=term_end == "full",
+        )
+        unit_charges = _commitment(rental, term, terms, calendar)
+    else:
+        hour_charges = (*_by_the_hour(rental, goodput, terms, calendar), *hour_charges)
+    return Source(
+        key=offer.id,
+        label=rental.label or label_of(offer),
+        purchase_option=option.value,
+        accelerator=offer.accelerator,
+        accelerators=accelerators,
+        capacity=capacity,
+        hour_charges=hour_charges,
+        unit_charges=unit_charges,
+        term=term,
+        provider=offer.provider,
+        region=offer.region,
+        zone=offer.zone,
+        instance_type=offer.instance_type,
+        offer_id=offer.id,
+        goodput=goodput,
+        is_spot=is_spot,
+        limit_groups=rental.limit_groups,
+        available=rental.available,
+        native=rental.native,
+    )
+
+
+def label_of(offer: Offer) -> str:
+    """How an offer is called in lines: what, where, on which terms.
+
+    >>> from decimal import Decimal
+    >>> from fractions import Fraction
+    >>> label_of(Offer("aws", "us-east-1", "p5.48xlarge", "nvidia-h100-80gb-sxm", Fraction(8),
+    ...     PurchaseOption.RESERVED, Decimal(40), term_months=12, payment_option="no_upfront"))
+    'p5.48xlarge in us-east-1, reserved 12 months, no upfront'
+    """
+    words = [OPTION_NAMES[offer.purchase_option]]
+    if offer.term_months:
+        words[0] += f" {offer.term_months} months"
+    if offer.payment_option:
+        words.append(offer.payment_option.replace("_", " "))
+    return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(words)}"
+
+
+def goodput_of_spot(
+    offer: Offer, min_accelerators: int, terms: Assumptions, data: CloudData
+) -> float:
+    """Useful share of a spot hour.
+
+    The default allows for waiting on capacity and for one node's interruptions; it falls as
+    Young's overhead grows with the interruptions of the machine and with the nodes of the
+    smallest job. Interruptions are those given, else those published for the machine, else the
+    default.
+    """
+    nodes = float(np.ceil(min_accelerators / float(offer.accelerator_count)))
+    save, restart = terms["checkpoint_save_hours"], terms["restart_hours"]
+    usual = spot_goodput(default("spot_interruptions_per_month").value, 1.0, save, restart)
+    if data.checkpoint_gib is not None:
+        save = max(data.checkpoint_gib / (CHECKPOINT_GIB_PER_NODE_SECOND * nodes * 3600), 1e-6)
+    here = spot_goodput(interruptions_of(offer, terms), nodes, save, restart)
+    return min(1.0, terms["spot_goodput"] * here / usual)
+
+
+def interruptions_of(offer: Offer, terms: Assumptions) -> float:
+    """Interruptions of one machine in a month."""
+    if not terms.is_given("spot_interruptions_per_month"):
+        known = band(offer.provider, offer.region, offer.instance_type)
+        if known is not None:
+            return known.interruptions_per_month
+    return terms["spot_interruptions_per_month"]
+
+
+def _by_the_hour(
+    rental: Rental, goodput: float, terms: Assumptions, calendar: Calendar
+) -> list[HourCharge]:
+    trend = trend_factors(terms["cloud_price_trend_per_year"], calendar.length)
+    price = rental.price_per_hour * trend
+    label = rental.label or label_of(rental.offer)
+    is_ahead = rental.offer.purchase_option in PAID_AHEAD
+    category = Category.UPFRONT if is_ahead else Category.COMPUTE
+    charges = [HourCharge(category, label, "node-hours", 1.0, price)]
+    if goodput < 1.0:
+        again = f"{label}: hours lost to interruptions, run again"
+        charges.append(HourCharge(category, again, "node-hours", 1.0 / goodput - 1.0, price))
+    return charges
+
+
+def _commitment(
+    rental: Rental, term: Term, terms: Assumptions, calendar: Calendar
+) -> tuple[UnitCharge, ...]:
+    trend = trend_factors(terms["cloud_price_trend_per_year"], calendar.length)
+    label = rental.label or label_of(rental.offer)
+    charges = []
+    if rental.price_per_hour:
+        charges.append(
+            UnitCharge(
+                Category.COMMITMENT,
+                label,
+                "node-hours",
+                float(HOURS_PER_MONTH),
+                rental.price_per_hour * trend,
+                When.MONTHLY,
+                fixed_at_start=True,
+            )
+        )
+    if rental.upfront:
+        charges.append(
+            UnitCharge(
+                Category.UPFRONT,
+                f"{label}: upfront payment",
+                "commitments",
+                1.0,
+                rental.upfront * trend * term.share_charged,
+                When.START,
+                fixed_at_start=True,
+            )
+        )
+    return tuple(charges)
+
+
+def months_open(
+    first: dt.date | None, last: dt.date | None, calendar: Calendar
+) -> NDArray[np.bool_] | None:
+    """[T] months from `first` to `last`; None where neither limits anything."""
+    if first is None and last is None:
+        return None
+    month = np.arange(calendar.months)
+    begins = -1 if first is None else calendar.index(first)
+    ends = calendar.months if last is None else calendar.index(last)
+    return np.asarray((month >= begins) & (month <= ends))

@@ -1,0 +1,83 @@
+"""What a request cannot ask for, once market, terms and demand are known. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.workload import AcceleratorHours
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.sizing.demand import Demand
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators
+from pricing.market.snapshot import Catalog
+
+LEAST_PEAK_HOURS = 0.001
+"""Hours for which the peak of a month must be up at least: 3.6 s."""
+
+
+_LIMITS = ("providers", "regions", "geographies")
+
+
+def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
+    """Raise `InvalidInput` for a provider, region or geography that neither the catalog nor a
+    private offer has, wherever it stands, or an interconnect that no accelerator has.
+
+    The catalog's names count as known where its prices are left aside, too.
+    """
+    _refuse_unknown_interconnect(request.constraints.interconnect)
+    own = {
+        "providers": {offer.provider for offer in request.custom_offers},
+        "regions": {offer.region for offer in request.custom_offers},
+    }
+    for field, kind, names in _named(request):
+        catalog.refuse(kind, names, field, own.get(kind, ()))
+
+
+def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
+    """(field, kind of name, names) of every place that the request names."""
+    limits = request.constraints
+    for kind in _LIMITS:
+        yield f"constraints.{kind}", kind, getattr(limits, kind) or ()
+    rules = {"constraints.quotas": limits.quotas, "price_adjustments": request.price_adjustments}
+    for field, entries in rules.items():
+        for i, rule in enumerate(entries):
+            for one, kind in (("provider", "providers"), ("region", "regions")):
+                name = getattr(rule, one)
+                yield f"{field}.{i}.{one}", kind, () if name is None else (name,)
+
+
+def _refuse_unknown_interconnect(name: str | None) -> None:
+    if name is None:
+        return
+    known = sorted({a.interconnect for a in all_accelerators() if a.interconnect})
+    if not any(name.lower() in one.lower() for one in known):
+        raise InvalidInput(
+            "constraints.interconnect",
+            f"{name!r} is no known interconnect; allowed are {', '.join(known)}",
+        )
+
+
+def refuse_clashing_terms(terms: Assumptions) -> None:
+    """Raise `InvalidInput` for a useful life that is over when the server arrives."""
+    life, lead = terms["useful_life_months"], terms["lead_time_months"]
+    if life <= lead:
+        raise InvalidInput(
+            "on_prem.useful_life_months",
+            f"{life:g} is no longer than the lead time of {lead:g} months; "
+            f"allowed are more than {lead:g}",
+        )
+
+
+def refuse_a_blink(request: ComparisonRequest, demand: Demand) -> None:
+    """Raise `InvalidInput` for given hours that are over in seconds at their peak."""
+    if not isinstance(request.workload, AcceleratorHours):
+        return
+    at_work = demand.hours_per_month > 0
+    least = (demand.hours_per_month[at_work] / demand.peak_accelerators[at_work]).min()
+    if least < LEAST_PEAK_HOURS:
+        raise InvalidInput(
+            "workload.hours_per_month",
+            f"keeps its peak busy for {least:.3g} h in a month; "
+            f"allowed are {LEAST_PEAK_HOURS:g} h or more, or 0",
+        )

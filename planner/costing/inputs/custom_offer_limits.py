@@ -1,0 +1,109 @@
+"""The request's own offers: which of them the limits admit, and what is to be said of it. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.request.comparison import Constraints, CustomOffer
+from planner.costing.inputs.dominance import WHOLE_NODE
+from pricing.market.accelerators import get as sheet_of
+from pricing.market.offer_table import OfferTable
+from pricing.market.snapshot import Catalog
+
+NOWHERE = "custom"
+"""Provider and region of an offer that names none."""
+_NAMED = 5
+"""Offers named one by one in a warning."""
+
+
+@dataclass(frozen=True)
+class PrivateOffers:
+    """Private offers under the limits of their request."""
+
+    given: Sequence[CustomOffer]
+    table: OfferTable
+    """Row `i` is the i-th of them."""
+    limits: Constraints
+    catalog: Catalog
+    throughput: Mapping[str, float]
+    """r of each accelerator that can do the work."""
+
+    def rows(self) -> NDArray[np.intp]:
+        """Rows that meet every limit; of those on places, an offer without a known place does."""
+        kept = [row for row in range(len(self.table)) if self._admits(row)]
+        return np.array(kept, dtype=np.intp)
+
+    def warnings(self) -> Iterator[str]:
+        """Which limits do not bind which offers, and which offers hold too little to be used."""
+        limits, rows = self.limits, self.rows().tolist()
+        free = {
+            "providers": ("provider", [r for r in rows if self._provider(r) == NOWHERE]),
+            "regions": ("region", [r for r in rows if self._region(r) == NOWHERE]),
+            "geographies": ("known region", [r for r in rows if self._geography(r) is None]),
+        }
+        for limit, (lacking, exempt) in free.items():
+            if exempt and getattr(limits, limit) is not None:
+                verb = "has" if len(exempt) == 1 else "have"
+                yield (
+                    f"constraints.{limit} does not bind {self._labels(exempt)}, which {verb} "
+                    f"no {lacking}."
+                )
+        small = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
+        if small and limits.min_accelerators_per_node is None:
+            yield (
+                f"{self._labels(small)} left out: nodes hold at least one whole accelerator, as "
+                "a share of a card does not hold the memory of a whole one; "
+                "constraints.min_accelerators_per_node admits less."
+            )
+
+    def _admits(self, row: int) -> bool:
+        limits, offer = self.limits, self.table.offer(row)
+        options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
+        geography = self._geography(row)
+        return (
+            offer.accelerator in self.throughput
+            and _within(offer.provider, limits.providers)
+            and _within(offer.region, limits.regions)
+            and (geography is None or _within(geography, limits.geographies))
+            and (options is None or offer.purchase_option in options)
+            and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
+            and not memory < (limits.min_accelerator_memory_gib or 0.0)
+            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
+        )
+
+    def _accelerators(self, row: int) -> float:
+        return float(self.table.accelerator_count[row])
+
+    def _provider(self, row: int) -> str:
+        return self.given[row].provider
+
+    def _region(self, row: int) -> str:
+        return self.given[row].region
+
+    def _geography(self, row: int) -> str | None:
+        place = self.catalog.region(self._provider(row), self._region(row))
+        return None if place is None else place.geography
+
+    def _labels(self, rows: Sequence[int]) -> str:
+        return listed([self.given[row].label for row in rows])
+
+
+def _within(value: str, allowed: Collection[str] | None) -> bool:
+    return allowed is None or value == NOWHERE or value in allowed
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Names in words, the first few of many.
+
+    >>> listed(["a"]), listed(["a", "b", "c"])
+    ('a', 'a, b and c')
+    >>> listed(["a"] * 9)
+    'a, a, a, a, a and 4 more'
+    """
+    rest = len(labels) - _NAMED
+    shown = [*labels[:_NAMED], f"{rest} more"] if rest > 0 else list(labels)
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -1,0 +1,304 @@
+"""Which offers can matter: what the limits admit, less what another offer beats outright. PURE.
+
+Of offers that differ in nothing but price (same purchase option, term, size, quotas) only the
+cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
+from pricing.market.offer_table import OfferTable
+from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+OPTION_CODE = {option: code for code, option in enumerate(PurchaseOption)}
+TIE = 1e-9
+"""Relative difference under which two prices count as equal."""
+WHOLE_NODE = 1.0
+"""Least accelerators of a node unless the request says otherwise: a share of a card does not
+hold the memory of a whole one."""
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The limits that tell which offers are eligible, by the field that sets them."""
+
+    accelerators: tuple[str, ...]
+    providers: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    geographies: tuple[str, ...] = ()
+    purchase_options: tuple[str, ...] = ()
+    min_accelerator_memory_gib: float | None = None
+    min_accelerators_per_node: float | None = None
+    interconnect: str | None = None
+
+    def rows(self, table: OfferTable) -> Rows:
+        """Rows on sale that meet every limit and have a price."""
+        rows = table.select(
+            self.providers,
+            self.regions,
+            self.geographies,
+            self.accelerators,
+            self.purchase_options,
+            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
+            min_accelerators_per_node=self.min_accelerators_per_node,
+            interconnect=self.interconnect,
+        )
+        return rows[_is_priced(table, rows)]
+
+    def given(self) -> list[str]:
+        """Names of the limits that the request sets, the workload's accelerators first."""
+        names = ["accelerators"] if self.accelerators else []
+        for name in (
+            "providers",
+            "regions",
+            "geographies",
+            "min_accelerator_memory_gib",
+            "min_accelerators_per_node",
+            "interconnect",
+        ):
+            if getattr(self, name):
+                names.append(name)
+        return names
+
+    def only(self, names: Collection[str]) -> Filters:
+        """Nothing but the named limits and the purchase options."""
+        kept = {name: getattr(self, name) for name in names}
+        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | kept)
+
+
+def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
+    """[row] whether what it costs is known: an hour of what is rented by the hour, an hour and a
+    term of a commitment."""
+    names = table.purchase_option.names
+    binds = np.array([PurchaseOption(name).is_commitment for name in names], dtype=bool)
+    is_commitment = binds[table.purchase_option.codes[rows]] if len(rows) else rows > 0
+    per_hour = np.where(is_commitment, table.effective_usd_per_hour[rows], table.usd_per_hour[rows])
+    has_term = ~is_commitment | (table.term_months[rows] > 0)
+    return np.asarray(np.isfinite(per_hour) & (per_hour > 0) & has_term)
+
+
+@dataclass(frozen=True)
+class Eligible:
+    """Columns of eligible offers; money in US dollars, adjustments applied."""
+
+    table: OfferTable
+    rows: Rows
+    multiplier: Floats
+    usd_per_hour: Floats
+    upfront_usd: Floats
+    term_months: NDArray[np.int64]
+    option: NDArray[np.int64]
+    capacity: Floats
+    """Reference accelerators of one node."""
+    accelerator: NDArray[np.int64]
+    accelerator_count: Floats
+    quotas: NDArray[np.int64]
+    """Bit i is set where quota i counts the offer."""
+    grids: Collection[tuple[str, str]] = ()
+    """(provider, region) of the places whose grid's carbon is known."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def offer(self, i: int) -> Offer:
+        """The offer behind entry `i`."""
+        return self.table.offer(int(self.rows[i]))
+
+
+def eligible(
+    table: OfferTable,
+    rows: Rows,
+    throughput: Mapping[str, float],
+    quotas: Sequence[QuotaRule] = (),
+    adjustments: Sequence[Adjustment] = (),
+    grids: Collection[tuple[str, str]] = (),
+) -> Eligible:
+    """Columns of `rows`; `throughput` is r of each accelerator slug."""
+    r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
+    codes = np.array(
+        [OPTION_CODE[PurchaseOption(name)] for name in table.purchase_option.names], dtype=np.int64
+    )
+    accelerator = table.accelerator.codes[rows].astype(np.int64)
+    count = table.accelerator_count[rows]
+    multiplier = multipliers(table, rows, adjustments)
+    return Eligible(
+        table=table,
+        rows=rows,
+        multiplier=multiplier,
+        usd_per_hour=table.usd_per_hour[rows] * multiplier,
+        upfront_usd=table.upfront_usd[rows] * multiplier,
+        term_months=table.term_months[rows].astype(np.int64),
+        option=codes[table.purchase_option.codes[rows]] if len(rows) else rows.astype(np.int64),
+        capacity=count * r[accelerator] if len(rows) else count,
+        accelerator=accelerator,
+        accelerator_count=count,
+        quotas=quota_bits(table, rows, quotas),
+        grids=grids,
+    )
+
+
+def hourly_shortlist(
+    market: Eligible, goodput: Floats, data_cost: Floats, peak: float, dated: Collection[int] = ()
+) -> list[int]:
+    """Entries rented by the hour that no other beats: the cheapest per useful reference
+    accelerator-hour of each purchase option and set of quotas, and those dearer by the hour in
+    places where the data costs less; those in `dated` all stay."""
+    is_hourly = ~np.isin(market.option, _COMMITMENT_CODES)
+    price = market.usd_per_hour / (market.capacity * goodput)
+    kept = [i for i in dated if is_hourly[i]]
+    is_hourly[list(dated)] = False
+    entries = np.flatnonzero(is_hourly)
+    for group in _groups(entries, (market.option, *_quota_key(market))):
+        kept += _frontier(market, group, peak, price, data_cost)
+    return kept
+
+
+def commitment_shortlist(
+    market: Eligible,
+    worth_of_waiting: float,
+    data_cost: Floats,
+    peak: float,
+    keep_payments: bool = False,
+    dated: Collection[int] = (),
+) -> list[int]:
+    """Commitments that no other of the same term and quotas, as large or a whole part of it, beats.
+
+    What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
+    and ρ the average discount factor of its months, from `worth_of_waiting` (a whole term) to
+    1; one that is dearer at both ends is dearer throughout. With `keep_payments` (a monthly
+    budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
+    beat none.
+    """
+    is_commitment = np.isin(market.option, _COMMITMENT_CODES)
+    always = [i for i in dated if is_commitment[i]]
+    is_commitment[always] = False
+    entries = np.flatnonzero(is_commitment)
+    upfront = market.upfront_usd / np.maximum(market.term_months, 1)
+    monthly = HOURS_PER_MONTH * market.usd_per_hour
+    now = (upfront + monthly) / market.capacity
+    later = (upfront + monthly * worth_of_waiting) / market.capacity
+    size = np.round(market.capacity * 1e6).astype(np.int64)
+    keys = [market.term_months, size, *_quota_key(market)]
+    if keep_payments:
+        share = np.divide(upfront, upfront + monthly)
+        keys.append(np.round(share * 10).astype(np.int64))
+    kept = []
+    for group in _groups(entries, keys):
+        kept += _frontier(market, group, peak, now, later, data_cost)
+    alike = [market.term_months, *keys[2:]]
+    return always + [
+        entry
+        for group in _groups(np.array(kept, dtype=np.intp), alike)
+        for entry in _no_dearer_parts(market, group, (now, later, data_cost))
+    ]
+
+
+def _no_dearer_parts(market: Eligible, group: Rows, costs: Sequence[Floats]) -> list[int]:
+    """`group` without the nodes that several smaller ones replace at no higher cost."""
+    capacity = market.capacity[group]
+    parts = capacity[:, None] / capacity[None, :]
+    is_replaced = (parts > 1.5) & (np.abs(parts - np.round(parts)) < 1e-9)
+    for cost in costs:
+        mine = cost[group]
+        is_replaced &= mine[None, :] <= mine[:, None] * (1 + TIE)
+    return [int(i) for i in group[~is_replaced.any(axis=1)]]
+
+
+_COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_commitment]
+
+
+def _quota_key(market: Eligible) -> tuple[NDArray[np.int64], ...]:
+    """What must agree for a quota to count two offers alike; nothing without quotas."""
+    if not market.quotas.any():
+        return ()
+    return (market.quotas, np.where(market.quotas > 0, market.accelerator, -1))
+
+
+def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
+    """`entries` split into groups that agree in every key of the market."""
+    yield from split_alike(entries, [key[entries] for key in keys])
+
+
+def split_alike(entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]) -> Iterator[Rows]:
+    """`entries` split into groups that agree in every column; a column has one value an entry.
+
+    >>> [group.tolist() for group in split_alike(np.array([5, 6, 7]), [np.array([1, 2, 1])])]
+    [[5, 7], [6]]
+    """
+    if not len(entries):
+        return
+    order = np.lexsort(columns)
+    changed = np.zeros(len(entries), dtype=bool)
+    for column in columns:
+        changed[1:] |= np.diff(column[order]) != 0
+    yield from np.split(entries[order], np.flatnonzero(changed))
+
+
+def _best(market: Eligible, group: Rows, price: Floats, peak: float) -> int:
+    lowest = price[group].min()
+    equal = group[price[group] <= lowest * (1 + TIE)]
+    return min((int(i) for i in equal), key=lambda i: _preference(market, i, peak))
+
+
+def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
+    """Among equal prices: a node no larger than the peak, then the largest, then a place whose
+    grid is known, then a region rather than a zone beside one, then by name."""
+    capacity, offer = float(market.capacity[i]), market.offer(i)
+    is_larger = capacity > peak
+    is_grid_unknown = (offer.provider, offer.region) not in market.grids
+    return (
+        is_larger,
+        capacity if is_larger else -capacity,
+        is_grid_unknown,
+        is_beside_a_region(offer.region),
+        offer.id,
+    )
+
+
+_BESIDE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
+
+
+def is_beside_a_region(region: str) -> bool:
+    """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
+
+    >>> is_beside_a_region("us-east-1-atl-1"), is_beside_a_region("us-west-2-wl1-las1")
+    (True, True)
+    >>> is_beside_a_region("us-gov-west-1"), is_beside_a_region("europe-west4")
+    (False, False)
+    """
+    return _BESIDE.fullmatch(region) is not None
+
+
+def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> list[int]:
+    """Entries that no other is as good as in every criterion, the best in the first one first."""
+    kept: list[int] = []
+    rest = group
+    while len(rest):
+        best = _best(market, rest, criteria[0], peak)
+        kept.append(best)
+        is_better = np.zeros(len(rest), dtype=bool)
+        for cost in criteria[1:]:
+            is_better |= cost[rest] < cost[best] * (1 - TIE)
+        rest = rest[is_better]
+    return kept
+
+
+def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
+    """How many offers of the wanted purchase options are on sale, how many each limit alone
+    excludes of them, and how many meet every limit."""
+    everything = len(filters.only(()).rows(table))
+    excluded = [
+        (name, everything - len(filters.only((name,)).rows(table))) for name in filters.given()
+    ]
+    return everything, excluded, len(filters.rows(table))

@@ -1,0 +1,324 @@
+"""From a request and a catalog to the sources that a plan may use, and why others may not. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.request.comparison import ComparisonRequest, CustomOffer
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.capacity_source import NativePrice
+from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.finance import discount_factors
+from planner.costing.cost_model.rental import (
+    Rental,
+    goodput_of_spot,
+    months_open,
+)
+from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.inputs.custom_offer_limits import PrivateOffers
+from planner.costing.inputs.custom_offers import converted, rates_of
+from planner.costing.inputs.dominance import (
+    OPTION_CODE,
+    WHOLE_NODE,
+    Eligible,
+    Filters,
+    commitment_shortlist,
+    count_exclusions,
+    eligible,
+    hourly_shortlist,
+    split_alike,
+)
+from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, counted, matched
+from planner.costing.optimizer.problem import Quota
+from planner.sizing.demand import Demand
+from planner.sizing.footprint.parallelism import fast_domain
+from pricing.market.accelerators import get as sheet_of
+from pricing.market.accelerators import resolve
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.offer_table import OfferTable
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Catalog
+
+Floats = NDArray[np.float64]
+
+_INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
+_FEW = 2
+"""Purchase options named one by one in a reason."""
+
+
+@dataclass(frozen=True)
+class Market:
+    """What can be rented for one demand, with the limits that decide it."""
+
+    request: ComparisonRequest
+    catalog: Catalog
+    demand: Demand
+    terms: Assumptions
+    calendar: Calendar
+    units_per_usd: float
+    custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
+
+    @cached_property
+    def throughput(self) -> dict[str, float]:
+        """r of each accelerator that can do the work."""
+        return {c.accelerator: c.relative_throughput for c in self.demand.candidates}
+
+    @cached_property
+    def least_node(self) -> dict[str, float]:
+        """Least accelerators of a node that serves one job: what the job takes, up to as many as
+        a fast interconnect joins; 0 where one is enough."""
+        least = {
+            c.accelerator: float(min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))))
+            for c in self.demand.candidates
+        }
+        return {slug: count if count > 1 else 0.0 for slug, count in least.items()}
+
+    @cached_property
+    def quota_rules(self) -> tuple[QuotaRule, ...]:
+        """Quotas of the request as rules on offers, each under a name of its own."""
+        rules: list[QuotaRule] = []
+        for i, quota in enumerate(self.request.constraints.quotas):
+            slug = _slug(quota.accelerator, f"constraints.quotas.{i}.accelerator")
+            place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
+            again = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
+            group = f"{place} {slug}" + (f" ({again + 1})" if again else "")
+            rules.append(QuotaRule(group, quota.provider, quota.region, slug))
+        return tuple(rules)
+
+    @property
+    def quotas(self) -> tuple[Quota, ...]:
+        """Quotas as the optimiser knows them."""
+        given = self.request.constraints.quotas
+        return tuple(
+            Quota(rule.group, quota.max_accelerators)
+            for rule, quota in zip(self.quota_rules, given, strict=True)
+        )
+
+    @cached_property
+    def filters(self) -> Filters:
+        """Limits on the catalog's offers."""
+        limits = self.request.constraints
+        options = limits.purchase_options or ()
+        return Filters(
+            accelerators=tuple(sorted(self.throughput)) or ("no accelerator fits",),
+            providers=limits.providers or (),
+            regions=limits.regions or (),
+            geographies=limits.geographies or (),
+            purchase_options=tuple(o.value for o in options),
+            min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
+            min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
+            interconnect=limits.interconnect,
+        )
+
+    @cached_property
+    def data(self) -> CloudData:
+        """Data that the work keeps in the cloud."""
+        given = self.request.data
+        return CloudData(
+            self.terms,
+            given.storage_gib or 0.0,
+            given.egress_gib_per_month or 0.0,
+            given.checkpoint_gib,
+            self.units_per_usd,
+            self.rates,
+        )
+
+    def rentals(self) -> Iterator[Rental]:
+        """Every offer that can matter, the team's own first."""
+        for table, custom in ((self.custom, self.request.custom_offers), (self.listed, ())):
+            market = self._eligible(table, custom)
+            for i in self._shortlist(market, custom):
+                yield self._rental(market, i, custom)
+
+    @cached_property
+    def private(self) -> PrivateOffers:
+        """The request's own offers under its limits."""
+        given = self.request
+        return PrivateOffers(
+            given.custom_offers, self.custom, given.constraints, self.catalog, self.throughput
+        )
+
+    @property
+    def listed(self) -> OfferTable:
+        """The catalog's offers, or none where the request leaves the catalog aside."""
+        return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
+
+    def exclusions(self, options: Sequence[PurchaseOption]) -> tuple[str, ...]:
+        """Why no offer of these purchase options fits: which limit excludes how many."""
+        wanted = self.filters.purchase_options
+        names = [o.value for o in options if not wanted or o.value in wanted]
+        if not names:
+            left_out = ", ".join(o.value for o in options)
+            return (f"constraints.purchase_options leaves out {left_out}",)
+        words = ", ".join(names) if len(names) <= _FEW else "rental"
+        filters = Filters(**{**vars(self.filters), "purchase_options": tuple(names)})
+        total, excluded, left = count_exclusions(self.listed, filters)
+        if not total:
+            return (f"the catalog has no {words} offer on sale",)
+        reasons = tuple(
+            f"{self._limit_name(name)} excludes {count:,} of {total:,} {words} offers"
+            for name, count in excluded
+            if count
+        )
+        small = left - len(self._large_enough(self.listed, filters.rows(self.listed)))
+        if small:
+            need = max(self.least_node.values())
+            reasons += (
+                f"{small:,} hold fewer accelerators in a node than one job takes ({need:g})",
+            )
+        return (*reasons, f"{left - small:,} of {total:,} meet every limit")
+
+    def _limit_name(self, name: str) -> str:
+        """A limit as the request gives it, with its value."""
+        value = getattr(self.filters, name)
+        if name == "min_accelerators_per_node" and value == WHOLE_NODE:
+            return "the need for a whole accelerator"
+        if name == "accelerators":
+            return f"accelerator {', '.join(value)}"
+        shown = ", ".join(value) if isinstance(value, tuple) else value
+        return (
+            f"constraints.{name} ({shown:g})"
+            if isinstance(value, float)
+            else (f"constraints.{name} ({shown})")
+        )
+
+    def _large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Those of `rows` whose nodes hold one job."""
+        need = np.array([self.least_node.get(name, 0.0) for name in table.accelerator.names])
+        if not len(rows) or not need.any():
+            return rows
+        kept = table.accelerator_count[rows] >= need[table.accelerator.codes[rows]]
+        return np.asarray(rows[kept])
+
+    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
+        rows = self.private.rows() if custom else self.filters.rows(table)
+        adjustments = () if custom else self.adjustments
+        rows = self._large_enough(table, rows)
+        found = eligible(
+            table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
+        )
+        return found if custom else converted(found, self.catalog.exchange_rates, self.rates)
+
+    @cached_property
+    def rates(self) -> ExchangeRates:
+        """The catalog's exchange rates, those of the request in their place."""
+        return rates_of(self.request, self.catalog.exchange_rates)
+
+    @cached_property
+    def adjustments(self) -> tuple[Adjustment, ...]:
+        """Contract discounts of the request as rules on offers."""
+        return tuple(
+            Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
+            for a in self.request.price_adjustments
+        )
+
+    def warnings(self) -> Iterator[str]:
+        """What of the request's own prices, discounts and limits has no effect."""
+        yield from self.private.warnings()
+        yield from self._idle_adjustments()
+        yield from self._idle_quotas()
+
+    def _idle_adjustments(self) -> Iterator[str]:
+        """Warnings on adjustments that no price of the catalog answers to."""
+        table = self.listed
+        every = np.arange(len(table))
+        for i, rule in enumerate(self.adjustments):
+            if not matched(table, every, rule).any():
+                yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
+
+    def _idle_quotas(self) -> Iterator[str]:
+        """Warnings on quotas that count no price at all."""
+        tables = (self.listed, self.custom)
+        for i, rule in enumerate(self.quota_rules):
+            if not any(counted(table, np.arange(len(table)), rule).any() for table in tables):
+                yield f"constraints.quotas.{i} matches no price and limits nothing."
+
+    def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
+        peak = float(self.demand.peak_accelerators.max())
+        dated = [
+            i for i in range(len(market) if custom else 0) if _is_dated(custom[int(market.rows[i])])
+        ]
+        term = int(market.term_months.max(initial=1))
+        waiting = float(np.mean(discount_factors(self.calendar.discount_rate_per_year, term)))
+        keep = self.request.constraints.monthly_budget is not None
+        data = self._data_cost(market)
+        hourly = hourly_shortlist(market, self._goodput(market), data, peak, dated)
+        return hourly + commitment_shortlist(market, waiting, data, peak, keep, dated)
+
+    def _goodput(self, market: Eligible) -> Floats:
+        """Useful share of an hour of each entry: below 1 for what can be interrupted."""
+        spot = np.flatnonzero(np.isin(market.option, _INTERRUPTIBLE))
+        useful = np.ones(len(market))
+        table, rows = market.table, market.rows[spot]
+        kinds = (
+            table.provider.codes[rows],
+            table.region.codes[rows],
+            table.instance_type.codes[rows],
+        )
+        for entries in split_alike(spot, kinds):
+            offer = market.offer(int(entries[0]))
+            least = self.least[offer.accelerator]
+            useful[entries] = goodput_of_spot(offer, least, self.terms, self.data)
+        return useful
+
+    def _data_cost(self, market: Eligible) -> Floats:
+        """Cost of a month's data in the place of each entry; 0 without data."""
+        cost = np.zeros(len(market))
+        if self.data.is_any:
+            table, rows = market.table, market.rows
+            places = (table.provider.codes[rows], table.region.codes[rows])
+            for entries in split_alike(np.arange(len(market)), places):
+                offer = market.offer(int(entries[0]))
+                cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
+        return cost
+
+    @cached_property
+    def least(self) -> Mapping[str, int]:
+        """Least number of each accelerator that holds one job."""
+        return {c.accelerator: c.min_accelerators for c in self.demand.candidates}
+
+    def _rental(self, market: Eligible, i: int, custom: Sequence[CustomOffer]) -> Rental:
+        offer = market.offer(i)
+        bits = int(market.quotas[i])
+        given = custom[int(market.rows[i])] if custom else None
+        return Rental(
+            offer=offer,
+            price_per_hour=float(market.usd_per_hour[i]) * self.units_per_usd,
+            upfront=float(market.upfront_usd[i]) * self.units_per_usd,
+            r=self.throughput[offer.accelerator],
+            limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
+            available=None
+            if given is None
+            else months_open(given.available_from, given.available_until, self.calendar),
+            min_accelerators=self.least[offer.accelerator],
+            native=self._native(offer, float(market.multiplier[i])),
+            label=given.label if given else "",
+        )
+
+    def _native(self, offer: Offer, multiplier: float) -> NativePrice:
+        rate = self.rates.find(offer.currency)
+        return NativePrice(
+            currency=offer.currency,
+            price_per_hour=str(offer.price_per_hour),
+            upfront=str(offer.upfront),
+            units_per_usd=str(rate.units_per_usd),
+            rate_date=None if rate.date == dt.date.min else rate.date,
+            multiplier=multiplier,
+            as_of=offer.as_of,
+            source=offer.source,
+            sku=offer.sku,
+        )
+
+
+def _slug(name: str, field_name: str) -> str:
+    return resolve(name, field_name).slug
+
+
+def _is_dated(offer: CustomOffer) -> bool:
+    return offer.available_from is not None or offer.available_until is not None

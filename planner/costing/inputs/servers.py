@@ -1,0 +1,228 @@
+"""The servers of a request: what may be bought, what is in place, what does not fit. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from planner.contract.request.comparison import ComparisonRequest, Constraints, Server
+from planner.costing.assumptions import reference_servers as reference
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.ownership import Batch, ServerToBuy, owned_source, server_source
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get as accelerator
+from pricing.market.accelerators import resolve
+
+IDLE_SHARE = 0.15
+"""Idle over maximum power of a server whose idle power is not given: 1.0 of 6.667 kW of a DGX
+GB200 compute tray (NVIDIA DPS device specifications, 2025)."""
+
+_OTHER_WORK = "does not serve this workload"
+
+
+@dataclass(frozen=True)
+class Fleet:
+    """Servers as the request wants them."""
+
+    to_buy: tuple[ServerToBuy, ...]
+    owned: tuple[tuple[ServerToBuy, tuple[Batch, ...]], ...] = ()
+    excluded: tuple[str, ...] = ()
+    """Why servers that were asked for, or are on the list, do not fit."""
+
+    @property
+    def accelerators(self) -> frozenset[str]:
+        """Slugs of the accelerators in the servers."""
+        return frozenset(
+            server.accelerator for server in (*self.to_buy, *(owned for owned, _ in self.owned))
+        )
+
+    def sources(
+        self, throughput: Mapping[str, float], terms: Assumptions, calendar: Calendar
+    ) -> list[Source]:
+        """Servers as sources of accelerator-hours; `throughput` is r by accelerator."""
+        bought = [
+            server_source(server, throughput[server.accelerator], terms, calendar)
+            for server in self.to_buy
+            if server.accelerator in throughput
+        ]
+        return bought + [
+            owned_source(server, batches, throughput[server.accelerator], terms, calendar)
+            for server, batches in self.owned
+            if server.accelerator in throughput
+        ]
+
+    def fitting(self, allowed: Mapping[str, float], limits: Constraints) -> Fleet:
+        """The fleet without the servers that a limit excludes, each with the reason.
+
+        `allowed` are the accelerators that serve the work, with the least that a node holds.
+        """
+        kept, excluded = [], list(self.excluded)
+        for server in self.to_buy:
+            reason = _misfit(server, allowed, limits)
+            if reason:
+                excluded.append(f"{server.label}: {reason}")
+            else:
+                kept.append(server)
+        owned = tuple((s, b) for s, b in self.owned if s.accelerator in allowed)
+        excluded += [
+            f"{s.label}, already owned: {s.accelerator} {_OTHER_WORK}"
+            for s, _ in self.owned
+            if s.accelerator not in allowed
+        ]
+        return Fleet(tuple(kept), owned, tuple(excluded))
+
+    def worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
+        """Warnings on servers in place whose useful life was over before the start."""
+        for server, batches in self.owned:
+            for batch in batches:
+                if batch.age_months >= life_months:
+                    bought = calendar.month(-batch.age_months)
+                    yield (
+                        f"{batch.units} × {server.label}, bought {bought:%Y-%m}: the useful life "
+                        f"of {life_months} months was over before the start; they serve nothing "
+                        "and cost nothing here."
+                    )
+
+    def excluded_in_short(self) -> tuple[str, ...]:
+        """The reasons, those that are the same for many servers said once with their number."""
+        others = [reason for reason in self.excluded if _OTHER_WORK not in reason]
+        count = len(self.excluded) - len(others)
+        short = (f"{count} servers hold an accelerator that {_OTHER_WORK}",) if count else ()
+        return (*others, *short)
+
+
+def fleet_of(request: ComparisonRequest, calendar: Calendar, units_per_usd: float) -> Fleet:
+    """The servers that the request names, or the whole reference list that is on sale."""
+    named = request.on_prem.servers
+    if named is None:
+        listed = [_listed(s, units_per_usd) for s in reference.all_servers() if s.on_sale]
+        to_buy = tuple(listed)
+    else:
+        to_buy = tuple(_named(named, units_per_usd))
+    return Fleet(to_buy, tuple(_owned(request, to_buy, calendar, units_per_usd)))
+
+
+def _listed(server: reference.Server, units_per_usd: float) -> ServerToBuy:
+    return ServerToBuy(
+        slug=server.slug,
+        label=server.name,
+        accelerator=server.accelerator,
+        accelerator_count=float(server.accelerator_count),
+        unit_price=server.unit_price_usd * units_per_usd,
+        power_kw=server.power_kw,
+        idle_power_kw=server.idle_power_kw,
+        source=server.source,
+        price_year=server.price_year,
+    )
+
+
+def _named(servers: Sequence[Server], units_per_usd: float) -> Iterator[ServerToBuy]:
+    seen: set[str] = set()
+    for i, given in enumerate(servers):
+        server = _given(given, f"on_prem.servers.{i}", units_per_usd)
+        if server.slug in seen:
+            hint = "give it a label of its own" if given.server == "custom" else "allowed is once"
+            raise InvalidInput(
+                f"on_prem.servers.{i}.server", f"{server.slug!r} is given twice; {hint}"
+            )
+        seen.add(server.slug)
+        yield server
+
+
+def _given(given: Server, field: str, units_per_usd: float) -> ServerToBuy:
+    if given.server == "custom":
+        base = ServerToBuy(
+            slug=given.label or "custom",
+            label=given.label or "Custom server",
+            accelerator="",
+            accelerator_count=0.0,
+            unit_price=0.0,
+            power_kw=0.0,
+            idle_power_kw=0.0,
+        )
+    else:
+        base = _listed(reference.get(given.server, f"{field}.server"), units_per_usd)
+        if given.label:
+            base = replace(base, label=given.label)
+    return _changed(base, given, field)
+
+
+def _changed(base: ServerToBuy, given: Server, field: str) -> ServerToBuy:
+    """`base` with every field that the request gives."""
+    power, idle = base.power_kw, base.idle_power_kw
+    if given.power_kw is not None:
+        power, idle = given.power_kw, given.power_kw * IDLE_SHARE
+    if given.idle_power_kw is not None:
+        idle = given.idle_power_kw
+        if idle > power and given.running_cost_per_hour is None:
+            raise InvalidInput(
+                f"{field}.idle_power_kw", f"{idle:g} kW is more than the {power:g} kW at load"
+            )
+    server = replace(
+        base,
+        power_kw=power,
+        idle_power_kw=idle,
+        running_cost_per_hour=given.running_cost_per_hour,
+        max_units=given.max_units,
+    )
+    if given.unit_price is not None:
+        server = replace(server, unit_price=given.unit_price, source="request", price_year=None)
+    if given.accelerator is not None:
+        slug = resolve(given.accelerator, f"{field}.accelerator").slug
+        server = replace(server, accelerator=slug)
+    if given.accelerator_count is not None:
+        server = replace(server, accelerator_count=given.accelerator_count)
+    return server
+
+
+def _owned(
+    request: ComparisonRequest,
+    to_buy: Sequence[ServerToBuy],
+    calendar: Calendar,
+    units_per_usd: float,
+) -> Iterator[tuple[ServerToBuy, tuple[Batch, ...]]]:
+    batches: dict[str, list[Batch]] = {}
+    servers: dict[str, ServerToBuy] = {}
+    for i, given in enumerate(request.on_prem.already_owned):
+        field = f"on_prem.already_owned.{i}"
+        server = _of_name(given.server, to_buy, f"{field}.server", units_per_usd)
+        age = -calendar.index(given.bought)
+        if age < 0:
+            raise InvalidInput(
+                f"{field}.bought",
+                f"{given.bought:%Y-%m} is after the start {calendar.start:%Y-%m}; "
+                f"allowed is {calendar.start:%Y-%m} or earlier",
+            )
+        servers[server.slug] = server
+        batches.setdefault(server.slug, []).append(Batch(given.units, age))
+    for slug in sorted(batches):
+        yield servers[slug], tuple(batches[slug])
+
+
+def _of_name(
+    name: str, to_buy: Sequence[ServerToBuy], field: str, units_per_usd: float
+) -> ServerToBuy:
+    for server in to_buy:
+        if name in (server.slug, server.label):
+            return server
+    return _listed(reference.get(name, field), units_per_usd)
+
+
+def _misfit(server: ServerToBuy, allowed: Mapping[str, float], limits: Constraints) -> str:
+    """Why a server cannot serve, "" if it can."""
+    if server.accelerator not in allowed:
+        return f"{server.accelerator} {_OTHER_WORK}"
+    if server.accelerator_count < allowed[server.accelerator]:
+        return f"one job takes {allowed[server.accelerator]:g} accelerators in a node"
+    sheet = accelerator(server.accelerator)
+    memory, count = limits.min_accelerator_memory_gib, limits.min_accelerators_per_node
+    link = limits.interconnect
+    if memory is not None and sheet.memory_gib < memory:
+        return f"{sheet.memory_gib:g} GiB is less than constraints.min_accelerator_memory_gib"
+    if count is not None and server.accelerator_count < count:
+        return f"{server.accelerator_count:g} is less than constraints.min_accelerators_per_node"
+    if link is not None and link.lower() not in sheet.interconnect.lower():
+        return f"interconnect {sheet.interconnect or 'unknown'} is not {link}"
+    return ""

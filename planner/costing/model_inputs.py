@@ -1,0 +1,113 @@
+"""What a project is made of, so that it can be made again at other prices and terms. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.charges import Calendar, Category, Stream
+from planner.costing.cost_model.rental import Rental, rental_source
+from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.inputs.servers import Fleet
+from planner.costing.optimizer.problem import Quota
+from planner.costing.scenarios import Project
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Offers and servers that matter, terms, demand and limits: together a `Project`."""
+
+    rentals: tuple[Rental, ...]
+    fleet: Fleet
+    throughput: Mapping[str, float]
+    terms: Assumptions
+    calendar: Calendar
+    hours: Floats
+    """[T] reference accelerator-hours."""
+    peak: Floats
+    """[T] reference accelerators at once."""
+    data: CloudData
+    term_end: str = "prorate"
+    quotas: tuple[Quota, ...] = ()
+    max_spot_share: float = 1.0
+    capex_budget: float | None = None
+    monthly_budget: float | None = None
+
+    @cached_property
+    def project(self) -> Project:
+        """The project with every source and its charges."""
+        return Project(
+            calendar=self.calendar,
+            hours=self.hours,
+            peak=self.peak,
+            sources=tuple(self._sources()),
+            quotas=self.quotas,
+            max_spot_share=self.max_spot_share,
+            capex_budget=self.capex_budget,
+            monthly_budget=self.monthly_budget,
+        )
+
+    def _sources(self) -> Iterator[Source]:
+        for rental in self.rentals:
+            yield rental_source(
+                rental, self.terms, self.calendar, self.hours, self.data, self.term_end
+            )
+        yield from self.fleet.sources(self.throughput, self.terms, self.calendar)
+        yield from self._parked_data()
+
+    def _parked_data(self) -> Iterator[Source]:
+        """Storage in the months without work, which no source of hours carries."""
+        gib, idle = self.data.storage_gib, self.hours <= 0
+        if not gib or not idle.any():
+            return
+        quantity = np.zeros(self.calendar.length)
+        quantity[: self.calendar.months] = gib * idle
+        price = np.full(self.calendar.length, self.terms["storage_per_gib_month"])
+        stream = Stream(
+            Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
+        )
+        yield Source("data", "Data at rest", "", "", 0.0, 0.0, fixed=(stream,))
+
+    def only(self, keys: Collection[str]) -> Recipe:
+        """The same with the sources of these keys alone; what is owned already stays."""
+        servers = tuple(s for s in self.fleet.to_buy if f"server:{s.slug}" in keys)
+        return replace(
+            self,
+            rentals=tuple(r for r in self.rentals if r.offer.id in keys),
+            fleet=replace(self.fleet, to_buy=servers),
+        )
+
+    def with_term(self, field: str, value: float) -> Recipe:
+        """The same with another value of one assumption."""
+        terms = replace(self.terms, values={**self.terms.values, field: value})
+        calendar = replace(
+            self.calendar,
+            discount_rate_per_year=terms["discount_rate_per_year"],
+            tax_rate=terms["tax_rate"],
+        )
+        return replace(self, terms=terms, calendar=calendar, data=replace(self.data, terms=terms))
+
+    def with_demand(self, factor: float) -> Recipe:
+        """The same with `factor` times the hours and the peak."""
+        return replace(self, hours=self.hours * factor, peak=self.peak * factor)
+
+    def with_rents(self, factor: float) -> Recipe:
+        """The same with every rental price, upfront included, times `factor`."""
+        rentals = tuple(
+            replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)
+            for r in self.rentals
+        )
+        return replace(self, rentals=rentals)
+
+    def with_unit_prices(self, factor: float) -> Recipe:
+        """The same with the price of every server to buy times `factor`."""
+        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.fleet.to_buy)
+        return replace(self, fleet=replace(self.fleet, to_buy=servers))

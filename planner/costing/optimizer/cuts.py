@@ -1,0 +1,208 @@
+"""Cuts that round: rows every whole plan keeps and a plan of fractions of units breaks. PURE.
+
+From Σ a·U + z ≥ b with whole U ≥ 0 and z ≥ 0, division by δ and mixed-integer rounding give
+Σ G(a/δ)·U + z / (δ·f) ≥ ⌈b/δ⌉, with f the fraction of b/δ and
+G(r) = ⌊r⌋ + min(1, fraction of r / f); from Σ a·U ≤ b they give Σ H(a/δ)·U ≤ ⌊b/δ⌋ with
+H(r) = ⌊r⌋ + max(0, fraction of r − f) / (1 − f). With one node size these rows make the model's
+corners whole, because what a month costs bends only where a number of units is whole.
+(Nemhauser and Wolsey, A recursive procedure to generate all cuts for 0-1 mixed integer
+programs, 1990.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.optimizer.constraints import ABSENT, Rows
+from planner.costing.optimizer.problem import Floats
+from planner.costing.optimizer.reduced_problem import Bools, Ints
+from planner.costing.optimizer.variables import Continuous, StartColumns
+
+_LEAST_FRACTION = 1e-4
+"""A fraction nearer than this to a whole number makes a cut too steep to be of use."""
+_LEAST_VIOLATION = 1e-4
+_LARGE = 20
+"""A start whose cash goes more often than that into the month's budget is not worth a cut."""
+_WHOLE = 1e-9
+
+
+@dataclass(frozen=True)
+class Cut:
+    """lower ≤ Σ unit·U + Σ rented·z ≤ upper, in one month or (capital) over the horizon."""
+
+    month: int
+    """ABSENT for a cut over the horizon."""
+    unit: Floats
+    """[K] per unit up in that month, or [n] per start for a cut over the horizon."""
+    columns: Ints
+    """Continuous columns in it."""
+    rented: float
+    """What each of them adds."""
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class _Base:
+    """Σ value·U + Σ z over `columns` ≥ asked, in every month where it is present."""
+
+    value: Floats
+    """[K, T]"""
+    asked: Floats
+    columns: Bools
+    present: Bools
+
+
+class Separator:
+    """Finds the cuts that a plan of fractions breaks.
+
+    Where the limits are `elastic`, cuts come from the demand alone: one that comes from a limit
+    would forbid what slack allows.
+    """
+
+    def __init__(
+        self, rows: Rows, continuous: Continuous, starts: StartColumns, *, elastic: bool = False
+    ) -> None:
+        self.rows, self.continuous, self.starts = rows, continuous, starts
+        self.elastic = elastic
+        self.months = rows.asked.size
+        self._at_least = list(self._bases())
+
+    def _bases(self) -> Iterator[_Base]:
+        rows, rentals = self.rows, self.continuous.rentals
+        is_rental = np.arange(self.continuous.count) < rentals
+        is_spot = np.zeros(self.continuous.count, bool)
+        is_spot[:rentals] = rows.market.rentals.is_spot[self.continuous.rental_kind]
+        everything = self.continuous.month != ABSENT
+        spot = np.where(rows.spot_row == ABSENT, 0.0, rows.market.problem.max_spot_share)
+        busy = rows.asked > 0
+        bases = [
+            (rows.width.up_value, is_rental, rows.width.row != ABSENT),
+            (rows.busy_width, is_rental, busy & (rows.hours.row != ABSENT)),
+            (rows.hours.up_value, everything, rows.hours.row != ABSENT),
+        ]
+        for value, columns, present in bases:
+            asked = rows.asked - (value * rows.market.kinds.existing).sum(axis=0)
+            yield _Base(value, asked, columns, present & (asked > 0))
+            without = asked - spot * rows.asked
+            limited = present & (rows.spot_row != ABSENT) & (without > 0)
+            if limited.any() and not self.elastic:
+                yield _Base(value, without, columns & ~is_spot, limited)
+
+    def cuts(self, begun: Floats, continuous: Floats, most: int = 200) -> list[Cut]:
+        """The cuts broken most by `begun` [n] and the continuous columns, at most `most`."""
+        up = self.starts.units_up(begun) - self.rows.market.kinds.existing
+        partial = np.abs(up - np.round(up)) > 1e-6
+        found: list[tuple[float, Cut]] = []
+        if partial.any():
+            kinds = self._sizes(np.flatnonzero(partial.any(axis=1)))
+            for base in self._at_least:
+                found += self._round_up(base, kinds, up, continuous)
+            found += [] if self.elastic else self._quota_cuts(kinds, up)
+        if not self.elastic:
+            found += self._capital_cuts(begun) + self._budget_cuts(begun)
+        order = sorted(range(len(found)), key=lambda i: (-found[i][0], i))
+        return [found[i][1] for i in order[:most]]
+
+    def _sizes(self, kinds: Ints) -> Ints:
+        """One kind of each node size."""
+        table = self.rows.market.kinds
+        size = np.stack([table.capacity, table.hours_per_month, table.accelerators], axis=1)
+        return kinds[np.unique(size[kinds], axis=0, return_index=True)[1]]
+
+    def _round_up(
+        self, base: _Base, kinds: Ints, up: Floats, continuous: Floats
+    ) -> list[tuple[float, Cut]]:
+        months = self.continuous.month[base.columns]
+        rented = np.bincount(months, continuous[base.columns], minlength=self.months)
+        best = np.full(self.months, _LEAST_VIOLATION)
+        cuts: list[Cut | None] = [None] * self.months
+        for kind in kinds:
+            step = np.where(base.value[kind] > 0, base.value[kind], np.inf)
+            ratio = base.asked / step
+            fraction = ratio - np.floor(ratio + _WHOLE)
+            usable = base.present & (fraction > _LEAST_FRACTION) & np.isfinite(step)
+            fraction = np.where(usable, fraction, 1.0)
+            unit = _rounded_up(base.value / step, fraction)
+            short = np.ceil(ratio) - (unit * up).sum(axis=0) - rented / (step * fraction)
+            for t in np.flatnonzero(usable & (short > best)):
+                best[t] = short[t]
+                per_width = float(1.0 / (step[t] * fraction[t]))
+                columns = np.flatnonzero(base.columns & (self.continuous.month == t))
+                lower = float(np.ceil(ratio[t]))
+                cuts[t] = Cut(int(t), unit[:, t], columns, per_width, lower, np.inf)
+        return [(float(best[t]), cut) for t, cut in enumerate(cuts) if cut is not None]
+
+    def _quota_cuts(self, kinds: Ints, up: Floats) -> list[tuple[float, Cut]]:
+        found = []
+        existing = self.rows.market.kinds.existing
+        for family, quota in zip(self.rows.quotas, self.rows.market.quotas, strict=True):
+            size = family.up_value[:, 0]
+            room = quota.max_accelerators - (family.up_value * existing).sum(axis=0)
+            for step in np.unique(size[kinds][size[kinds] > 0]):
+                for t in np.flatnonzero((size @ up > room - step) & (room >= 0)):
+                    unit, most = _rounded_down(size / step, float(room[t] / step))
+                    over = float(unit @ up[:, t]) - most
+                    if over > _LEAST_VIOLATION:
+                        none = np.zeros(0, np.int64)
+                        found.append((over, Cut(int(t), unit, none, 0.0, -np.inf, most)))
+        return found
+
+    def _capital_cuts(self, begun: Floats) -> list[tuple[float, Cut]]:
+        budget, capex = self.rows.market.problem.capex_budget, self.starts.starts.capex
+        if budget is None or self.rows.capex_row == ABSENT:
+            return []
+        partial = (np.abs(begun - np.round(begun)) > 1e-6) & (capex > 0)
+        found = []
+        for step in np.unique(capex[partial]):
+            unit, most = _rounded_down(capex / step, budget / step)
+            over = float(unit @ begun) - most
+            if over > _LEAST_VIOLATION:
+                none = np.zeros(0, np.int64)
+                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
+        return found
+
+    def _budget_cuts(self, begun: Floats) -> list[tuple[float, Cut]]:
+        """From a month's budget, where what is begun in part takes a good share of it."""
+        cash, starts = self.starts.cash, self.starts.starts
+        if cash is None:
+            return []
+        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.starts.copies, -1)
+        room, found = by_copy.min(axis=0), []
+        partial = np.flatnonzero(np.abs(begun - np.round(begun)) > 1e-6)
+        paid = {(int(starts.month[j]), float(cash[j, starts.month[j]])) for j in partial}
+        for month, step in sorted(paid):
+            if room[month] < 0 or step * _LARGE < room[month]:
+                continue
+            unit, most = _rounded_down(cash[:, month] / step, float(room[month] / step))
+            over = float(unit @ begun) - most
+            if over > _LEAST_VIOLATION:
+                none = np.zeros(0, np.int64)
+                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
+        return found
+
+
+def _rounded_up(ratio: Floats, fraction: Floats) -> Floats:
+    """G(ratio): the entry of a unit in a row rounded up, whose right side has that fraction.
+
+    >>> _rounded_up(np.array([0.25, 1.0, 1.5]), np.array(0.5)).tolist()
+    [0.5, 1.0, 2.0]
+    """
+    whole = np.floor(ratio + _WHOLE)
+    return np.asarray(whole + np.minimum(np.maximum(ratio - whole, 0.0) / fraction, 1.0))
+
+
+def _rounded_down(ratio: Floats, room: float) -> tuple[Floats, float]:
+    """H(ratio) and ⌊room⌋ of a row rounded down; nothing where the fraction of room is near 1.
+
+    >>> _rounded_down(np.array([0.25, 1.0, 1.75]), 2.5)
+    (array([0. , 1. , 1.5]), 2.0)
+    """
+    whole, most = np.floor(ratio + _WHOLE), float(np.floor(room + _WHOLE))
+    fraction = max(room - most, 0.0)
+    if fraction > 1 - _LEAST_FRACTION:
+        return np.zeros_like(ratio), most
+    return whole + np.maximum(ratio - whole - fraction, 0.0) / (1 - fraction), most

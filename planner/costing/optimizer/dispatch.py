@@ -1,0 +1,168 @@
+"""Which hours come from where once it is settled what was begun: exact, month by month. PURE.
+
+Also demand given hour by hour instead of by month, put into as few levels as it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.problem import Floats, Plan, PlanProblem, Quota, UnitSource
+from planner.costing.optimizer.reduced_problem import Kinds, Market, Rentals, Starts
+from planner.costing.optimizer.variables import Continuous, continuous_columns
+
+Begun = Mapping[str, NDArray[np.int64]]
+_Array = TypeVar("_Array", bound=NDArray[np.generic])
+
+
+def dispatch(
+    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, begun: Begun
+) -> Plan | None:
+    """The cheapest plan that begins exactly `begun`, None where the limits of a month forbid it.
+
+    Its cost is Σ coefficient × what the plan begins, uses and rents, `base_cost` included. The
+    bound is left at −inf: it is not known here.
+    """
+    settled = _settled(problem, begun)
+    market = Market(settled, quotas, rentals, _kind_of_each(settled, quotas), _no_starts())
+    rows = lay_out(market)
+    columns = continuous_columns(rows)
+    width = _cheapest_hours(rows, columns)
+    if width is None:
+        return None
+    used = {
+        unit.key: hours
+        for unit, hours in zip(settled.units, _used_hours(rows, columns, width), strict=True)
+    }
+    rented = _rented_hours(rows, columns, width)
+    months = problem.hours.size
+    none, nothing = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
+    return Plan(
+        feasible=True,
+        cost=_cost(problem, begun, used, rented),
+        bound=-np.inf,
+        begun={u.key: none for u in problem.units} | dict(begun),
+        used_hours={u.key: nothing for u in problem.units} | used,
+        rented_hours={s.key: nothing for s in problem.hourly} | rented,
+    )
+
+
+def _cost(
+    problem: PlanProblem, begun: Begun, used: Mapping[str, Floats], rented: Mapping[str, Floats]
+) -> float:
+    """Σ coefficient × what is begun, used and rented, + base cost."""
+    cost = problem.base_cost
+    for unit in problem.units:
+        if unit.key in begun:
+            at = np.flatnonzero(begun[unit.key])
+            cost += float(unit.start_cost[at] @ begun[unit.key][at])
+        if unit.key in used:
+            cost += float(unit.hour_cost @ used[unit.key])
+    for source in problem.hourly:
+        if source.key in rented:
+            cost += float(source.hour_cost @ rented[source.key])
+    return cost
+
+
+def _read_only(values: _Array) -> _Array:
+    values.setflags(write=False)
+    return values
+
+
+def units_up(unit: UnitSource, begun: NDArray[np.int64]) -> NDArray[np.int64]:
+    """[T] units of a source usable in each month, of those begun and those there already."""
+    months = begun.size
+    change = np.zeros(months + 1, np.int64)
+    starts = np.flatnonzero(begun)
+    first = np.minimum(starts + unit.lead_months, months)
+    last = np.minimum(first + unit.duration_months, months)
+    np.add.at(change, first, begun[starts])
+    np.subtract.at(change, last, begun[starts])
+    up = change.cumsum()[:-1]
+    return up if unit.existing is None else up + unit.existing
+
+
+def _settled(problem: PlanProblem, begun: Begun) -> PlanProblem:
+    """The problem in which what is begun is there already, its cash part of the base."""
+    months = problem.hours.size
+    units, cash = [], np.zeros(months) if problem.base_cash is None else problem.base_cash.copy()
+    for unit in problem.units:
+        own = begun.get(unit.key)
+        if own is None:
+            if unit.existing is not None:
+                units.append(unit)
+            continue
+        if problem.monthly_budget is not None:
+            cash += own[own > 0] @ unit.start_cash[own > 0]
+        units.append(replace(unit, existing=units_up(unit, own)))
+    return replace(problem, units=tuple(units), base_cash=cash, capex_budget=None)
+
+
+def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Kinds:
+    """Every unit source as a kind of its own."""
+    units, months = problem.units, problem.hours.size
+    shape = (len(units), months)
+    capacity = np.array([u.capacity for u in units])
+    return Kinds(
+        capacity=capacity,
+        accelerators=np.array([u.accelerators for u in units]),
+        in_quota=np.array(
+            [[q.group in u.limit_groups for q in quotas] for u in units], bool
+        ).reshape(len(units), len(quotas)),
+        lead=np.zeros(len(units), np.int64),
+        end=np.zeros(len(units), np.int64),
+        hours_per_month=np.array([u.hours_per_month for u in units]),
+        hour_cost=np.array([u.hour_cost for u in units]).reshape(shape) / capacity[:, None],
+        hour_cash=np.array([u.hour_cash for u in units]).reshape(shape) / capacity[:, None],
+        existing=np.array([u.existing for u in units], np.float64).reshape(shape),
+        stands_alone=np.ones(len(units), bool),
+    )
+
+
+def _no_starts() -> Starts:
+    none, nothing = np.zeros(0, np.int64), np.zeros(0)
+    return Starts(none, none, none, none, none, nothing, nothing, nothing, None)
+
+
+def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
+    program = LinearProgram(rows.lower, rows.upper)
+    nothing = np.zeros(columns.count)
+    program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
+    return np.maximum(program.values(), 0.0) if program.run() else None
+
+
+def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
+    problem, rentals = rows.market.problem, rows.market.rentals
+    hours: dict[str, Floats] = {}
+    for column in np.flatnonzero(width[: columns.rentals] > 0):
+        month = columns.month[column]
+        source = problem.hourly[rentals.source[columns.rental_kind[column], month]]
+        own = hours.setdefault(source.key, np.zeros(rows.asked.size))
+        own[month] += width[column] * rows.hours_up[month] / source.capacity
+    return hours
+
+
+def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
+    """[K, T] node-hours of every kind: units of one running cost are filled in their order."""
+    kinds, months = rows.market.kinds, rows.asked.size
+    rented = np.bincount(
+        columns.month[: columns.rentals], width[: columns.rentals], minlength=months
+    )
+    run = np.zeros((len(rows.runs), months))
+    run[columns.run, columns.month[columns.rentals :]] = width[columns.rentals :]
+    asked = np.maximum(rows.asked - rented - run.sum(axis=0), 0.0)
+    used = np.zeros(rows.busy_width.shape)
+    for running_cost, wanted in [(ABSENT, asked), *enumerate(run)]:
+        of_it = np.flatnonzero(rows.run_of_kind == running_cost)
+        able = rows.busy_width[of_it] * kinds.existing[of_it]
+        before = able.cumsum(axis=0) - able
+        used[of_it] = np.clip(wanted - before, 0.0, able)
+    hours: Floats = used * rows.hours_up / kinds.capacity[:, None]
+    return hours

@@ -1,0 +1,179 @@
+"""The plan of whole units, solved exactly over few starts. PURE.
+
+A start that serves thirty months has an entry in the rows of thirty months, and an exact search
+spends its time on a matrix of that size. Here the units up are columns of their own,
+
+    up[k, t] = up[k, t-1] + Σ begun that become usable in t − Σ begun that end in t,
+
+and each row holds one of them for every kind: a tenth of the entries, and whole numbers in the
+rows of a month, from which HiGHS makes better cuts than from sums of starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.costing.optimizer.constraints import ABSENT, Rows
+from planner.costing.optimizer.cuts import Cut
+from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.problem import Floats
+from planner.costing.optimizer.reduced_problem import Ints
+from planner.costing.optimizer.variables import Continuous, Entries, StartColumns
+
+
+@dataclass(frozen=True)
+class Found:
+    """Whole units begun [n] and what they cost, in scaled money."""
+
+    begun: Floats
+    cost: float
+
+
+@dataclass(frozen=True)
+class Proof:
+    """The best plan found, None without one, and what no plan of those starts costs less than."""
+
+    found: Found | None
+    bound: float
+
+
+def best_of(
+    rows: Rows,
+    continuous: Continuous,
+    starts: StartColumns,
+    chosen: Ints,
+    *,
+    gap: float,
+    node_limit: int | None,
+    known: Found | None = None,
+    cuts: Sequence[Cut] | None = None,
+) -> Proof:
+    """The cheapest plan that begins no units but those of `chosen`, to within `gap`.
+
+    The search begins with `known`, which may begin nothing else either. For a good plan the
+    bare model is quickest; a proof to the end is, where `cuts` are given and sums of starts may
+    stand for the units up again.
+    """
+    up = _UpColumns(rows, starts, chosen)
+    first_start = continuous.count + up.count
+    lower, upper = (np.concatenate([side, np.zeros(up.count)]) for side in (rows.lower, rows.upper))
+    program = LinearProgram(lower, upper)
+    free = np.full(first_start, np.inf)
+    program.add_columns(
+        np.concatenate([continuous.cost, np.zeros(up.count), starts.cost[chosen]]),
+        np.zeros(first_start + chosen.size),
+        np.concatenate([free, starts.starts.most[chosen]]),
+        _entries(continuous, up, first_start + chosen.size),
+    )
+    if cuts:
+        program.add_rows(*_cut_rows(cuts, continuous, up))
+    whole = continuous.count + np.arange(up.count + chosen.size)
+    start = None if known is None else up.values(known.begun)
+    outcome = program.whole(
+        whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=cuts is None
+    )
+    if outcome.values is None:
+        return Proof(None, outcome.bound)
+    begun = np.zeros(starts.cost.size)
+    begun[chosen] = np.round(outcome.values[first_start:])
+    return Proof(Found(begun, outcome.objective), outcome.bound)
+
+
+def _entries(continuous: Continuous, up: _UpColumns, columns: int) -> Entries:
+    rented = continuous.entries
+    pieces = [(rented.row, rented.column, rented.value)]
+    pieces += [(row, continuous.count + column, value) for row, column, value in up.pieces()]
+    return Entries.ordered(pieces, columns)
+
+
+def _cut_rows(
+    cuts: Sequence[Cut], continuous: Continuous, up: _UpColumns
+) -> tuple[Floats, Floats, Entries]:
+    """Sides of the cuts, and their entries by row."""
+    columns, values = [], []
+    for cut in cuts:
+        column, value = up.in_cut(cut)
+        columns.append(np.concatenate([cut.columns, continuous.count + column]))
+        values.append(np.concatenate([np.full(cut.columns.size, cut.rented), value]))
+    start = np.cumsum([0, *(row.size for row in columns)])
+    entries = Entries(start, np.concatenate(columns), np.concatenate(values))
+    lower, upper = np.array([c.lower for c in cuts]), np.array([c.upper for c in cuts])
+    return lower, upper, entries
+
+
+class _UpColumns:
+    """Units up of a kind in a month that limits them, a row each that says how they change since
+    the month before, then the starts."""
+
+    def __init__(self, rows: Rows, starts: StartColumns, chosen: Ints) -> None:
+        self.rows, self.starts, self.chosen = rows, starts, chosen
+        of = starts.starts
+        kind, first, last = of.kind[chosen], of.first[chosen], of.last[chosen]
+        change = np.zeros((rows.busy_width.shape[0], starts.months + 1), np.int64)
+        np.add.at(change, (kind, first), 1)
+        np.subtract.at(change, (kind, last), 1)
+        matters = (change.cumsum(axis=1)[:, :-1] > 0) & starts.limits_units_up()
+        self.kind, self.month = np.nonzero(matters)
+        self._follows = np.append(self.kind[1:] == self.kind[:-1], False)[: self.count]
+        """Whether the column after it is that of a later month of the same kind."""
+        before = np.searchsorted(self._key(self.kind, self.month), self._key(kind, first))
+        after = np.searchsorted(self._key(self.kind, self.month), self._key(kind, last))
+        self._enters = np.where(before < after, before, ABSENT)
+        """[chosen] the first column that a start adds to, ABSENT where it serves no month."""
+        ends = (before < after) & (np.append(self.kind, ABSENT)[after] == kind)
+        self._leaves = np.where(ends, after, ABSENT)
+
+    def _key(self, kind: Ints, month: Ints) -> Ints:
+        return np.asarray(kind * (self.starts.months + 1) + month, np.int64)
+
+    @property
+    def count(self) -> int:
+        return self.kind.size
+
+    def values(self, begun: Floats) -> Floats:
+        """Units up and units begun, in the order of the columns."""
+        up = self.starts.units_up(begun) - self.rows.market.kinds.existing
+        return np.concatenate([up[self.kind, self.month], begun[self.chosen]])
+
+    def in_cut(self, cut: Cut) -> tuple[Ints, Floats]:
+        """Columns and entries of a cut of one month, or of one over the starts."""
+        if cut.month == ABSENT:
+            column, value = self.count + np.arange(self.chosen.size), cut.unit[self.chosen]
+        else:
+            column = np.flatnonzero(self.month == cut.month % self.starts.months)
+            value = cut.unit[self.kind[column]]
+        inside = value != 0
+        return column[inside], value[inside]
+
+    def pieces(self) -> list[tuple[Ints, Ints, Floats]]:
+        """(row, column, value) of every entry, columns counted from the first of these."""
+        return [*self._in_limits(), *self._changes(), *self._of_starts()]
+
+    def _in_limits(self) -> list[tuple[Ints, Ints, Floats]]:
+        months, column = self.starts.months, np.arange(self.count)
+        return [
+            (family.row[at], column, family.up_value[self.kind, at])
+            for family in self.rows.families
+            for at in (self.month + months * copy for copy in range(self.starts.copies))
+        ]
+
+    def _changes(self) -> list[tuple[Ints, Ints, Floats]]:
+        column, ones = np.arange(self.count), np.ones(self.count)
+        later = np.where(self._follows, column + 1, ABSENT)
+        return [(self._row(column), column, ones), (self._row(later), column, -ones)]
+
+    def _of_starts(self) -> list[tuple[Ints, Ints, Floats]]:
+        column, ones = self.count + np.arange(self.chosen.size), np.ones(self.chosen.size)
+        beside = self.starts.beside_months_up(self.chosen)
+        return [
+            (self._row(self._enters), column, -ones),
+            (self._row(self._leaves), column, ones),
+            *((row, self.count + at, value) for row, at, value in beside),
+        ]
+
+    def _row(self, column: Ints) -> Ints:
+        """The row that says how a column changes."""
+        return np.where(column == ABSENT, ABSENT, self.rows.count + column)

@@ -1,0 +1,212 @@
+"""Why no plan meets every limit, and the smallest change of each limit that lets one in. PURE.
+
+Each limit in turn is given slack s ≥ 0, the others stay as they are, and the least s for which
+a plan exists is found. Where no limit alone is enough, all get slack and the least sum of
+slacks, each relative to its limit, tells which must give way together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.diving import Search
+from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.master_lp import Master
+from planner.costing.optimizer.problem import Clash, Floats
+from planner.costing.optimizer.reduced_problem import Bools, Ints, Market
+from planner.costing.optimizer.variables import (
+    Continuous,
+    Entries,
+    StartColumns,
+    continuous_columns,
+)
+
+_NODE_LIMIT = 100
+"""Nodes of a search for the least slack: with more the least sank by a thousandth in our trials."""
+_EXACT = 50_000
+"""Starts times rows up to which the least slack is searched to the end; beyond, one found by a
+dive stands for it, some hundredths above it at most in our trials."""
+_THRIFT = 1e-4
+"""Weight of the plan's own cost against slack, to tell plans of equal slack apart."""
+_MOST_SLACK = 1e9
+_NO_SLACK = 1e-7
+
+
+@dataclass(frozen=True)
+class _Limit:
+    """A limit as rows: slack s raises the right side of each by `per_slack`."""
+
+    name: str
+    given: float
+    rows: Ints
+    per_slack: Floats
+    scale: float
+    """The limit is `given + scale · s`."""
+
+
+def clashes(market: Market) -> tuple[Clash, ...]:
+    """The limits of a market without a plan that would have to give way, and how far.
+
+    >>> from planner.costing.optimizer.problem import HourlySource, PlanProblem, Quota
+    >>> from planner.costing.optimizer.presolve import prune
+    >>> two = np.ones(2)
+    >>> rent = HourlySource("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
+    >>> problem = PlanProblem(730 * 24 * two, 24 * two, (rent,), (), (Quota("gcp h100", 16),))
+    >>> [str(clash) for clash in clashes(prune(problem))]
+    ['quota gcp h100: 16 → at least 24']
+    """
+    barren = _barren_months(market)
+    if barren.any():
+        return (Clash(_nothing(market, barren), None, None),)
+    rows = lay_out(market)
+    limits = list(_limits(rows))
+    found = [(limit, _least_slack(rows, [limit])) for limit in limits]
+    alone = [
+        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack[0]))
+        for limit, slack in found
+        if slack is not None
+    ]
+    return tuple(alone) or (_together(rows, limits) if limits else ())
+
+
+def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[Clash, ...]:
+    slacks = _least_slack(rows, limits)
+    if slacks is None:
+        return ()
+    return tuple(
+        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack), alone=False)
+        for limit, slack in zip(limits, slacks, strict=True)
+        if slack > _NO_SLACK
+    )
+
+
+def _barren_months(market: Market) -> Bools:
+    """[T] months whose demand what is there does not cover, and nothing is on sale for."""
+    problem, kinds, starts = market.problem, market.kinds, market.starts
+    change = np.zeros(problem.hours.size + 1)
+    np.add.at(change, starts.first, 1)
+    np.subtract.at(change, starts.last, 1)
+    offered = market.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
+    width = kinds.capacity @ kinds.existing
+    hours = (kinds.capacity * kinds.hours_per_month) @ kinds.existing
+    short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
+    return np.asarray((problem.hours > 0) & ~offered & short, bool)
+
+
+def _nothing(market: Market, barren: Bools) -> str:
+    when = _in_words(barren)
+    if market.kinds.existing[:, barren].any():
+        return f"what is in place is not enough {when}, and nothing more may be bought or rented"
+    return f"nothing that may be bought or rented serves {when}"
+
+
+def _in_words(barren: Bools) -> str:
+    """Months counted from 1.
+
+    >>> _in_words(np.array([1, 1, 1, 0], bool)), _in_words(np.array([1, 1], bool))
+    ('in the first 3 months', 'in any month')
+    >>> _in_words(np.array([0, 1, 0, 1, 1, 1], bool)), _in_words(np.array([0, 1], bool))
+    ('in months 2, 4 to 6 of 6', 'in month 2 of 2')
+    >>> _in_words(np.array([1, 0], bool))
+    'in the first month'
+    """
+    months = np.flatnonzero(barren) + 1
+    if months.size == barren.size:
+        return "in any month"
+    if months[-1] == months.size:
+        return f"in the first {f'{months.size} months' if months.size > 1 else 'month'}"
+    if months.size == 1:
+        return f"in month {months[0]} of {barren.size}"
+    runs = np.split(months, np.flatnonzero(np.diff(months) > 1) + 1)
+    spans = (f"{r[0]} to {r[-1]}" if r.size > 1 else str(r[0]) for r in runs)
+    return f"in months {', '.join(spans)} of {barren.size}"
+
+
+def _limits(rows: Rows) -> Iterator[_Limit]:
+    market, problem = rows.market, rows.market.problem
+    for quota, family in zip(market.quotas, rows.quotas, strict=True):
+        one = np.ones(family.row.size)
+        yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
+    if rows.capex_row != ABSENT and problem.capex_budget is not None:
+        at, one = np.array([rows.capex_row]), np.ones(1)
+        yield _Limit("capex_budget", problem.capex_budget, at, one, rows.capex_scale)
+    if problem.monthly_budget is not None:
+        one = np.ones(rows.budget_row.size)
+        yield _Limit(
+            "monthly_budget", problem.monthly_budget, rows.budget_row, one, rows.cash_scale
+        )
+    limited = rows.spot_row != ABSENT
+    if limited.any():
+        share = problem.max_spot_share
+        yield _Limit("max_spot_share", share, rows.spot_row[limited], rows.asked[limited], 1.0)
+    yield from _unit_limits(rows)
+
+
+def _unit_limits(rows: Rows) -> Iterator[_Limit]:
+    starts = rows.market.starts
+    for kind in np.flatnonzero(rows.limited_row != ABSENT):
+        unit = rows.market.problem.units[starts.source[starts.kind == kind][0]]
+        if unit.max_units is not None:
+            at = rows.limited_row[kind : kind + 1]
+            yield _Limit(f"max_units {unit.key}", unit.max_units, at, np.ones(1), 1.0)
+
+
+def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
+    """The slack of each limit in the plan that needs least of it, None where none is enough."""
+    columns, thrift = _with_slack(rows, limits), _thrift(rows)
+    plain = continuous_columns(rows)
+    rent = np.concatenate([plain.cost, np.zeros(len(limits))])
+    guided = replace(columns, cost=columns.cost + thrift * rent)
+    starts = StartColumns(rows, cost_weight=thrift)
+    size = starts.cost.size * rows.count
+    search = Search(
+        Master(rows, guided, starts, elastic=True),
+        gap=0.0 if size <= _EXACT else 1.0,
+        node_limit=_NODE_LIMIT,
+    )
+    begun = search.run()
+    if begun is None:
+        return None
+    program = LinearProgram(rows.lower, rows.upper)
+    nothing = np.zeros(columns.count)
+    program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
+    settled = np.flatnonzero(begun)
+    whole = begun[settled]
+    program.add_columns(0.0 * whole, whole, whole, starts.entries(settled))
+    if not program.run():
+        return None
+    return np.maximum(program.values()[columns.count - len(limits) : columns.count], 0.0)
+
+
+def _thrift(rows: Rows) -> float:
+    """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
+    columns = continuous_columns(rows)
+    dearest = np.abs(rows.market.starts.cost).sum() / rows.cost_scale + columns.cost @ columns.most
+    return _THRIFT / max(float(dearest), 1e-9)
+
+
+def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:
+    """The continuous columns at no cost, and after them the slack of each limit at its weight."""
+    columns, count = continuous_columns(rows), len(limits)
+    weight = [limit.scale / max(abs(limit.given), limit.scale) for limit in limits]
+    sizes = [limit.rows.size for limit in limits]
+    slack = np.repeat(np.arange(count), sizes)
+    pieces = [
+        (columns.entries.row, columns.entries.column, columns.entries.value),
+        (
+            np.concatenate([limit.rows for limit in limits]),
+            columns.count + slack,
+            -np.concatenate([limit.per_slack for limit in limits]),
+        ),
+    ]
+    return replace(
+        columns,
+        month=np.concatenate([columns.month, np.full(count, ABSENT)]),
+        cost=np.concatenate([np.zeros(columns.count), weight]),
+        most=np.concatenate([columns.most, np.full(count, _MOST_SLACK)]),
+        entries=Entries.ordered(pieces, columns.count + count),
+    )

@@ -1,0 +1,192 @@
+"""The plan with fractions of units allowed: its cost bounds that of every whole plan. PURE.
+
+Starts enter only when they would lower the cost (column generation), rounding cuts only when
+they are broken; HiGHS' dual simplex goes on from the last basis each time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from planner.costing.optimizer.constraints import ABSENT, Rows
+from planner.costing.optimizer.cuts import Cut, Separator
+from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.problem import Floats
+from planner.costing.optimizer.reduced_problem import Ints
+from planner.costing.optimizer.variables import (
+    Continuous,
+    Entries,
+    StartColumns,
+    continuous_columns,
+)
+
+_COLUMNS_PER_ROUND = 150
+_CUT_ROUNDS = 12
+_LEAST_REDUCED_COST = 1e-8
+"""On costs scaled to at most 1e4; what is missed is taken off the bound."""
+_LEAST_GAIN = 1e-6
+"""Relative gain of the bound below which another round of cuts is not worth its time."""
+
+
+class Master:
+    """The relaxed plan over the starts that matter so far."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        continuous: Continuous | None = None,
+        starts: StartColumns | None = None,
+        *,
+        elastic: bool = False,
+    ) -> None:
+        self.rows = rows
+        self.continuous = continuous_columns(rows) if continuous is None else continuous
+        self.starts = StartColumns(rows) if starts is None else starts
+        self.elastic = elastic
+        self.separator = Separator(rows, self.continuous, self.starts, elastic=elastic)
+        self.cuts: list[Cut] = []
+        self.chosen: Ints = np.zeros(0, np.int64)
+        """Starts in the model, in the order of its columns after the continuous ones."""
+        count = self.continuous.count
+        self.program = LinearProgram(rows.lower, rows.upper)
+        self.program.add_columns(
+            self.continuous.cost, np.zeros(count), np.full(count, np.inf), self.continuous.entries
+        )
+
+    def solve(self) -> bool:
+        """Solve to the end: no start and no cut would change the optimum. False: infeasible."""
+        if not self._price_out():
+            return False
+        for _ in range(_CUT_ROUNDS):
+            before = self.program.objective
+            cuts = self.separator.cuts(self.begun(), self.values()[: self.continuous.count])
+            if not cuts:
+                break
+            self.add_cuts(cuts)
+            if not self._price_out():
+                return False
+            if self.program.objective - before <= _LEAST_GAIN * abs(before):
+                break
+        return True
+
+    def _price_out(self) -> bool:
+        if not self.program.run():
+            self.add_starts(np.arange(self.starts.cost.size))
+            return self.program.run()
+        while True:
+            reduced = self.reduced_costs()
+            reduced[self.chosen] = 0.0
+            cheaper = np.flatnonzero(reduced < -_LEAST_REDUCED_COST)
+            if cheaper.size == 0:
+                return True
+            best = cheaper[np.argsort(reduced[cheaper], kind="stable")[:_COLUMNS_PER_ROUND]]
+            self.add_starts(np.sort(best))
+            self.program.run()
+
+    def values(self) -> Floats:
+        return self.program.values()
+
+    def begun(self) -> Floats:
+        """[n] units begun, fractions included."""
+        out = np.zeros(self.starts.cost.size)
+        out[self.chosen] = self.values()[self.continuous.count :]
+        return out
+
+    def add_starts(self, wanted: Ints) -> None:
+        """Put those of the wanted starts into the model that are not in it."""
+        new = wanted[~np.isin(wanted, self.chosen)]
+        if new.size == 0:
+            return
+        entries = self.starts.entries(new)
+        if self.cuts:
+            entries = self._with_cuts(new, entries)
+        most = self.starts.starts.most[new]
+        self.program.add_columns(self.starts.cost[new], np.zeros(new.size), most, entries)
+        self.chosen = np.concatenate([self.chosen, new])
+
+    def _with_cuts(self, new: Ints, entries: Entries) -> Entries:
+        units = self._in_cuts(new)
+        rows, values = [], []
+        for place in range(new.size):
+            own = slice(int(entries.start[place]), int(entries.start[place + 1]))
+            extra = np.flatnonzero(units[:, place])
+            rows.append(np.concatenate([entries.row[own], self.rows.count + extra]))
+            values.append(np.concatenate([entries.value[own], units[extra, place]]))
+        start = np.concatenate([[0], np.cumsum([r.size for r in rows])]).astype(np.int64)
+        return Entries(start, np.concatenate(rows), np.concatenate(values))
+
+    def _in_cuts(self, chosen: Ints, cuts: list[Cut] | None = None) -> Floats:
+        """[cuts, chosen] entries of starts in cuts."""
+        kind = self.starts.starts.kind[chosen]
+        out = [
+            cut.unit[chosen]
+            if cut.month == ABSENT
+            else cut.unit[kind] * self.starts.are_up(chosen, cut.month)
+            for cut in (self.cuts if cuts is None else cuts)
+        ]
+        return np.array(out, np.float64).reshape(-1, chosen.size)
+
+    def add_cuts(self, cuts: list[Cut]) -> None:
+        units = self._in_cuts(self.chosen, cuts)
+        rows, values = [], []
+        for cut, unit in zip(cuts, units, strict=True):
+            inside = np.flatnonzero(unit)
+            rows.append(np.concatenate([cut.columns, self.continuous.count + inside]))
+            values.append(np.concatenate([np.full(cut.columns.size, cut.rented), unit[inside]]))
+        start = np.concatenate([[0], np.cumsum([r.size for r in rows])]).astype(np.int64)
+        entries = Entries(start, np.concatenate(rows), np.concatenate(values))
+        lower, upper = np.array([c.lower for c in cuts]), np.array([c.upper for c in cuts])
+        self.program.add_rows(lower, upper, entries)
+        self.cuts += cuts
+
+    def _duals(self) -> Floats:
+        """Row duals with the sign that a bound asks for: not negative below, not positive above."""
+        duals = self.program.row_duals()
+        lower, upper = self._sides()
+        duals = np.where(np.isneginf(lower), np.minimum(duals, 0.0), duals)
+        return np.where(np.isposinf(upper), np.maximum(duals, 0.0), duals)
+
+    def _sides(self) -> tuple[Floats, Floats]:
+        lower = np.concatenate([self.rows.lower, [c.lower for c in self.cuts]])
+        return lower, np.concatenate([self.rows.upper, [c.upper for c in self.cuts]])
+
+    def reduced_costs(self) -> Floats:
+        """[n] reduced cost of every start, in the model or not."""
+        return self._reduced_costs(self._duals())
+
+    def _reduced_costs(self, duals: Floats) -> Floats:
+        kinds, months = self.rows.market.kinds.existing.shape
+        more = np.zeros((kinds, months))
+        over_horizon = np.zeros(self.starts.cost.size)
+        for cut, dual in zip(self.cuts, duals[self.rows.count :], strict=True):
+            if cut.month == ABSENT:
+                over_horizon += dual * cut.unit
+            elif dual:
+                more[:, cut.month] += dual * cut.unit
+        return self.starts.reduced_costs(duals, more) - over_horizon
+
+    def bound(self) -> tuple[float, Floats]:
+        """What no whole plan costs less than, in scaled money, and every start's reduced cost.
+
+        Σ dual · side of the row + Σ least of 0 and reduced cost · most of the column: true
+        whatever the duals, so HiGHS' tolerances cannot falsify it.
+        (Neumaier and Shcherbina, Safe bounds in linear and mixed-integer programming, 2004.)
+        """
+        duals = self._duals()
+        lower, upper = self._sides()
+        side = np.where(duals > 0, lower, upper)
+        bound = float(np.where(duals != 0, duals * np.where(duals != 0, side, 0.0), 0.0).sum())
+        reduced = self._reduced_costs(duals)
+        bound += float((np.minimum(reduced, 0.0) * self.starts.starts.most).sum())
+        bound += float((np.minimum(self._rented(duals), 0.0) * self.continuous.most).sum())
+        return bound, reduced
+
+    def _rented(self, duals: Floats) -> Floats:
+        """Reduced cost of the continuous columns."""
+        entries = self.continuous.entries
+        worth = np.zeros(self.continuous.count)
+        np.add.at(worth, entries.column, entries.value * duals[entries.row])
+        for cut, dual in zip(self.cuts, duals[self.rows.count :], strict=True):
+            if dual:
+                worth[cut.columns] += dual * cut.rented
+        return np.asarray(self.continuous.cost - worth)

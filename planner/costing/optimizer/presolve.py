@@ -1,0 +1,269 @@
+"""The units that can be part of a cheapest plan: what another one dominates is left out. PURE.
+
+Units of one kind (the same node, lead, duration, running cost and quotas) begun in the same
+month differ by their start alone, so the cheapest stands for all. Kinds are then compared with
+one another: `k` small nodes that together are no dearer and no larger than one big node
+replace it. What is left out would never make a plan cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.presolve_rentals import worthwhile_rentals
+from planner.costing.optimizer.problem import Floats, PlanProblem, Quota, UnitSource
+from planner.costing.optimizer.reduced_problem import Bools, Ints, Kinds, Market, Starts
+
+ROUNDING = 1e-12
+"""Relative error below which a sum of nodes counts as equal to one node."""
+
+
+def prune(problem: PlanProblem) -> Market:
+    """The problem without dominated offers; its cheapest plan costs the same.
+
+    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> one = np.ones(1)
+    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> prune(PlanProblem(730 * one, 8 * one, (dear, cheap), ())).rentals.source.tolist()
+    [[1]]
+    """
+    used = {g for s in problem.hourly for g in s.limit_groups}
+    used.update(g for s in problem.units for g in s.limit_groups)
+    quotas = tuple(q for q in problem.quotas if q.group in used)
+    members = _members(problem, quotas)
+    kinds = _kinds(problem, quotas, members)
+    most = _most_units(problem, kinds)
+    lines = _lines(problem, members, kinds, most)
+    _leave_out(lines, kinds)
+    starts = _starts(lines, kinds, most)
+    kept = np.asarray(kinds.existing.any(axis=1), bool)
+    kept[starts.kind] = True
+    starts = replace(starts, kind=(kept.cumsum() - 1)[starts.kind])
+    rentals = worthwhile_rentals(problem, quotas)
+    return Market(problem, quotas, rentals, kinds.only(kept), starts)
+
+
+def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
+    """Unit sources by kind: those of one kind differ by what it costs to begin one.
+
+    A source with a limit of its own, units of its own or a start that earns money is a kind.
+    """
+    has_budget = problem.monthly_budget is not None
+    inside = {
+        groups: tuple(q.group in groups for q in quotas)
+        for groups in {unit.limit_groups for unit in problem.units}
+    }
+    start_cost = _by_month([u.start_cost for u in problem.units], problem.hours.size)
+    earns = np.asarray((start_cost < 0).any(axis=1), bool)
+    members: dict[tuple[object, ...], list[int]] = {}
+    for i, unit in enumerate(problem.units):
+        in_quota = inside[unit.limit_groups]
+        alone = earns[i] or unit.max_units is not None or unit.existing is not None
+        key = (
+            unit.capacity,
+            unit.accelerators if any(in_quota) else 0.0,
+            in_quota,
+            unit.lead_months,
+            min(unit.duration_months, problem.hours.size),
+            unit.hours_per_month,
+            unit.hour_cost.tobytes(),
+            unit.hour_cash.tobytes() if has_budget else b"",
+            unit.key if alone else "",
+        )
+        members.setdefault(key, []).append(i)
+    return list(members.values())
+
+
+def _stands_alone(unit: UnitSource) -> bool:
+    has_own = unit.max_units is not None or unit.existing is not None
+    return has_own or bool((unit.start_cost < 0).any())
+
+
+def _kinds(
+    problem: PlanProblem, quotas: Sequence[Quota], members: Sequence[Sequence[int]]
+) -> Kinds:
+    months = problem.hours.size
+    units = [problem.units[group[0]] for group in members]
+    capacity = np.array([u.capacity for u in units])
+    lead = np.array([min(u.lead_months, months) for u in units], np.int64)
+    existing = [np.zeros(months) if u.existing is None else u.existing for u in units]
+    in_quota = [[q.group in u.limit_groups for q in quotas] for u in units]
+    return Kinds(
+        capacity=capacity,
+        accelerators=np.array([u.accelerators for u in units]),
+        in_quota=np.array(in_quota, bool).reshape(len(units), len(quotas)),
+        lead=lead,
+        end=lead + np.array([min(u.duration_months, months) for u in units], np.int64),
+        hours_per_month=np.array([u.hours_per_month for u in units]),
+        hour_cost=_by_month([u.hour_cost for u in units], months) / capacity[:, None],
+        hour_cash=_by_month([u.hour_cash for u in units], months) / capacity[:, None],
+        existing=_by_month(existing, months),
+        stands_alone=np.array([_stands_alone(u) for u in units], bool),
+    )
+
+
+def _by_month(rows: Sequence[NDArray[np.generic]], months: int) -> Floats:
+    return np.array(rows, np.float64).reshape(len(rows), months)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Offers that compete, L of them, each a source per month in which a unit may begin."""
+
+    kind: Ints
+    source: Ints
+    """[L, T]"""
+    cost: Floats
+    """[L, T], `inf` where it may not begin or need not: worked on in place."""
+    capex: Floats | None
+    """[L, T], or None without a capex budget."""
+    cash: Sequence[Floats] | None
+    """L times [T, T], or None without a monthly budget."""
+
+
+def _lines(
+    problem: PlanProblem, members: Sequence[Sequence[int]], kinds: Kinds, most: Floats
+) -> _Lines:
+    """One line per kind; where a budget tells its offers apart, one line per offer."""
+    units, months = problem.units, np.arange(problem.hours.size)
+    all_costs = _by_month([u.start_cost for u in units], months.size)
+    kind: list[int] = []
+    source: list[Ints] = []
+    for k, group in enumerate(members):
+        if len(group) == 1 or _differ_in_budget(problem, group):
+            rows = list(np.repeat(group, months.size).reshape(len(group), months.size))
+        else:
+            rows = [np.array(group)[all_costs[group].argmin(axis=0)]]
+        kind += [k] * len(rows)
+        source += rows
+    of_kind, at = np.array(kind, np.int64), np.array(source, np.int64).reshape(-1, months.size)
+    cost = all_costs[at, months]
+    cost[most[of_kind] <= 0] = np.inf
+    capex = cash = None
+    if problem.capex_budget is not None:
+        capex = _by_month([u.capex for u in units], months.size)[at, months]
+    if problem.monthly_budget is not None:  # then a line is one offer in every month
+        cash = [units[i].start_cash for i in at[:, 0].tolist()]
+    return _Lines(of_kind, at, cost, capex, cash)
+
+
+def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
+    if problem.monthly_budget is not None:
+        return True
+    first = problem.units[group[0]].capex
+    return problem.capex_budget is not None and any(
+        not np.array_equal(problem.units[i].capex, first) for i in group
+    )
+
+
+def _leave_out(lines: _Lines, kinds: Kinds) -> None:
+    """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
+    nodes, may = _replacements(kinds, lines.cash is not None)
+    first_cash = _cash_of_first_start(lines)
+    finite = np.isfinite(lines.cost)
+    usable = np.where(finite, lines.cost, 0.0).sum(axis=1)
+    alive = np.asarray(finite.any(axis=1), bool)
+    for a in np.argsort(usable / kinds.capacity[lines.kind], kind="stable"):
+        kind = lines.kind[a]
+        if not alive[a] or kinds.stands_alone[kind]:
+            continue
+        rivals = may[kind, lines.kind] & alive
+        rivals[a] = False
+        count = nodes[kind, lines.kind]
+        rivals &= (count[:, None] * first_cash[a] <= first_cash).all(axis=1)
+        at = np.flatnonzero(rivals)
+        beaten = _beaten(lines, int(a), at, count[at])
+        lines.cost[at] = np.where(beaten, np.inf, lines.cost[at])
+        alive[at] = np.isfinite(lines.cost[at]).any(axis=1)
+
+
+def _beaten(lines: _Lines, a: int, rivals: Ints, count: Floats) -> Bools:
+    """[rivals, T] months in which `count` nodes of line a do for one at no extra cost."""
+    beaten = np.asarray(count[:, None] * lines.cost[a] <= lines.cost[rivals], bool)
+    if lines.capex is not None:
+        beaten &= count[:, None] * lines.capex[a] <= lines.capex[rivals]
+    if lines.cash is None:
+        return beaten
+    paid, rows = lines.cash[a], np.flatnonzero(beaten.any(axis=1))
+    for row, b, nodes in zip(rows, rivals[rows], count[rows].tolist(), strict=True):
+        less = (paid if nodes == 1 else nodes * paid) <= lines.cash[b]
+        if not less.all():
+            beaten[row] &= less.all(axis=1)
+    return beaten
+
+
+def _cash_of_first_start(lines: _Lines) -> Floats:
+    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
+    test before the whole is compared."""
+    if lines.cash is None:
+        return np.zeros((lines.kind.size, 3))
+    first = _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
+    return np.stack([first[:, 0], first[:, min(1, first.shape[1] - 1)], first.sum(axis=1)], axis=1)
+
+
+def _starts(lines: _Lines, kinds: Kinds, most: Floats) -> Starts:
+    months = most.shape[1]
+    line, month = np.nonzero(np.isfinite(lines.cost))
+    kind, source = lines.kind[line], lines.source[line, month]
+    capex = np.zeros(line.size) if lines.capex is None else lines.capex[line, month]
+    cash = None
+    if lines.cash is not None:
+        rows = [lines.cash[at][m] for at, m in zip(line.tolist(), month.tolist(), strict=True)]
+        cash = _by_month(rows, months)
+    return Starts(
+        kind=kind,
+        month=month,
+        first=np.minimum(month + kinds.lead[kind], months),
+        last=np.minimum(month + kinds.end[kind], months),
+        source=source,
+        cost=lines.cost[line, month],
+        capex=capex,
+        most=most[kind, month],
+        cash=cash,
+    )
+
+
+def _most_units(problem: PlanProblem, kinds: Kinds) -> Floats:
+    """[K, T] units begun in month m beyond which the months they serve are covered."""
+    months = problem.hours.size
+    delivered = kinds.capacity * np.maximum(kinds.hours_per_month, 1e-9)
+    by_peak = problem.peak / kinds.capacity[:, None]
+    needed = np.ceil(np.maximum(by_peak, problem.hours / delivered[:, None]) - 1e-9)
+    most = np.zeros(needed.shape)
+    for lead, end in set(zip(kinds.lead.tolist(), kinds.end.tolist(), strict=True)):
+        if lead >= end:
+            continue
+        of_it = (kinds.lead == lead) & (kinds.end == end)
+        later = np.pad(needed[of_it], ((0, 0), (0, end)))[:, lead:]
+        most[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
+    return most
+
+
+def _replacements(kinds: Kinds, has_budget: bool) -> tuple[Floats, Bools]:
+    """[K, K] how many nodes of kind a replace one of kind b, and whether every limit allows it."""
+    capacity, hours = kinds.capacity, kinds.hours_per_month
+    nodes = np.ceil(capacity / capacity[:, None] * (1 - ROUNDING))
+    size = nodes * kinds.accelerators[:, None] <= kinds.accelerators * (1 + ROUNDING)
+    unlimited = np.asarray(~kinds.in_quota.any(axis=1), bool)
+    may = size | unlimited[:, None]
+    may &= (kinds.in_quota[:, None] <= kinds.in_quota).all(axis=2)
+    may &= (kinds.lead[:, None] <= kinds.lead) & (kinds.end[:, None] >= kinds.end)
+    may &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
+    may &= _nowhere_above(kinds.hour_cost)
+    if has_budget:
+        may &= _nowhere_above(kinds.hour_cash)
+    return nodes, np.asarray(may, bool)
+
+
+def _nowhere_above(figures: Floats) -> Bools:
+    """[K, K] whether the figures of row a are at most those of row b in every month."""
+    index: dict[bytes, int] = {}
+    of_row = [index.setdefault(row.tobytes(), len(index)) for row in figures]
+    distinct = figures[np.unique(of_row, return_index=True)[1]]
+    below = np.asarray((distinct[:, None] <= distinct).all(axis=2), bool)
+    return below[np.ix_(of_row, of_row)]

@@ -1,0 +1,116 @@
+"""The rentals that can be part of a cheapest plan: one offer per kind and month. PURE.
+
+Rentals of one kind (spot or not, the same quotas, the same accelerators per unit of capacity)
+differ by price alone, so the cheapest of a month stands for all. A kind that is no cheaper than
+another one which no limit treats worse is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
+from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals
+
+_Kind = tuple[bool, tuple[bool, ...], float]
+
+
+def worthwhile_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
+    """The rentals of a problem without dominated ones.
+
+    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> one = np.ones(1)
+    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> problem = PlanProblem(730 * one, 8 * one, (dear, cheap), ())
+    >>> worthwhile_rentals(problem, ()).source.tolist()
+    [[1]]
+    """
+    members = _members(problem, quotas)
+    cost, cash = _figures(problem)
+    has_budget = problem.monthly_budget is not None
+    picked = [
+        (kind, row)
+        for kind, group in members.items()
+        for row in _cheapest(np.array(group), cost, cash, has_budget)
+    ]
+    shape = (len(picked), problem.hours.size)
+    source = np.array([row for _, row in picked], np.int64).reshape(shape)
+    rentals = Rentals(
+        is_spot=np.array([kind[0] for kind, _ in picked], bool),
+        in_quota=np.array([kind[1] for kind, _ in picked], bool).reshape(len(picked), len(quotas)),
+        size=np.array([kind[2] for kind, _ in picked], np.float64),
+        source=source,
+        cost=np.take_along_axis(cost, source, axis=0),
+        cash=np.take_along_axis(cash, source, axis=0),
+        offered=np.ones(source.shape, bool),
+    )
+    return _without_dominated(rentals, problem)
+
+
+def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Kind, list[int]]:
+    limits_spot = problem.max_spot_share < 1.0
+    members: dict[_Kind, list[int]] = {}
+    for j, source in enumerate(problem.hourly):
+        inside = tuple(q.group in source.limit_groups for q in quotas)
+        size = source.accelerators / source.capacity if any(inside) else 0.0
+        members.setdefault((limits_spot and source.is_spot, inside, size), []).append(j)
+    return members
+
+
+def _figures(problem: PlanProblem) -> tuple[Floats, Floats]:
+    """[n, T] cost and cash per reference accelerator-hour, `inf` where it cannot be rented."""
+    shape = (len(problem.hourly), problem.hours.size)
+    capacity = np.array([s.capacity for s in problem.hourly])[:, None]
+    cost = np.array([s.hour_cost for s in problem.hourly]).reshape(shape) / capacity
+    cash = np.array([s.hour_cash for s in problem.hourly]).reshape(shape) / capacity
+    for j, source in enumerate(problem.hourly):
+        if source.available is not None:
+            cost[j, ~source.available] = np.inf
+            cash[j, ~source.available] = np.inf
+    return cost, cash
+
+
+def _cheapest(group: Ints, cost: Floats, cash: Floats, has_budget: bool) -> list[Ints]:
+    """Rows of offers, one a month: the cheapest, then those that need less cash than it."""
+    best = group[cost[group].argmin(axis=0)]
+    months = np.arange(cost.shape[1])
+    if not has_budget or (cash[best, months] <= cash[group].min(axis=0)).all():
+        return [best]
+    by_cost = np.lexsort((cash[group], cost[group]), axis=0)
+    ranked = np.take_along_axis(cash[group], by_cost, axis=0)
+    less = ranked[1:] < np.minimum.accumulate(ranked, axis=0)[:-1]
+    return [group[by_cost[0]], *(group[by_cost[1 + r]] for r in np.flatnonzero(less.any(axis=1)))]
+
+
+def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
+    """A kind leaves a month to one that is no dearer and no more limited; of twins the later."""
+    offered = np.isfinite(rentals.cost) & (problem.hours > 0)
+    later = np.arange(rentals.is_spot.size)
+    no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]
+    for a, may in enumerate(no_more_limited):
+        twins = may & np.array([other[a] for other in no_more_limited], bool)
+        better = rentals.cost[a] < rentals.cost
+        if problem.monthly_budget is not None:
+            better &= rentals.cash[a] <= rentals.cash
+            better |= (rentals.cost[a] <= rentals.cost) & (rentals.cash[a] < rentals.cash)
+        equal = (rentals.cost[a] == rentals.cost) & (rentals.cash[a] == rentals.cash)
+        if problem.monthly_budget is None:
+            equal = rentals.cost[a] == rentals.cost
+        beaten = better | (equal & (~twins | (later > a))[:, None])
+        offered &= ~(may[:, None] & beaten & np.isfinite(rentals.cost[a]))
+    kept = offered.any(axis=1)
+    columns = {name: getattr(rentals, name)[kept] for name in _COLUMNS}
+    return Rentals(**columns, offered=offered[kept])
+
+
+_COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
+
+
+def _no_more_limited(rentals: Rentals, a: int) -> Bools:
+    """[C] kinds other than a that every limit treats at least as hard as kind a."""
+    may = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
+    may &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
+    may[a] = False
+    return np.asarray(may, bool)

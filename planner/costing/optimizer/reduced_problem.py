@@ -1,0 +1,92 @@
+"""A plan problem in columns: kinds of rental, kinds of unit, the units that may be begun. PURE.
+
+C kinds of rental, K kinds of unit, Q quotas that some source counts towards, T months, n
+starts. Capacity is in reference accelerators, figures per hour in reference accelerator-hours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Rentals:
+    """Kinds of rental and the cheapest offer of each in each month."""
+
+    is_spot: Bools
+    in_quota: Bools
+    """[C, Q]"""
+    size: Floats
+    """[C] physical accelerators per reference accelerator, 0 outside every quota."""
+    source: Ints
+    """[C, T] index of the offer in `problem.hourly`."""
+    cost: Floats
+    """[C, T] net present cost of one reference accelerator-hour."""
+    cash: Floats
+    """[C, T] its undiscounted cash."""
+    offered: Bools
+    """[C, T] months in which the kind is worth renting."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Kinds of unit: the same node, lead, duration, running cost and quotas."""
+
+    capacity: Floats
+    accelerators: Floats
+    in_quota: Bools
+    """[K, Q]"""
+    lead: Ints
+    end: Ints
+    """[K] months after its start from which a unit is no longer usable."""
+    hours_per_month: Floats
+    hour_cost: Floats
+    """[K, T] of one reference accelerator-hour."""
+    hour_cash: Floats
+    """[K, T]"""
+    existing: Floats
+    """[K, T] units already there."""
+    stands_alone: Bools
+    """[K] kinds of one source that has a limit or units of its own: never replace another."""
+
+    def only(self, kept: Bools) -> Kinds:
+        """The kinds where `kept` is true."""
+        return Kinds(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Units that may be begun: one column per kind, month and offer worth beginning."""
+
+    kind: Ints
+    month: Ints
+    first: Ints
+    last: Ints
+    """Usable in months first … last-1."""
+    source: Ints
+    """Index in `problem.units`."""
+    cost: Floats
+    capex: Floats
+    most: Floats
+    """Units beyond which the demand they serve is covered."""
+    cash: Floats | None
+    """[n, T], or None without a monthly budget."""
+
+
+@dataclass(frozen=True)
+class Market:
+    """A problem reduced to what may be part of a cheapest plan."""
+
+    problem: PlanProblem
+    quotas: tuple[Quota, ...]
+    rentals: Rentals
+    kinds: Kinds
+    starts: Starts

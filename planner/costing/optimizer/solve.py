@@ -1,0 +1,142 @@
+"""The cheapest plan that meets the demand of every month, with a certified bound. PURE.
+
+What no best plan needs is left out (`plan_pruning`, `plan_rentals`). The plan with fractions of
+units allowed gives the bound (`plan_master`), a dive and, where they pay, small models of whole
+units give the plan (`plan_search`); its hours are then settled exactly (`plan_dispatch`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.dispatch import dispatch
+from planner.costing.optimizer.diving import Search
+from planner.costing.optimizer.infeasibility import clashes
+from planner.costing.optimizer.master_lp import Master
+from planner.costing.optimizer.presolve import prune
+from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
+from planner.costing.optimizer.reduced_problem import Market
+
+DEFAULT_GAP = 0.01
+DEFAULT_NODE_LIMIT = 2_000
+ROUNDING = 1e-9
+"""Relative difference of two costs that counts as none."""
+
+
+def solve(
+    problem: PlanProblem,
+    allowed: Collection[str] | None = None,
+    *,
+    gap: float = DEFAULT_GAP,
+    known: Sequence[Plan] = (),
+    node_limit: int = DEFAULT_NODE_LIMIT,
+) -> Plan:
+    """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
+
+    The search goes on until (cost − bound) / cost ≤ `gap`, then polishes the plan for a set
+    effort; `gap=0` asks for the optimum itself. `node_limit` bounds the search tree, so that an
+    answer never depends on the time it took. The answer costs no more than any plan of `known`
+    that the limits and `allowed` admit. Sources are put in order of their keys first: the order
+    in which they are given changes nothing.
+
+    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> rent = HourlySource("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
+    >>> demand = PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (rent,), ())
+    >>> plan = solve(demand)
+    >>> plan.cost, plan.rented_hours["on demand"].tolist()
+    (2000.0, [100.0, 0.0])
+    """
+    problem = narrowed(problem, allowed)
+    market = prune(problem)
+    master = Master(lay_out(market))
+    search = Search(master, gap=gap, node_limit=node_limit)
+    found = search.run()
+    plans = []
+    if found is not None:
+        units = units_begun(market, found)
+        plans.append(dispatch(problem, market.quotas, market.rentals, units))
+    plans += [with_best_hours(market, plan.begun) for plan in known if plan.feasible]
+    feasible = [plan for plan in plans if plan is not None]
+    if not feasible:
+        return _no_plan(market)
+    best = min(feasible, key=lambda plan: plan.cost)
+    return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
+
+
+def _no_plan(market: Market) -> Plan:
+    found = clashes(market)
+    words = [str(clash) for clash in found] or ["no plan meets every limit"]
+    return Plan(False, np.inf, np.inf, why_not=tuple(words), clashes=found)
+
+
+def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
+    """The problem with its allowed sources only, in the order of their keys.
+
+    Raises ValueError where two sources share a key or a coefficient is not a number.
+    """
+    _refuse_what_cannot_be_priced(problem)
+
+    def kept(key: str) -> bool:
+        return allowed is None or key in allowed
+
+    return replace(
+        problem,
+        hourly=tuple(sorted((s for s in problem.hourly if kept(s.key)), key=lambda s: s.key)),
+        units=tuple(sorted((s for s in problem.units if kept(s.key)), key=lambda s: s.key)),
+    )
+
+
+def units_begun(market: Market, starts: Floats) -> dict[str, NDArray[np.int64]]:
+    """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
+    units: dict[str, NDArray[np.int64]] = {}
+    months = market.problem.units[0].start_cost.size if market.problem.units else 0
+    for j in np.flatnonzero(starts):
+        key = market.problem.units[market.starts.source[j]].key
+        row = units.setdefault(key, np.zeros(months, np.int64))
+        row[market.starts.month[j]] += int(starts[j])
+    return units
+
+
+def with_best_hours(market: Market, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
+    """The plan that begins these units, with the hours that are best here; None if not allowed."""
+    problem = market.problem
+    begun = {key: row for key, row in units.items() if row.any()}
+    sources = {unit.key: unit for unit in problem.units}
+    if not begun.keys() <= sources.keys():
+        return None
+    capital = 0.0
+    for key, row in begun.items():
+        unit, at = sources[key], row > 0
+        if not np.isfinite(unit.start_cost[at]).all():
+            return None
+        if unit.max_units is not None and row.sum() > unit.max_units:
+            return None
+        capital += float(unit.capex[at] @ row[at])
+    if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
+        return None
+    return dispatch(problem, market.quotas, market.rentals, begun)
+
+
+def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
+    """The bound with the base cost, taken as the cost itself where rounding alone parts them."""
+    whole = bound + problem.base_cost
+    if plan.cost - whole <= ROUNDING * abs(plan.cost):
+        return plan.cost
+    return whole
+
+
+def _refuse_what_cannot_be_priced(problem: PlanProblem) -> None:
+    keys = [s.key for s in problem.hourly] + [u.key for u in problem.units]
+    if len(set(keys)) < len(keys):
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"{twice}: two sources have this key; give each one of its own")
+    figures = [s.hour_cost for s in problem.hourly] + [u.start_cost for u in problem.units]
+    wrong = np.flatnonzero(np.isnan(np.array(figures)).any(axis=-1))
+    if wrong.size:
+        key = keys[int(wrong[0])]
+        raise ValueError(f"{key}: a price is not a number; leave a source without a price out")

@@ -1,0 +1,157 @@
+"""What a comparison found, as plain values: lines, capacity, scenarios. PURE.
+
+A total is the sum of its lines, computed here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.cost_model.charges import Calendar, Category
+
+Floats = NDArray[np.float64]
+CENT = Decimal("0.01")
+
+
+class ScenarioKey(StrEnum):
+    """The ways of getting the work done that are compared."""
+
+    ON_DEMAND = "on_demand"
+    SPOT = "spot"
+    COMMITTED = "committed"
+    CLOUD_MIX = "cloud_mix"
+    ON_PREM = "on_prem"
+    HYBRID = "hybrid"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One cost of one month: quantity × unit_price = amount, rounded to the cent."""
+
+    month: int
+    """Months from the start; the residual value falls at the horizon's end."""
+    category: Category
+    label: str
+    provider: str
+    region: str
+    instance_type: str
+    purchase_option: str
+    quantity: float
+    unit: str
+    unit_price: Decimal
+    amount: Decimal
+    offer_id: str
+    source: str
+    """Key of the source that the cost belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityRow:
+    """What one source gives in one month."""
+
+    month: int
+    source: str
+    accelerators: float
+    """Physical accelerators up; of rented ones, the average while the peak is up."""
+    hours_available: float
+    """Reference accelerator-hours that it could deliver."""
+    hours_used: float
+    """Reference accelerator-hours that the plan takes from it."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One way of getting the work done, with every cost once."""
+
+    key: ScenarioKey
+    feasible: bool
+    why_not: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
+    capacity: tuple[CapacityRow, ...] = ()
+    cost: float = 0.0
+    """Net present cost of the plan before its lines are rounded to cents."""
+    bound: float = 0.0
+    """No plan of this scenario has a lower net present cost."""
+    warnings: tuple[str, ...] = ()
+    calendar: Calendar | None = None
+    served_hours: Floats = field(default_factory=lambda: np.zeros(0))
+    """[T] reference accelerator-hours that the workload asks for."""
+    accrued: tuple[Decimal, ...] = ()
+    """Cost by month as finance books it: capital and upfront payments written off over time."""
+    write_off: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
+    """source key → its capital and upfront payments by the month that books them."""
+    begun: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    used_hours: Mapping[str, Floats] = field(default_factory=dict)
+    """source key → [T] useful node-hours."""
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost: no plan is cheaper by a larger share."""
+        return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
+
+    @cached_property
+    def total_cost(self) -> Decimal:
+        """Sum of the lines, undiscounted."""
+        return sum((line.amount for line in self.lines), Decimal("0.00"))
+
+    @cached_property
+    def net_present_cost(self) -> Decimal:
+        """Σ amount · (1 + r)^(−month / 12) over the lines."""
+        if self.calendar is None:
+            return Decimal("0.00")
+        return cents(float(self.cash_per_month_float @ self.calendar.discount))
+
+    @cached_property
+    def cash_per_month(self) -> tuple[Decimal, ...]:
+        """What is due in each month; index `months` is the horizon's end."""
+        length = self.calendar.length if self.calendar else 0
+        due = [Decimal("0.00")] * length
+        for line in self.lines:
+            due[line.month] += line.amount
+        return tuple(due)
+
+    @cached_property
+    def cash_per_month_float(self) -> Floats:
+        """`cash_per_month` as float64."""
+        return np.array([float(amount) for amount in self.cash_per_month])
+
+    @cached_property
+    def cost_by_category(self) -> dict[str, Decimal]:
+        """Sum of the lines of each category, in the order of the categories."""
+        totals: dict[str, Decimal] = {}
+        for category in Category:
+            amounts = [line.amount for line in self.lines if line.category is category]
+            if amounts:
+                totals[category.value] = sum(amounts, Decimal("0.00"))
+        return totals
+
+    @property
+    def levelised_cost_per_accelerator_hour(self) -> Decimal | None:
+        """Net present cost over discounted reference accelerator-hours served."""
+        if self.calendar is None:
+            return None
+        served = float(self.served_hours @ self.calendar.discount[: len(self.served_hours)])
+        if served <= 0:
+            return None
+        return Decimal(str(round(float(self.net_present_cost) / served, 6)))
+
+
+def cents(amount: float) -> Decimal:
+    """`amount` to the cent, halves to even.
+
+    >>> cents(1234.5678), cents(-0.001)
+    (Decimal('1234.57'), Decimal('0.00'))
+    """
+    return Decimal(round(amount * 100.0)).scaleb(-2)
+
+
+def sum_of(amounts: Iterable[Decimal]) -> Decimal:
+    """Exact sum, 0.00 of nothing."""
+    return sum(amounts, Decimal("0.00"))

@@ -1,0 +1,261 @@
+"""What a project really used and paid, and how that differs from its plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, Decimal
+from itertools import islice
+from typing import Any, BinaryIO
+
+from django.db import IntegrityError, connection, transaction
+
+from planner.answer import month_of
+from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
+from planner.services.actuals.cells import Group
+from planner.services.actuals.machine_hours import NODE_HOURS, Machines
+from planner.services.actuals.rows import Sums, read_actuals
+from planner.services.alerts.budget_watch import watch_spending
+from planner.services.projects.projects import currency_of
+from planner.services.projects.reprice import plan_of
+from planner.services.teams.audit import record
+from planner.services.teams.errors import WrongStateError
+from planner.services.teams.permissions import EDIT, require
+from pricing.storage import bulk
+
+CAUSES = ("price", "usage", "unplanned", "other")
+CENT = Decimal("0.01")
+_NOTHING = Decimal("0.00")
+_COLUMNS = ("upload", "hours", "cost", *Group._fields)
+_BATCH = 5000
+_LONGEST_AMOUNT = 40
+_MOST_NAMED = 5
+_NAMELESS = "a machine without a name"
+
+
+def load_actuals(
+    access: Access, project: Project, stream: BinaryIO, file_name: str = ""
+) -> ActualsUpload:
+    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same rows are taken once.
+
+    The database is free while the file is read.
+    """
+    require(access, project.team_id, EDIT)
+    machines = _machines_of(plan_of(project))
+    sums = read_actuals(stream, currency_of(project), machines.accelerators)
+    return _write(access, project, sums, file_name)
+
+
+@transaction.atomic
+def _write(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
+    upload = _create_upload(access, project, sums, file_name)
+    for batch in _batches(_lines(upload, sums), _BATCH):
+        bulk.insert(ActualLine, _COLUMNS, batch)
+    record(access, "actuals.uploaded", upload, after=_told(upload, sums.cost.values()))
+    watch_spending(project)
+    return upload
+
+
+def _told(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
+    """What the audit log says of an upload."""
+    total = sum(costs, Decimal(0))
+    return {"rows": upload.rows, "cost": f"{total:f}", "currency": upload.currency}
+
+
+def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
+    _refuse_again(project, sums)
+    try:
+        with transaction.atomic():
+            return ActualsUpload.objects.create(
+                team_id=project.team_id,
+                project=project,
+                file_name=file_name[:200],
+                format=sums.format,
+                rows=sums.rows,
+                digest=sums.digest,
+                currency=sums.currency,
+                uploaded_by_id=access.user_id,
+            )
+    except IntegrityError:
+        raise WrongStateError("The same rows are being uploaded at this moment.") from None
+
+
+def _refuse_again(project: Project, sums: Sums) -> None:
+    digests = (sums.digest, sums.file_digest)
+    earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
+    if earlier is not None:
+        told = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
+        raise WrongStateError(
+            f"What this file says was uploaded to the project before, {told}. "
+            "Take that upload out to count this one instead."
+        )
+
+
+def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
+    at_rest = upload._meta.pk.get_db_prep_value(upload.pk, connection)
+    for group, cost in sums.cost.items():
+        text = f"{cost:f}"
+        if len(text) > _LONGEST_AMOUNT:
+            text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
+        yield (at_rest, sums.hours[group], text, *group)
+
+
+def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
+    while batch := list(islice(rows, size)):
+        yield batch
+
+
+@transaction.atomic
+def delete_upload(access: Access, upload: ActualsUpload) -> None:
+    require(access, upload.team_id, EDIT)
+    costs = map(Decimal, upload.lines.values_list("cost", flat=True))
+    record(access, "actuals.removed", upload, before=_told(upload, costs))
+    upload.delete()
+
+
+# Plan against actual ----------------------------------------------------------------------
+
+
+@dataclass
+class Cell:
+    """Accelerator-hours and cost of one month and category, planned and actual."""
+
+    planned_hours: float = 0.0
+    planned: Decimal = Decimal(0)
+    actual_hours: float = 0.0
+    actual: Decimal = Decimal(0)
+    unknown: set[str] = field(default_factory=set)
+    """Machines whose hours are not known in accelerator-hours, and so are in no sum of hours."""
+
+    def causes(self) -> dict[str, Decimal]:
+        """The difference split by cause; the parts sum to it.
+
+        usage = (actual − planned hours) · planned rate; price = what remains, the dearer or
+        cheaper hour; where nothing was planned all is unplanned; without hours on both sides,
+        or with hours of which the accelerators are not known, it is other.
+        """
+        difference = self.actual - self.planned
+        split = dict.fromkeys(CAUSES, Decimal(0))
+        if not self.planned and not self.planned_hours:
+            split["unplanned"] = difference
+        elif self.planned_hours and self.actual_hours and not self.unknown:
+            rate = self.planned / Decimal(self.planned_hours)
+            more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
+            split["usage"] = (rate * more).quantize(CENT)
+            split["price"] = difference - split["usage"]
+        else:
+            split["other"] = difference
+        return split
+
+
+@dataclass
+class Variance:
+    """Plan against actual, by month and category, in one currency."""
+
+    currency: str
+    plan: SavedComparison | None
+    cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "currency": self.currency,
+            "saved_comparison": str(self.plan.pk) if self.plan else None,
+            "months": self._grouped(0, "month"),
+            "categories": self._grouped(1, "category"),
+            "total": _summed(self.cells.values()),
+            "warnings": [_unknown_hours(*key, self.cells[key].unknown) for key in self._unknown()],
+        }
+
+    def _unknown(self) -> list[tuple[str, str]]:
+        return sorted(key for key, cell in self.cells.items() if cell.unknown)
+
+    def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
+        groups: dict[str, list[Cell]] = defaultdict(list)
+        for key in sorted(self.cells):
+            groups[key[part]].append(self.cells[key])
+        return [{name: value, **_summed(cells)} for value, cells in groups.items()]
+
+
+def _unknown_hours(month: str, category: str, machines: set[str]) -> str:
+    named = ", ".join(sorted(machines)[:_MOST_NAMED])
+    if len(machines) > _MOST_NAMED:
+        named += f" and {len(machines) - _MOST_NAMED} more"
+    return (
+        f"{month}, {category}: the accelerators of {named} are not known, so their hours are not "
+        "counted as accelerator-hours and the difference is not split into price and usage. Name "
+        "the machine as the catalog does (x_InstanceType in FOCUS rows), or give what has no "
+        "accelerators a category of its own (x_Category)."
+    )
+
+
+def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
+    rows = list(cells)
+    planned = sum((c.planned for c in rows), _NOTHING)
+    actual = sum((c.actual for c in rows), _NOTHING)
+    parts = [c.causes() for c in rows]
+    causes = {name: sum((p[name] for p in parts), _NOTHING) for name in CAUSES}
+    return {
+        "planned": f"{planned:f}",
+        "actual": f"{actual:f}",
+        "difference": f"{actual - planned:f}",
+        "planned_hours": sum(c.planned_hours for c in rows),
+        "actual_hours": sum(c.actual_hours for c in rows),
+        "causes": {name: f"{value:f}" for name, value in causes.items()},
+    }
+
+
+def variance(project: Project) -> Variance:
+    """The project's plan against its uploads, in the months for which there is an upload."""
+    plan = plan_of(project)
+    table = Variance(currency_of(project), plan)
+    machines = _machines_of(plan)
+    _add_actuals(table, project, machines)
+    if plan is not None:
+        months = {month for month, _ in table.cells}
+        _add_plan(table, plan, months, machines)
+    return table
+
+
+def _machines_of(plan: SavedComparison | None) -> Machines:
+    return Machines(plan.answer if plan else None)
+
+
+def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
+    lines = ActualLine.objects.filter(upload__project=project, upload__currency=table.currency)
+    names = ("month", "category", "hours", "cost", "instance_type", "upload__format")
+    for month, category, hours, cost, machine, form in lines.values_list(*names):
+        cell = table.cells[month, category]
+        cell.actual += Decimal(cost)
+        count = machines.accelerators(machine) if hours and form == "focus" else 1.0
+        if count is None:
+            cell.unknown.add(machine or _NAMELESS)
+        else:
+            cell.actual_hours += hours * count
+
+
+def _add_plan(table: Variance, plan: SavedComparison, months: set[str], machines: Machines) -> None:
+    for line in plan_lines(plan):
+        month = f"{month_of(plan.answer, line['month']):%Y-%m}"
+        if month in months:
+            cell = table.cells[month, line["category"]]
+            cell.planned += Decimal(line["amount"])
+            if line["unit"] == NODE_HOURS:
+                _add_planned_hours(cell, line, machines)
+
+
+def _add_planned_hours(cell: Cell, line: Mapping[str, Any], machines: Machines) -> None:
+    hours = machines.planned_hours(line)
+    if hours is None:
+        cell.unknown.add(line["instance_type"] or _NAMELESS)
+    else:
+        cell.planned_hours += hours
+
+
+def plan_lines(plan: SavedComparison) -> list[Mapping[str, Any]]:
+    """Cost lines of the recommended scenario; none where nothing was feasible."""
+    for scenario in plan.answer["scenarios"]:
+        if scenario["key"] == plan.summary["recommended"]:
+            lines: list[Mapping[str, Any]] = scenario["lines"]
+            return lines
+    return []

@@ -1,0 +1,83 @@
+"""Cells of a file of actuals, each read as what it must be; a refusal names the column."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import NamedTuple
+
+from pricing.common.invalid_input import InvalidInput
+
+MAX_AMOUNT = Decimal(10) ** 13
+MAX_HOURS = 1e12
+
+
+class Group(NamedTuple):
+    """What rows are summed by."""
+
+    month: str
+    provider: str
+    region: str
+    instance_type: str
+    purchase_option: str
+    category: str
+
+
+class Row(NamedTuple):
+    group: Group
+    hours: float
+    """Accelerator-hours in our CSV, hours of machines in FOCUS billing."""
+    cost: Decimal
+    currency: str
+
+
+def text(record: Mapping[str, str], name: str, longest: int) -> str:
+    value = (record.get(name) or "").strip()
+    if len(value) > longest:
+        raise InvalidInput(name, f"is longer than {longest} characters")
+    return value
+
+
+def month(given: str | None, name: str) -> str:
+    value = (given or "").strip()
+    if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", value, re.ASCII):
+        raise InvalidInput(name, f"{value[:40]!r} is not a month like 2027-01")
+    return value
+
+
+def month_of_moment(given: str | None, name: str) -> str:
+    """The month of a day or moment, as it is written there."""
+    value = (given or "").strip()
+    try:
+        if not re.match(r"[12]\d{3}-\d\d-\d\d", value, re.ASCII):
+            raise ValueError
+        moment = dt.datetime.fromisoformat(value.removesuffix(" UTC"))
+    except ValueError:
+        told = f"{value[:40]!r} is not a moment like 2027-01-31T00:00:00Z"
+        raise InvalidInput(name, told) from None
+    return f"{moment:%Y-%m}"
+
+
+def hours(given: str, name: str, *, least: float = 0.0) -> float:
+    try:
+        number = float(given)
+    except ValueError:
+        number = float("nan")
+    if not (isfinite(number) and least <= number <= MAX_HOURS):
+        told = f"{given[:40]!r} is not a number of hours from {least:g} to 1e12"
+        raise InvalidInput(name, told)
+    return number
+
+
+def amount(given: str | None, name: str) -> Decimal:
+    try:
+        number = Decimal((given or "").strip())
+    except InvalidOperation:
+        number = Decimal("NaN")
+    if not number.is_finite() or abs(number) > MAX_AMOUNT or len(given or "") > 40:
+        told = f"{(given or '')[:40]!r} is not an amount between -1e13 and 1e13"
+        raise InvalidInput(name, f"{told}; write it like 1234.56")
+    return number

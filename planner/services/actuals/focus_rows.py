@@ -1,0 +1,109 @@
+"""Rows of FOCUS 1.2 billing as rows of actuals. Their hours are hours of machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from planner.services.actuals import cells
+from planner.services.actuals.cells import Group, Row
+from pricing.common.invalid_input import InvalidInput
+
+REQUIRED = ("ChargePeriodStart", "BilledCost", "BillingCurrency", "ChargeCategory")
+_PROVIDERS = {
+    "amazon web services": "aws",
+    "aws": "aws",
+    "microsoft": "azure",
+    "microsoft azure": "azure",
+    "azure": "azure",
+    "google cloud": "gcp",
+    "google": "gcp",
+    "gcp": "gcp",
+}
+_PRICING_CATEGORIES = {"Standard": "on_demand", "Dynamic": "spot", "Committed": "committed"}
+_SERVICE_CATEGORIES = {"Storage": "storage", "Networking": "egress"}
+_HOURS = ("hours", "hour", "hrs")
+_GIVEN_BACK = ("Credit", "Adjustment")
+_TRUE = ("true", "1", "yes")
+
+
+def focus_row(record: Mapping[str, str]) -> Row:
+    _refuse_forecast(record)
+    name = cells.text(record, "ProviderName", 120).lower()
+    group = Group(
+        month=cells.month_of_moment(record["ChargePeriodStart"], "ChargePeriodStart"),
+        provider=_PROVIDERS.get(name, name[:60]),
+        region=cells.text(record, "RegionId", 60),
+        instance_type=_instance_type(record),
+        purchase_option=_PRICING_CATEGORIES.get(record.get("PricingCategory") or "", ""),
+        category=_category(record),
+    )
+    return Row(
+        group,
+        _hours(record),
+        cells.amount(record["BilledCost"], "BilledCost"),
+        _currency(record),
+    )
+
+
+def _refuse_forecast(record: Mapping[str, str]) -> None:
+    if (record.get("x_IsForecast") or "").strip().lower() in _TRUE:
+        told = "says that the row is a forecast, which is no bill; upload what was billed"
+        raise InvalidInput("x_IsForecast", told)
+
+
+def _currency(record: Mapping[str, str]) -> str:
+    given = cells.text(record, "BillingCurrency", 10)
+    if not given:
+        told = "is empty; give the currency of BilledCost, such as USD"
+        raise InvalidInput("BillingCurrency", told)
+    return given
+
+
+def _hours(record: Mapping[str, str]) -> float:
+    """Hours of machines: consumed ones; of a commitment those paid for, used or not, because
+    that is what a plan counts of it."""
+    is_committed = bool(record.get("CommitmentDiscountId"))
+    kind = "Pricing" if is_committed else "Consumed"
+    if is_committed and record["ChargeCategory"] != "Purchase":
+        return 0.0
+    if (record.get(f"{kind}Unit") or "").strip().lower() not in _HOURS:
+        return 0.0
+    return _quantity(record, f"{kind}Quantity")
+
+
+def _quantity(record: Mapping[str, str], name: str) -> float:
+    """Hours; less than none where a correction or a credit takes them back."""
+    given = record.get(name) or "0"
+    if record.get("ChargeClass") == "Correction" or record["ChargeCategory"] in _GIVEN_BACK:
+        return cells.hours(given, name, least=-cells.MAX_HOURS)
+    try:
+        return cells.hours(given, name)
+    except InvalidInput as refusal:
+        if not given.strip().startswith("-"):
+            raise
+        remedy = "less is taken back by a row with ChargeClass Correction"
+        raise InvalidInput(name, f"{refusal.message}; {remedy}") from None
+
+
+def _instance_type(record: Mapping[str, str]) -> str:
+    if given := cells.text(record, "x_InstanceType", 120):
+        return given
+    try:
+        details = json.loads(record.get("SkuPriceDetails") or "{}")
+    except (ValueError, RecursionError):
+        raise InvalidInput("SkuPriceDetails", "is not JSON") from None
+    found = details.get("InstanceType") if isinstance(details, dict) else None
+    return found[:120] if isinstance(found, str) else ""
+
+
+def _category(record: Mapping[str, str]) -> str:
+    """Our word for a FOCUS row's charge and service."""
+    charge = record["ChargeCategory"] or ""
+    if own := cells.text(record, "x_Category", 30):
+        return own
+    if charge == "Tax":
+        return "tax"
+    if record.get("CommitmentDiscountId"):
+        return "commitment"
+    return _SERVICE_CATEGORIES.get(record.get("ServiceCategory") or "", "compute")

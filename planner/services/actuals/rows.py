@@ -1,0 +1,224 @@
+"""Rows of what was really used and paid, read from a stream: our own CSV or FOCUS 1.2 billing.
+
+Memory does not grow with the file: rows are summed by month and what was bought as they come.
+Our own CSV counts accelerator-hours; hours of machines become such as they are read, or are
+refused where the machine is not known. FOCUS counts hours of machines, which are kept as billed.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import Any, BinaryIO
+
+from planner.services.actuals import cells, focus_rows
+from planner.services.actuals.cells import Group, Row
+from pricing.common.invalid_input import InvalidInput
+
+MAX_LINE_BYTES = 100_000
+MAX_ROWS = 1_000_000
+MAX_GROUPS = 200_000
+_MAX_ERRORS = 20
+_BEYOND = "more columns than the header"
+_COMPRESSED = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
+
+OWN_COLUMNS = (
+    "month",
+    "cost",
+    "hours",
+    "provider",
+    "region",
+    "instance_type",
+    "purchase_option",
+    "category",
+    "currency",
+)
+_OWN_REQUIRED = ("month", "cost")
+_HOURS = ("hours", "accelerator_hours")
+_MACHINE_HOURS = ("instance_hours", "node_hours")
+"""Hours of whole machines; `hours` are those of accelerators."""
+KNOWN_COLUMNS = (*OWN_COLUMNS, "accelerator_hours", *_MACHINE_HOURS)
+
+Counts = Callable[[str], float | None]
+"""Name of a machine → the accelerators in it; None where it is not known."""
+
+
+@dataclass
+class Sums:
+    """A file read to its end: hours and cost by group, and what the file was."""
+
+    format: str
+    currency: str
+    rows: int = 0
+    digest: str = ""
+    """Of what the rows say, however the file writes them."""
+    file_digest: str = ""
+    """Of its bytes, by which uploads were told apart before."""
+    hours: dict[Group, float] = field(default_factory=dict)
+    """Accelerator-hours of our CSV, hours of machines of FOCUS billing."""
+    cost: dict[Group, Decimal] = field(default_factory=dict)
+
+    def add(self, row: Row) -> None:
+        self.rows += 1
+        self.hours[row.group] = self.hours.get(row.group, 0.0) + row.hours
+        self.cost[row.group] = self.cost.get(row.group, Decimal(0)) + row.cost
+
+    def content_digest(self) -> str:
+        """The same for the same sums, in whatever order, quotes and line ends they came."""
+        sha = hashlib.sha256(f"{self.format} {self.currency}".encode())
+        for group in sorted(self.cost):
+            sums = (f"{self.hours[group]:.9g}", f"{self.cost[group].normalize():f}")
+            sha.update(repr((*group, *sums)).encode())
+        return sha.hexdigest()
+
+
+def _nothing_known(name: str) -> None:
+    return None
+
+
+def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _nothing_known) -> Sums:
+    """The sums of a file whose amounts are in `currency`; refusals name row and column.
+
+    `counts` turns hours of machines in our CSV into accelerator-hours.
+    """
+    sha = hashlib.sha256()
+    reader = csv.DictReader(_lines(stream, sha), restkey=_BEYOND, strict=True)
+    read_row, sums = _reader_of(reader, currency, counts)
+    refusals: list[InvalidInput] = []
+    for record in _records(reader):
+        try:
+            _refuse_more_cells(record)
+            sums.add(_checked(read_row(record), sums))
+        except InvalidInput as refusal:
+            refusals.extend(refusal.under(f"row {reader.line_num}").all())
+        if len(refusals) >= _MAX_ERRORS:
+            break
+    if refusals:
+        raise InvalidInput(refusals[0].field, refusals[0].message, tuple(refusals[1:]))
+    if not sums.rows:
+        raise InvalidInput("", "the file holds a header and no rows")
+    sums.digest, sums.file_digest = sums.content_digest(), sha.hexdigest()
+    return sums
+
+
+def _lines(stream: BinaryIO, sha: hashlib._Hash) -> Iterator[str]:
+    number = 0
+    while line := stream.readline(MAX_LINE_BYTES + 1):
+        number += 1
+        sha.update(line)
+        if number == 1:
+            if line.startswith(_COMPRESSED):
+                raise InvalidInput("", "the file is compressed; send the CSV as it is")
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if len(line) > MAX_LINE_BYTES:
+            raise InvalidInput(f"row {number}", f"is longer than {MAX_LINE_BYTES:,} bytes")
+        if b"\0" in line:
+            raise InvalidInput(f"row {number}", "holds a NUL; the file is not text")
+        try:
+            yield line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise InvalidInput(f"row {number}", "is not UTF-8 text") from None
+
+
+def _records(reader: csv.DictReader[str]) -> Iterator[Mapping[str, str]]:
+    try:
+        for number, record in enumerate(reader, 1):
+            if number > MAX_ROWS:
+                raise InvalidInput("", f"the file holds more than {MAX_ROWS:,} rows; split it")
+            if _holds_anything(record):
+                yield record
+    except csv.Error as error:
+        raise InvalidInput(f"row {reader.line_num + 1}", f"is not CSV: {error}") from None
+
+
+def _holds_anything(record: Mapping[str, Any]) -> bool:
+    """Spreadsheets end a table with rows of nothing but commas."""
+    cells = (c for v in record.values() for c in (v if isinstance(v, list) else (v,)))
+    return any(cell and not cell.isspace() for cell in cells)
+
+
+def _refuse_more_cells(record: Mapping[str, Any]) -> None:
+    """An amount such as 5,60 without quotes must not be read as 5."""
+    beyond = record.get(_BEYOND, ())
+    if any(cell.strip() for cell in beyond):
+        columns = len(record) - 1
+        told = f"has {columns + len(beyond)} cells under {columns} columns"
+        raise InvalidInput("", f"{told}; quote a cell that holds a comma")
+
+
+def _reader_of(
+    reader: csv.DictReader[str], currency: str, counts: Counts
+) -> tuple[Callable[[Mapping[str, str]], Row], Sums]:
+    try:
+        columns = list(reader.fieldnames or [])
+    except csv.Error as error:
+        raise InvalidInput("row 1", f"is not CSV: {error}") from None
+    if "ChargePeriodStart" in columns or "BilledCost" in columns:
+        _require(columns, focus_rows.REQUIRED)
+        return focus_rows.focus_row, Sums("focus", currency)
+    _require(columns, _OWN_REQUIRED)
+    for name in columns:
+        if name not in KNOWN_COLUMNS:
+            known = ", ".join(KNOWN_COLUMNS)
+            raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
+    if len(set(columns)) < len(columns):
+        raise InvalidInput("row 1", "names a column twice")
+    return partial(_own_row, hours_in=_hours_column(columns), counts=counts), Sums("csv", currency)
+
+
+def _hours_column(columns: list[str]) -> str:
+    """The one column of hours, whose name says what they are hours of."""
+    given = [name for name in columns if name in (*_HOURS, *_MACHINE_HOURS)]
+    if len(given) > 1:
+        told = f"says the same as column {given[0]}; keep one of them"
+        raise InvalidInput(f"column {given[1]}", told)
+    return given[0] if given else "hours"
+
+
+def _require(columns: list[str], required: tuple[str, ...]) -> None:
+    missing = [name for name in required if name not in columns]
+    if missing:
+        told = f"is missing; required are {', '.join(required)}"
+        if len(columns) == 1 and re.search("[;\t]", columns[0]):
+            told += "; the columns are separated by commas"
+        raise InvalidInput(f"column {missing[0]}", told)
+
+
+def _checked(row: Row, sums: Sums) -> Row:
+    if row.currency and row.currency != sums.currency:
+        column = "BillingCurrency" if sums.format == "focus" else "currency"
+        raise InvalidInput(column, f"{row.currency[:10]!r} is not the project's {sums.currency}")
+    if row.group not in sums.cost and len(sums.cost) >= MAX_GROUPS:
+        raise InvalidInput("", f"more than {MAX_GROUPS:,} different things were bought; split it")
+    return row
+
+
+def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts) -> Row:
+    group = Group(
+        month=cells.month(record["month"], "month"),
+        provider=cells.text(record, "provider", 60).lower(),
+        region=cells.text(record, "region", 60),
+        instance_type=cells.text(record, "instance_type", 120),
+        purchase_option=cells.text(record, "purchase_option", 30),
+        category=cells.text(record, "category", 30) or "compute",
+    )
+    hours = cells.hours(record.get(hours_in) or "0", hours_in)
+    if hours and hours_in in _MACHINE_HOURS:
+        hours *= _accelerators(group.instance_type, hours_in, counts)
+    amount = cells.amount(record["cost"], "cost")
+    return Row(group, hours, amount, cells.text(record, "currency", 10))
+
+
+def _accelerators(machine: str, hours_in: str, counts: Counts) -> float:
+    count = counts(machine) if machine else None
+    if count is None:
+        what = f"the machine {machine[:40]!r}" if machine else "a machine without a name"
+        told = f"how many accelerators {what} has is not known"
+        remedy = "name one of the catalog or the plan in instance_type, or give accelerator_hours"
+        raise InvalidInput(hours_in, f"{told}; {remedy}")
+    return count

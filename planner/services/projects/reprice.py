@@ -1,0 +1,192 @@
+"""The same question at other prices, and why the answer differs: prices, assumptions, demand.
+
+Three comparisons stand between the old answer and the new one, each changing one thing: the
+old request at the new prices, then with the new assumptions, then with the new demand. Each
+difference of totals is the share of that cause, so that the shares sum to the whole.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.db.models import Case, When
+
+from planner.models import Job, Project, SavedComparison, State
+from planner.services.jobs.jobs import Progress
+from planner.services.projects.comparisons import Answer, answer
+from planner.services.projects.projects import compose
+from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+CAUSES = ("prices", "assumptions", "demand")
+PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
+"""Order of a project's comparisons: the approved one, then the latest."""
+_DEMAND = ("workload", "start", "horizon_months")
+_TOTALS = ("total_cost", "net_present_cost")
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Repriced:
+    """A new answer beside the old one, and what lies between them."""
+
+    request: Request
+    answer: Answer
+    difference: list[dict[str, Any]]
+    """Per scenario: totals before and after, and the share of each cause."""
+    prices_moved: list[dict[str, Any]]
+    """Offers of the old plan whose price moved or that are gone."""
+    request_changes: list[dict[str, Any]]
+    """Request fields that differ, with their cause."""
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "catalog": self.answer["catalog"],
+            "difference": self.difference,
+            "prices_moved": self.prices_moved,
+            "request_changes": self.request_changes,
+            "answer": self.answer,
+        }
+
+
+def catalog_of(as_of: dt.date | None) -> Catalog:
+    """Today's prices, or those that were published on a day."""
+    if as_of is None:
+        return catalogs.current()
+    if as_of > dt.date.today():
+        raise InvalidInput("as_of", f"{as_of} is in the future; no price is known then")
+    return catalogs.as_of(as_of)
+
+
+def reprice(
+    saved: SavedComparison, catalog: Catalog, request: Mapping[str, Any] | None = None
+) -> Repriced:
+    """`saved` at the prices of `catalog`, with the scenario's request of today (or `request`)."""
+    given = _request_now(saved) if request is None else dict(request)
+    given.setdefault("start", saved.request["start"])
+    final = answer(given, saved.team, catalog)
+    steps = [saved.answer, *_between(saved, final.request, catalog), final.answer]
+    return Repriced(
+        request=final.request,
+        answer=final.answer,
+        difference=_difference(steps),
+        prices_moved=list(_prices_moved(saved.answer, catalog)),
+        request_changes=list(_request_changes(saved.request, final.request)),
+    )
+
+
+def _request_now(saved: SavedComparison) -> Request:
+    """What the saved comparison's project or scenario would ask today, or its own request."""
+    now = compose(saved.project, saved.scenario)
+    return now if saved.follows_project and now["workload"] else dict(saved.given)
+
+
+def _between(
+    saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
+) -> Iterator[Answer]:
+    """The old request and assumptions at new prices, then with everything new but its demand."""
+    old = saved.request
+    yield answer(old, None, catalog, saved.assumptions).answer
+    mixed = {k: v for k, v in final.items() if k not in _DEMAND}
+    mixed |= {k: old[k] for k in _DEMAND if k in old}
+    yield answer(mixed, None, catalog).answer
+
+
+def _difference(steps: list[Answer]) -> list[dict[str, Any]]:
+    by_step = [{s["key"]: s for s in step["scenarios"]} for step in steps]
+    return [
+        _row(key, [scenarios.get(key) for scenarios in by_step])
+        for key in by_step[-1]
+        if key in by_step[0]
+    ]
+
+
+def _row(key: str, scenarios: list[Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {"scenario": key}
+    for name in _TOTALS:
+        totals = [_total(scenario, name) for scenario in scenarios]
+        shares = dict(zip(CAUSES, map(_minus, totals[1:], totals), strict=True))
+        row[name] = {
+            "before": _text(totals[0]),
+            "after": _text(totals[-1]),
+            "change": _text(_minus(totals[-1], totals[0])),
+            "causes": {cause: _text(share) for cause, share in shares.items()},
+        }
+    return row
+
+
+def _total(scenario: Any, name: str) -> Decimal | None:
+    value = scenario.get(name) if scenario else None
+    return None if value is None else Decimal(value)
+
+
+def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
+    return None if left is None or right is None else left - right
+
+
+def _text(value: Decimal | None) -> str | None:
+    return None if value is None else f"{value:f}"
+
+
+def _prices_moved(old: Answer, catalog: Catalog) -> Iterator[dict[str, Any]]:
+    """Offers that the old plans used, their price in the old catalog against the new one."""
+    used = {
+        line["offer_id"] for s in old["scenarios"] for line in s["lines"] if line.get("offer_id")
+    }
+    if not used:
+        return
+    revisions = {row["provider"]: row["revision"] for row in old["catalog"]}
+    before, after = _prices(catalogs.at(revisions), used), _prices(catalog, used)
+    for offer_id in sorted(before):
+        was, now = before[offer_id], after.get(offer_id)
+        if was != now:
+            yield {"offer_id": offer_id, "before": _text(was), "after": _text(now)}
+
+
+def _prices(catalog: Catalog, wanted: set[str]) -> dict[str, Decimal]:
+    table = catalog.offers
+    offers = (table.offer(index) for index in range(len(table)))
+    return {o.id: o.effective_price_per_hour for o in offers if o.id in wanted}
+
+
+def _request_changes(old: Request, new: Request) -> Iterator[dict[str, Any]]:
+    for name in sorted({*old, *new}):
+        if old.get(name) != new.get(name):
+            cause = "demand" if name in _DEMAND else "assumptions"
+            yield {"field": name, "cause": cause, "before": old.get(name), "after": new.get(name)}
+
+
+def plan_of(project: Project) -> SavedComparison | None:
+    """What the project goes by: its approved comparison, else the latest one saved."""
+    kept = project.saved_comparisons.select_related("team", "project", "scenario")
+    return kept.order_by(*PLAN_FIRST).first()
+
+
+def project_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """Reprices every saved comparison of a project that is not superseded."""
+    kept = SavedComparison.objects.filter(project=job.arguments["project"], team=job.team)
+    rows = list(kept.exclude(state=State.SUPERSEDED).select_related("team", "project", "scenario"))
+    day = job.arguments.get("as_of")
+    catalog = catalog_of(dt.date.fromisoformat(day) if day else None)
+    results: list[dict[str, Any]] = []
+    for saved in rows:
+        progress.step(len(results), len(rows), f"Repricing {saved.name}")
+        results.append(_outcome(saved, catalog))
+    return {"results": results}
+
+
+def _outcome(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
+    named = {"saved_comparison": str(saved.pk), "name": saved.name}
+    named["currency"] = saved.summary["currency"]
+    try:
+        result = reprice(saved, catalog).as_dict()
+    except InvalidInput as refusal:
+        errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
+        return {**named, "errors": errors}
+    return {**named, **{k: v for k, v in result.items() if k != "answer"}}

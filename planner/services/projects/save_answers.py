@@ -1,0 +1,93 @@
+"""What becomes of an answer that somebody wants to keep: a comparison, a scenario, a project."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import transaction
+from pydantic import BaseModel
+
+from planner.contract.request.comparison import read_request
+from planner.models import Access, Project, SavedComparison, Team
+from planner.services.projects.projects import compose, create_project, create_scenario
+from planner.services.projects.saved_comparisons import save_comparison
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+Request = Mapping[str, Any]
+
+
+@transaction.atomic
+def keep_in_new_project(
+    access: Access,
+    team: Team,
+    request: Request,
+    *,
+    project: str,
+    name: str,
+    note: str = "",
+    pinned: Catalog | None = None,
+) -> SavedComparison:
+    """A project with the request's workload and assumptions, and its first saved comparison."""
+    _expect_workload(request)
+    assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
+    values = {"name": project, "workload": request["workload"], "assumptions": assumptions}
+    created = create_project(access, team, values)
+    return save_comparison(access, created, name=name, note=note, pinned=pinned)
+
+
+@transaction.atomic
+def keep_as_scenario(
+    access: Access,
+    project: Project,
+    request: Request,
+    *,
+    name: str,
+    note: str = "",
+    pinned: Catalog | None = None,
+) -> SavedComparison:
+    """A scenario of the project with what the request changes, and its saved comparison."""
+    _expect_workload(request)
+    changes = changes_between(compose(project), request)
+    scenario = create_scenario(access, project, {"name": name, "changes": changes})
+    return save_comparison(access, project, name=name, note=note, scenario=scenario, pinned=pinned)
+
+
+def changes_between(base: Request, wanted: Request) -> dict[str, Any]:
+    """What laid over `base` section by section gives `wanted`; the name belongs to the project.
+
+    A field that `wanted` leaves out takes its default, so that the base's does not show through.
+
+    >>> work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 100}
+    >>> base = {"workload": work, "horizon_months": 24, "finance": {"tax_rate": 0.2}}
+    >>> changes_between(base, {"workload": work, "finance": {"discount_rate_per_year": 0.1}})
+    {'horizon_months': 36, 'finance': {'tax_rate': None, 'discount_rate_per_year': 0.1}}
+    """
+    defaults = read_request(wanted)
+    return {
+        name: _change(base.get(name), wanted.get(name), getattr(defaults, name, None))
+        for name in {**base, **wanted}
+        if name != "name" and base.get(name) != wanted.get(name)
+    }
+
+
+def _change(own: Any, wanted: Any, default: Any) -> Any:
+    if isinstance(own, Mapping) and isinstance(wanted, Mapping):
+        if own.get("kind") != wanted.get("kind"):
+            return dict(wanted)
+        changed = [name for name in {**own, **wanted} if own.get(name) != wanted.get(name)]
+        return {n: wanted.get(n, _plain(getattr(default, n, None))) for n in changed}
+    return _plain(default) if wanted is None else wanted
+
+
+def _plain(value: Any) -> Any:
+    """A default as JSON: a whole section that is left out is None, a tuple is a list."""
+    if isinstance(value, BaseModel):
+        return None
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _expect_workload(request: Request) -> None:
+    if not request.get("workload"):
+        raise InvalidInput("workload", "is not described yet; describe the work first")

@@ -1,0 +1,270 @@
+"""Saved comparisons: frozen with all they came from, replayed to the cent, approved."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.answer import assumption_rows
+from planner.comparison import Comparison, compare
+from planner.models import Access, Project, Role, SavedComparison, Scenario, State, WebhookEvent
+from planner.services.projects.comparisons import Answer, answer, next_month, with_sources
+from planner.services.projects.projects import compose
+from planner.services.teams.audit import edit, record
+from planner.services.teams.errors import WrongStateError
+from planner.services.teams.permissions import APPROVE, EDIT, require
+from planner.services.webhooks.webhooks import emit
+from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate
+from pricing.market.snapshot import Catalog
+
+_LAST_DIGITS = 1e-9
+"""Relative difference of two numbers that are no money below which they are one."""
+_MOVES_WITH_TIME = ("age_days",)
+"""Parts of an answer that say how old it is; everything else replays to the cent."""
+
+
+@transaction.atomic
+def save_comparison(
+    access: Access,
+    project: Project,
+    *,
+    name: str,
+    note: str = "",
+    scenario: Scenario | None = None,
+    request: dict[str, Any] | None = None,
+    pinned: Catalog | None = None,
+) -> SavedComparison:
+    """Answers the scenario's request (or `request`), at `pinned` prices where they are given, and
+    keeps it as a draft."""
+    require(access, project.team_id, EDIT)
+    given = compose(project, scenario) if request is None else request
+    if not given.get("workload"):
+        raise InvalidInput("request", "the project has no workload yet; give it one")
+    today = timezone.now().date()
+    fixed = {**given, "start": given.get("start") or next_month(today)}
+    market = catalogs.current() if pinned is None else pinned
+    answered = answer(fixed, project.team, market)
+    saved = SavedComparison.objects.create(
+        team_id=project.team_id,
+        project=project,
+        scenario=scenario,
+        name=name,
+        note=note,
+        given=given,
+        follows_project=request is None,
+        request=answered.request,
+        inherited=answered.inherited,
+        revisions={info.provider: info.revision for info in market.revisions},
+        rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
+        assumptions=answered.answer["assumptions"],
+        answer=answered.answer,
+        summary=summary_of(answered.answer),
+        answered_on=today,
+        created_by_id=access.user_id,
+    )
+    record(access, "saved_comparison.created", saved, after=saved.summary)
+    return saved
+
+
+def summary_of(answer: Answer) -> dict[str, Any]:
+    """What lists show of an answer; nothing recommended where nothing is feasible."""
+    chosen = (answer.get("recommendation") or {}).get("scenario")
+    scenario = next((s for s in answer["scenarios"] if s["key"] == chosen), None)
+    return {
+        "recommended": chosen,
+        "total_cost": scenario["total_cost"] if scenario else None,
+        "net_present_cost": scenario["net_present_cost"] if scenario else None,
+        "currency": answer.get("currency", "USD"),
+        "uses_catalog": bool(answer["catalog"]),
+    }
+
+
+def change_saved(
+    access: Access, saved: SavedComparison, changes: dict[str, Any], seen_version: int | None = None
+) -> SavedComparison:
+    """Name and note of a draft; an answer is never edited."""
+    require(access, saved.team_id, EDIT)
+    _expect(saved, State.DRAFT)
+    return edit(
+        access, saved, changes, seen_version=seen_version, action="saved_comparison.changed"
+    )
+
+
+@transaction.atomic
+def delete_saved(access: Access, saved: SavedComparison) -> None:
+    require(access, saved.team_id, EDIT)
+    _expect(saved, State.DRAFT)
+    record(access, "saved_comparison.deleted", saved, before=saved.summary)
+    saved.delete()
+
+
+def replay(saved: SavedComparison) -> dict[str, Any]:
+    """The same request at the same revisions, exchange rates and assumptions, computed again and
+    held against what was kept; and which defaults of the program have changed since."""
+    catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
+    asked = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
+    told = {row["field"]: row["source"] for row in saved.answer.get("inherited", ())}
+    again = with_sources(compare(**asked, kept=saved.assumptions).as_dict(), told)
+    differences = list(_differences("", _timeless(saved.answer), _timeless(again)))
+    return {
+        "identical": not differences,
+        "differences": differences[:50],
+        "changed_defaults": list(_changed_defaults(again, compare(**asked))),
+        "answer": again,
+    }
+
+
+def _changed_defaults(kept: Answer, today: Comparison) -> Iterator[dict[str, Any]]:
+    """Assumptions that nobody gave and that the program would make otherwise now."""
+    now = {row["field"]: row["value"] for row in assumption_rows(today)}
+    for row in kept["assumptions"]:
+        if not row["given"] and now.get(row["field"], row["value"]) != row["value"]:
+            yield {"field": row["field"], "kept": row["value"], "now": now[row["field"]]}
+
+
+def _rate_as_row(rate: ExchangeRate) -> list[str]:
+    return [rate.currency, rate.date.isoformat(), f"{rate.units_per_usd:f}", rate.source]
+
+
+def _rate_from_row(row: list[str]) -> ExchangeRate:
+    currency, day, units, source = row
+    return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
+
+
+def _timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {k: _timeless(v) for k, v in value.items() if k not in _MOVES_WITH_TIME}
+    if isinstance(value, list | tuple):
+        return [_timeless(v) for v in value]
+    return value
+
+
+def _differences(path: str, kept: Any, again: Any) -> Any:
+    """Where `again` does not say what was kept. What an answer says more today is no difference,
+    nor are the last digits of a number that is no money: they vary by processor."""
+    if isinstance(kept, dict) and isinstance(again, dict):
+        for name, value in kept.items():
+            yield from _differences(f"{path}.{name}".strip("."), value, again.get(name))
+    elif isinstance(kept, list) and isinstance(again, list) and len(kept) == len(again):
+        for index, pair in enumerate(zip(kept, again, strict=True)):
+            yield from _differences(f"{path}.{index}", *pair)
+    elif kept != again and not _is_as_near(kept, again):
+        yield {"field": path, "kept": kept, "replayed": again}
+
+
+def _is_as_near(kept: Any, again: Any) -> bool:
+    numbers = isinstance(kept, int | float) and isinstance(again, int | float)
+    return numbers and math.isclose(kept, again, rel_tol=_LAST_DIGITS)
+
+
+def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
+    """Whether a price list that the answer used has a later revision now."""
+    return saved.summary.get("uses_catalog", True) and any(
+        current.get(p, revision) != revision for p, revision in saved.revisions.items()
+    )
+
+
+# States -----------------------------------------------------------------------------------
+
+
+def submit(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    require(access, saved.team_id, EDIT)
+    changes = {
+        "submitted_by_id": access.user_id,
+        "submitted_as": access.name,
+        "submitted_key": access.person,
+        "submitted_at": timezone.now(),
+    }
+    return _move(access, saved, State.DRAFT, State.SUBMITTED, changes, seen)
+
+
+def send_back(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    """From submitted to draft again."""
+    require(access, saved.team_id, EDIT)
+    changes = {
+        "submitted_by_id": None,
+        "submitted_as": "",
+        "submitted_key": "",
+        "submitted_at": None,
+    }
+    return _move(access, saved, State.SUBMITTED, State.DRAFT, changes, seen)
+
+
+@transaction.atomic
+def approve(access: Access, saved: SavedComparison, seen: int | None = None) -> SavedComparison:
+    """Makes it the project's plan; the one approved before is superseded.
+
+    Two people take part in it: nobody but an owner approves what they submitted themselves.
+    """
+    require(access, saved.team_id, APPROVE)
+    Project.objects.select_for_update().get(pk=saved.project_id)  # one approval at a time
+    _require_second_person(access, saved)
+    for other in SavedComparison.objects.filter(project=saved.project_id, state=State.APPROVED):
+        ended = {"superseded_by_id": saved.pk, "superseded_at": timezone.now()}
+        _move(access, other, State.APPROVED, State.SUPERSEDED, ended, None)
+    changes = {
+        "approved_by_id": access.user_id,
+        "approved_as": access.name,
+        "approved_at": timezone.now(),
+    }
+    approved = _move(access, saved, State.SUBMITTED, State.APPROVED, changes, seen)
+    emit(saved.team_id, WebhookEvent.APPROVED, _payload(approved, access))
+    return approved
+
+
+def may_approve(access: Access, saved: SavedComparison) -> bool:
+    """Whether this person may approve it once it is submitted: an approver who did not submit it,
+    or an owner."""
+    if saved.submitted_key == access.person:
+        return access.has_role(saved.team_id, Role.OWNER)
+    return access.has_role(saved.team_id, Role.APPROVER)
+
+
+def _require_second_person(access: Access, saved: SavedComparison) -> None:
+    current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
+    _expect(current, State.SUBMITTED)
+    if not may_approve(access, current):
+        raise WrongStateError("You submitted it; another approver, or an owner, approves it.")
+
+
+def _move(
+    access: Access,
+    saved: SavedComparison,
+    before: State,
+    after: State,
+    changes: dict[str, Any],
+    seen: int | None,
+) -> SavedComparison:
+    with transaction.atomic():
+        current: SavedComparison = SavedComparison.objects.select_for_update().get(pk=saved.pk)
+        _expect(current, before)
+        return edit(
+            access,
+            current,
+            {"state": after, **changes},
+            seen_version=seen,
+            action=f"saved_comparison.{after.value}",
+        )
+
+
+def _expect(saved: SavedComparison, state: State) -> None:
+    if saved.state != state:
+        raise WrongStateError(f"It is {saved.state}; this needs one that is {state.value}.")
+
+
+def _payload(saved: SavedComparison, access: Access) -> dict[str, Any]:
+    return {
+        "saved_comparison": str(saved.pk),
+        "project": str(saved.project_id),
+        "name": saved.name,
+        "approved_by": access.name,
+        **saved.summary,
+    }

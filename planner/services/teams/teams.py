@@ -1,0 +1,209 @@
+"""Teams, members, invitations, and the prices and assumptions that a team shares."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django.utils.text import slugify
+
+from planner.contract.request.comparison import Server
+from planner.contract.validation import parse
+from planner.models import Access, ApiToken, Invitation, Membership, Role, ServerQuote, Team
+from planner.models.team import OwnTeamQuerySet
+from planner.services.teams.audit import edit, record
+from planner.services.teams.errors import WrongStateError
+from planner.services.teams.permissions import EDIT, OWN, require
+from planner.services.teams.secrets import INVITATION_PREFIX, digest_of, new_secret
+from planner.services.teams.team_rates import check_settings, money_kept
+from planner.services.teams.tokens import end_token
+from pricing.common.invalid_input import InvalidInput
+
+INVITATION_DAYS = 14
+MAX_INVITATION_DAYS = 90
+
+
+def team_of(access: Access, slug: str | None, field: str = "team") -> Team:
+    """The caller's team with this slug; a foreign one is refused like one that is not there."""
+    teams: OwnTeamQuerySet = Team.objects.for_access(access)
+    found = teams.filter(slug=slug).first() if slug else _only(teams)
+    if found is None:
+        named = f"{slug[:60]!r} is none of your teams" if slug else "is required"
+        known = ", ".join(teams.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
+        raise InvalidInput(field, f"{named}; yours are {known}")
+    return found
+
+
+def _only(teams: OwnTeamQuerySet) -> Team | None:
+    first_two = list(teams[:2])
+    return first_two[0] if len(first_two) == 1 else None
+
+
+@transaction.atomic
+def create_team(access: Access, name: str, slug: str = "", currency: str = "USD") -> Team:
+    """A new team, its creator the owner. Only a person can found one."""
+    if access.user_id is None or access.token_id is not None:
+        raise PermissionDenied("A team is founded by a person who is signed in, not by a token.")
+    slug = slug or slugify(name)[:60]
+    if not slug:
+        raise InvalidInput("slug", f"cannot be made from {name[:60]!r}; give one")
+    try:
+        with transaction.atomic():
+            team = Team.objects.create(name=name, slug=slug, currency=currency)
+    except IntegrityError:
+        raise InvalidInput("slug", f"{slug!r} is taken; choose another") from None
+    member = Membership.objects.create(team=team, user_id=access.user_id, role=Role.OWNER)
+    record(access, "team.created", team, after={"name": name, "slug": slug})
+    record(access, "member.added", member, after={"user": access.name, "role": Role.OWNER})
+    return team
+
+
+def change_settings(
+    access: Access, team: Team, changes: Mapping[str, Any], seen_version: int | None = None
+) -> Team:
+    """Name, currency, price overlay and default assumptions; each change is logged."""
+    require(access, team.pk, OWN)
+    check_settings(changes)
+    _keep_the_currency_of_money(team, changes)
+    return edit(access, team, changes, seen_version=seen_version, action="team.settings_changed")
+
+
+def _keep_the_currency_of_money(team: Team, changes: Mapping[str, Any]) -> None:
+    """What is kept in a currency would be read as the new one."""
+    wanted = changes.get("currency", team.currency)
+    defaults = changes.get("defaults", team.defaults)
+    kept = money_kept(team, defaults) if wanted != team.currency else []
+    if kept:
+        raise InvalidInput(
+            "currency",
+            f"{wanted} would turn what the team keeps in {team.currency} into {wanted}: "
+            f"{', '.join(kept[:10])}; take that out first, then give it anew in {wanted}",
+        )
+
+
+# Members ----------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def change_role(
+    access: Access, member: Membership, role: Role, seen_version: int | None = None
+) -> Membership:
+    require(access, member.team_id, OWN)
+    if role != Role.OWNER:
+        _keep_an_owner(member)
+    return edit(
+        access, member, {"role": role}, seen_version=seen_version, action="member.role_changed"
+    )
+
+
+@transaction.atomic
+def remove_member(access: Access, member: Membership) -> None:
+    """An owner removes anyone; anyone removes themselves. Their tokens end with it."""
+    if member.user_id != access.user_id or access.token_id is not None:
+        require(access, member.team_id, OWN)
+    _keep_an_owner(member)
+    own = ApiToken.objects.filter(team_id=member.team_id, user_id=member.user_id)
+    for token in own.filter(revoked_at=None):
+        end_token(access, token)
+    record(access, "member.removed", member, before={"user": str(member.user), "role": member.role})
+    member.delete()
+
+
+def _keep_an_owner(member: Membership) -> None:
+    owners = Membership.objects.select_for_update().filter(team=member.team_id, role=Role.OWNER)
+    if [owner.pk for owner in owners] == [member.pk]:
+        raise WrongStateError("This is the team's only owner; make another member owner first.")
+
+
+# Invitations ------------------------------------------------------------------------------
+
+
+@transaction.atomic
+def invite(
+    access: Access, team: Team, role: Role, email: str = "", days: int = INVITATION_DAYS
+) -> tuple[Invitation, str]:
+    """An invitation and the secret of its link, which is shown this once."""
+    require(access, team.pk, OWN)
+    secret = new_secret(INVITATION_PREFIX)
+    invitation = Invitation.objects.create(
+        team=team,
+        role=role,
+        email=email,
+        digest=digest_of(secret),
+        invited_by_id=access.user_id,
+        expires_at=timezone.now() + dt.timedelta(days=days),
+    )
+    record(access, "invitation.created", invitation, after={"role": role, "email": email})
+    return invitation, secret
+
+
+@transaction.atomic
+def revoke_invitation(access: Access, invitation: Invitation) -> None:
+    require(access, invitation.team_id, OWN)
+    if not invitation.is_open:
+        raise WrongStateError("The invitation is no longer open.")
+    invitation.revoked_at = timezone.now()
+    invitation.save()
+    record(access, "invitation.revoked", invitation)
+
+
+@transaction.atomic
+def accept(access: Access, secret: str) -> Membership:
+    """Makes the caller a member; a link works once, for one person, until it expires."""
+    if access.user_id is None or access.token_id is not None:
+        raise PermissionDenied("An invitation is accepted by a person who is signed in.")
+    found = Invitation.objects.select_for_update().filter(digest=digest_of(secret)).first()
+    if found is None or not found.is_open:
+        raise InvalidInput("secret", "is no open invitation; ask for a new link")
+    user = get_user_model().objects.get(pk=access.user_id)
+    member, is_new = Membership.objects.get_or_create(
+        team_id=found.team_id, user=user, defaults={"role": found.role}
+    )
+    if not is_new:
+        raise WrongStateError("You are already a member of this team.")
+    found.accepted_at = timezone.now()
+    found.save()
+    record(access, "member.added", member, after={"user": access.name, "role": member.role})
+    return member
+
+
+# Own server quotes ------------------------------------------------------------------------
+
+
+@transaction.atomic
+def add_quote(access: Access, team: Team, values: Mapping[str, Any]) -> ServerQuote:
+    """A supplier's quote, checked as a server of the comparison request would be."""
+    require(access, team.pk, EDIT)
+    _check_server(values["server"])
+    try:
+        with transaction.atomic():
+            quote = ServerQuote.objects.create(team=team, **values)
+    except IntegrityError:
+        raise InvalidInput("slug", f"{values['slug']!r} is taken in this team") from None
+    record(access, "server_quote.created", quote, after=values)
+    return quote
+
+
+def change_quote(
+    access: Access, quote: ServerQuote, changes: Mapping[str, Any], seen_version: int | None = None
+) -> ServerQuote:
+    require(access, quote.team_id, EDIT)
+    if "server" in changes:
+        _check_server(changes["server"])
+    return edit(access, quote, changes, seen_version=seen_version)
+
+
+@transaction.atomic
+def remove_quote(access: Access, quote: ServerQuote) -> None:
+    require(access, quote.team_id, EDIT)
+    record(access, "server_quote.removed", quote, before={"server": quote.server})
+    quote.delete()
+
+
+def _check_server(server: object) -> None:
+    parse(Server, server, "server")

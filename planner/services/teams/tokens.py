@@ -1,0 +1,141 @@
+"""API tokens: personal ones act for their user, service ones have a role of their own."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Collection
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from planner.models import Access, ApiToken, Membership, Role, Scope, Team
+from planner.services.teams.audit import record
+from planner.services.teams.permissions import OWN, TAKE_PART, require
+from planner.services.teams.secrets import TOKEN_PREFIX, digest_of, new_secret
+from pricing.common.invalid_input import InvalidInput
+
+MAX_TOKEN_DAYS = 366
+_USE_WRITTEN_EVERY = dt.timedelta(minutes=5)
+
+
+@transaction.atomic
+def create_token(
+    access: Access,
+    team: Team,
+    *,
+    name: str,
+    scopes: Collection[Scope],
+    days: int,
+    is_service: bool = False,
+    role: Role | None = None,
+) -> tuple[ApiToken, str]:
+    """A token and its secret, shown this once.
+
+    Nobody gives more than they have: neither a role above their own, nor a scope that the
+    token they call with lacks, nor a life longer than that token's.
+    """
+    require(access, team.pk, OWN if is_service else TAKE_PART)
+    user_id = None if is_service else _person(access)
+    own_role = access.roles[team.pk]
+    role = role or own_role
+    _check_grant(access, own_role, role, scopes)
+    secret = new_secret(TOKEN_PREFIX)
+    token = ApiToken.objects.create(
+        team=team,
+        name=name,
+        user_id=user_id,
+        role=role,
+        scopes=sorted(scopes),
+        digest=digest_of(secret),
+        hint=secret[:8],
+        created_by_id=access.user_id,
+        expires_at=_expiry(access, days),
+    )
+    granted = {"scopes": token.scopes, "role": role, "service": is_service}
+    record(access, "token.created", token, after=granted)
+    return token, secret
+
+
+def _check_grant(access: Access, own_role: Role, role: Role, scopes: Collection[Scope]) -> None:
+    if role.rank > own_role.rank:
+        raise InvalidInput("role", f"{role.value!r} is above your own, {own_role.value!r}")
+    missing = sorted(set(scopes) - access.scopes)
+    if missing:
+        raise InvalidInput("scopes", f"{', '.join(missing)} is beyond the token you call with")
+    if Scope.REFRESH in scopes and not access.is_operator:
+        raise InvalidInput("scopes", "refresh is given by operators of this server alone")
+
+
+def _person(access: Access) -> int:
+    if access.user_id is None:
+        raise PermissionDenied("A personal token is made by a person or a personal token.")
+    return access.user_id
+
+
+def _expiry(access: Access, days: int) -> dt.datetime:
+    expiry = timezone.now() + dt.timedelta(days=days)
+    if access.token_id is None:
+        return expiry
+    return min(expiry, ApiToken.objects.get(pk=access.token_id).expires_at)
+
+
+@transaction.atomic
+def revoke_token(access: Access, token: ApiToken) -> None:
+    """Owners revoke any token of the team, people their own, a token itself."""
+    is_own = token.pk == access.token_id or (
+        token.user_id is not None and token.user_id == access.user_id and not access.token_id
+    )
+    if not is_own:
+        require(access, token.team_id, OWN)
+    if token.revoked_at is None:
+        end_token(access, token)
+
+
+def end_token(access: Access, token: ApiToken) -> None:
+    """Revokes a token, whoever may ask for it has been settled."""
+    token.revoked_at = timezone.now()
+    token.save(update_fields=["revoked_at"])
+    record(access, "token.revoked", token)
+
+
+def access_of_token(secret: str) -> Access | None:
+    """The rights of a bearer token; None for an unknown, expired or revoked one."""
+    found = ApiToken.objects.select_related("user").filter(digest=digest_of(secret)).first()
+    if found is None or not found.is_active:
+        return None
+    role = _role_now(found)
+    if role is None:
+        return None
+    _note_use(found)
+    return Access(
+        user_id=found.user_id,
+        name=_name_of(found),
+        roles={found.team_id: role},
+        scopes=frozenset(found.scopes),
+        is_operator=Scope.REFRESH in found.scopes and (not found.user or found.user.is_staff),
+        token_id=found.pk,
+    )
+
+
+def _role_now(token: ApiToken) -> Role | None:
+    """The token's role, cut to what its user is in the team today."""
+    role = Role(token.role)
+    if token.user_id is None:
+        return role
+    if token.user is None or not token.user.is_active:
+        return None
+    member = Membership.objects.filter(team_id=token.team_id, user_id=token.user_id).first()
+    return min(role, Role(member.role), key=lambda r: r.rank) if member else None
+
+
+def _name_of(token: ApiToken) -> str:
+    if token.user is None:
+        return f"service token {token.name}"
+    return f"{token.user.get_username()} (token {token.name})"
+
+
+def _note_use(token: ApiToken) -> None:
+    now = timezone.now()
+    if token.last_used_at is None or now - token.last_used_at > _USE_WRITTEN_EVERY:
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)

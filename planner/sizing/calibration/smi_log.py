@@ -1,0 +1,277 @@
+"""Reads a log of `nvidia-smi --query-gpu=… --format=csv`. PURE.
+
+Columns may come in any order, with their units (`97 %`, `40960 MiB`) or without (`nounits`);
+`[N/A]`, `[Not Supported]` and any other word in brackets are missing values. A header is needed
+(no `noheader`).
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pricing.common.invalid_input import InvalidInput
+
+FIELD = "log"
+MIB_PER_GIB = 1024.0
+"""MiB in a GiB; definition (IEC 80000-13, 2008)."""
+MAX_BROKEN_SHARE = 0.2
+"""Share of lines that may not fit the header (a killed process cuts its last line); planning
+value, 2026."""
+SHOWN = 40
+"""Characters of a value that a message shows; a choice of this project, 2026."""
+
+_NUMBERS = {
+    "utilization.gpu": "utilisation_percent",
+    "utilization.memory": "memory_activity_percent",
+    "memory.used": "memory_used_mib",
+    "memory.total": "memory_total_mib",
+    "power.draw": "power_w",
+    "power.draw.average": "power_w",
+    "power.draw.instant": "power_w",
+    "power.limit": "power_limit_w",
+    "enforced.power.limit": "power_limit_w",
+    "temperature.gpu": "temperature_c",
+    "clocks.sm": "clock_mhz",
+    "clocks.current.sm": "clock_mhz",
+    "clocks.gr": "clock_mhz",
+    "clocks.current.graphics": "clock_mhz",
+    "clocks.max.sm": "clock_max_mhz",
+    "clocks.max.gr": "clock_max_mhz",
+    "clocks.max.graphics": "clock_max_mhz",
+}
+_WORDS = {
+    "timestamp": "timestamp",
+    "index": "gpu",
+    "uuid": "gpu",
+    "gpu_uuid": "gpu",
+    "pci.bus_id": "gpu",
+    "gpu_bus_id": "gpu",
+    "name": "name",
+    "gpu_name": "name",
+    "clocks_throttle_reasons.active": "reasons",
+    "clocks_event_reasons.active": "reasons",
+}
+_REASONS = {
+    "sw_power_cap": 0x04,
+    "hw_slowdown": 0x08,
+    "sw_thermal_slowdown": 0x20,
+    "hw_thermal_slowdown": 0x40,
+    "hw_power_brake_slowdown": 0x80,
+}
+"""Columns of single reasons (Active or Not Active) and their bits in the mask of all (NVIDIA NVML
+API reference, nvmlClocksEventReasons, 2024)."""
+_BITS = {
+    f"clocks_{word}_reasons.{name}": bit
+    for word in ("event", "throttle")
+    for name, bit in _REASONS.items()
+}
+_SINGLE = {f"reason {bit}": bit for bit in _REASONS.values()}
+_WORD_NAMES = {*_WORDS.values(), *_SINGLE}
+ALLOWED = tuple(dict.fromkeys((*_WORDS, *_NUMBERS, *_BITS)))
+"""Columns that are read; others are passed over."""
+_MISSING = re.compile(r"^(\[.*\]?|n/?a|not supported|unknown error|err!?|-|)$", re.I)
+_UNIT = re.compile(r"\s*(%|mib|w|mhz|c)$", re.I)
+_EPOCH = re.compile(r"^\d{9,11}(\.\d+)?$")
+_HEADER_UNIT = re.compile(r"\s*\[[^\]]*\]$")
+
+
+@dataclass
+class Series:
+    """What was seen of one GPU, sample by sample; NaN where a value was missing."""
+
+    gpu: str
+    name: str = ""
+    times: list[dt.datetime | None] = field(default_factory=list)
+    values: dict[str, list[float]] = field(default_factory=dict)
+    reasons: list[int | None] = field(default_factory=list)
+    """Bit mask of why the clocks were held back, None where it was not logged."""
+
+
+@dataclass(frozen=True)
+class SmiLog:
+    """Every GPU of the log, with what could not be read."""
+
+    gpus: tuple[Series, ...]
+    skipped_lines: int
+    has_gpu_column: bool
+    unread_times: int = 0
+    """Lines whose timestamp is of no form that is read."""
+
+
+def read_log(text: str) -> SmiLog:
+    """The log by GPU; refuses another format on `log`, naming the columns that are read.
+
+    >>> log = read_log("index, utilization.gpu [%], memory.used [MiB]\\n0, 97 %, 40000 MiB\\n")
+    >>> log.gpus[0].values["utilisation_percent"], log.gpus[0].values["memory_used_mib"]
+    ([97.0], [40000.0])
+    """
+    rows = list(_rows(text))
+    header = rows[0] if rows else []
+    columns = _columns(header)
+    gpus: dict[str, Series] = {}
+    broken: list[str] = []
+    unread_times = 0
+    for row in rows[1:]:
+        if _is_header(row):
+            continue
+        found = _parsed(row, columns, header)
+        if isinstance(found, str):
+            broken.append(found)
+            continue
+        words, numbers = found
+        series = gpus.setdefault(words.get("gpu", "0"), Series(words.get("gpu", "0")))
+        _append(series, words, numbers)
+        unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
+    _check(gpus, broken, len(rows))
+    return SmiLog(tuple(gpus.values()), len(broken), "gpu" in columns, unread_times)
+
+
+def _rows(text: str) -> Iterator[list[str]]:
+    """Cells of each line that holds any; a stray quotation mark ends with its line."""
+    for line in text.removeprefix("\ufeff").splitlines():
+        try:
+            row = next(csv.reader((line,), skipinitialspace=True), [])
+        except csv.Error:
+            row = [f"{line[:SHOWN]}…"]
+        if any(row):
+            yield row
+
+
+def _columns(header: Sequence[str]) -> list[str]:
+    """Our name of each column, "" for one that is passed over."""
+    names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
+    known = [_NUMBERS.get(n) or _WORDS.get(n) or _reason(n) for n in names]
+    if "utilisation_percent" not in known:
+        seen = ", ".join(name.strip() for name in header[:8]) or "an empty file"
+        raise InvalidInput(
+            FIELD,
+            "is not a log of nvidia-smi --query-gpu=… --format=csv with its header and the "
+            f"column utilization.gpu: found {seen}; allowed are the columns {', '.join(ALLOWED)}",
+        )
+    return _first_of_each(known)
+
+
+def _first_of_each(known: Sequence[str]) -> list[str]:
+    """The same with later columns of one meaning passed over (index and uuid: index)."""
+    seen: set[str] = set()
+    kept = []
+    for name in known:
+        kept.append("" if name in seen else name)
+        seen.add(name)
+    return kept
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return any(cell.strip().lower().startswith("utilization.gpu") for cell in row)
+
+
+def _parsed(
+    row: Sequence[str], columns: Sequence[str], header: Sequence[str]
+) -> tuple[dict[str, str], dict[str, float]] | str:
+    """Words and numbers of one line, or why it does not fit the header."""
+    if len(row) != len(columns):
+        return f"{len(row)} values for {len(columns)} columns"
+    words: dict[str, str] = {}
+    numbers: dict[str, float] = {}
+    for name, cell, title in zip(columns, row, header, strict=True):
+        if name in _WORD_NAMES:
+            words[name] = cell.strip()
+        elif name:
+            number = _number(cell)
+            if number is None:
+                return f"{cell.strip()[:SHOWN]!r} in {title.strip()}"
+            numbers[name] = number
+    return words, numbers
+
+
+def _number(cell: str) -> float | None:
+    """The value without its unit, NaN where it is missing, None where it is no number."""
+    text = cell.strip()
+    if _MISSING.match(text):
+        return math.nan
+    try:
+        value = float(_UNIT.sub("", text))
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None
+
+
+def _append(series: Series, words: dict[str, str], numbers: dict[str, float]) -> None:
+    series.name = series.name or words.get("name", "")
+    series.times.append(_time(words.get("timestamp", "")))
+    series.reasons.append(_mask(words))
+    for name, number in numbers.items():
+        series.values.setdefault(name, []).append(number)
+
+
+def _time(text: str) -> dt.datetime | None:
+    """nvidia-smi's 2026/11/20 10:00:00.123, ISO 8601, or seconds since 1970; UTC where a zone is
+    given."""
+    try:
+        if _EPOCH.match(text):
+            found = dt.datetime.fromtimestamp(float(text), dt.UTC)
+        else:
+            found = dt.datetime.fromisoformat(text.replace("/", "-"))
+        return found.astimezone(dt.UTC).replace(tzinfo=None) if found.tzinfo else found
+    except (ValueError, OverflowError):
+        return None
+
+
+def _reason(column: str) -> str:
+    """Our name of a column of one reason, "" for any other."""
+    return f"reason {_BITS[column]}" if column in _BITS else ""
+
+
+def _mask(words: Mapping[str, str]) -> int | None:
+    """Bits of the reasons that held the clocks back, from the mask or single columns."""
+    mask = None
+    for name, word in words.items():
+        bits = _bits(name, word.lower())
+        mask = mask if bits is None else bits | (mask or 0)
+    return mask
+
+
+def _bits(name: str, word: str) -> int | None:
+    """What one column says of the reasons; None where it says nothing."""
+    if name in _SINGLE:
+        return {"active": _SINGLE[name], "not active": 0}.get(word)
+    try:
+        return int(word, 16) if name == "reasons" and word.startswith("0x") else None
+    except ValueError:
+        return None
+
+
+def _check(gpus: Mapping[str, Series], broken: Sequence[str], lines: int) -> None:
+    if len(broken) > MAX_BROKEN_SHARE * max(1, lines - 1):
+        raise InvalidInput(
+            FIELD,
+            f"{len(broken)} of {lines - 1} lines do not fit the header (the first: {broken[0]}); "
+            "allowed is one in five; numbers are 0 or more, bare or in nvidia-smi's own units "
+            "(%, MiB, W, C, MHz)",
+        )
+    values = [v for s in gpus.values() for v in s.values["utilisation_percent"]]
+    if not any(math.isfinite(v) for v in values):
+        raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100 %")
+    worst = max(v for v in values if math.isfinite(v))
+    if worst > 100:
+        raise InvalidInput(
+            FIELD, f"utilization.gpu of {worst:g} % is more than 100 %; allowed are 0 to 100 %"
+        )
+    for series in gpus.values():
+        used = max(samples(series, "memory_used_mib"), default=0.0)
+        total = max(samples(series, "memory_total_mib"), default=math.inf)
+        if used > total > 0:
+            raise InvalidInput(
+                FIELD,
+                f"memory.used of {used:,.0f} MiB is more than memory.total of {total:,.0f} MiB",
+            )
+
+
+def samples(series: Series, name: str) -> Iterator[float]:
+    """Values of one column that were not missing."""
+    return (value for value in series.values.get(name, ()) if math.isfinite(value))

@@ -1,0 +1,91 @@
+"""A work laid out on every accelerator that can do it, and why the others cannot. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from planner.contract.request.workload import MEASURED, Samples, Training
+from planner.sizing.candidates.fitness import PREFERRED, exclusion
+from planner.sizing.runs.sample_run import size_samples
+from planner.sizing.runs.schedule import Schedule, Sized, Window, lay_out
+from planner.sizing.runs.training_run import size_training, training_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator
+
+OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
+"""Fields whose refusal says that one accelerator cannot do the work."""
+
+
+def placed(workload: Training | Samples, accelerators: Sequence[str] | None) -> Training | Samples:
+    """The workload with the accelerator that its measured rate belongs to.
+
+    A rate without a place is that of the only accelerator there is to choose from; with several
+    it is refused.
+    """
+    fields = MEASURED if isinstance(workload, Training) else ("samples_per_second",)
+    given = [field for field in fields if getattr(workload, field) is not None]
+    if not given or workload.accelerator is not None:
+        return workload
+    if accelerators is None or len(accelerators) != 1:
+        raise InvalidInput("accelerator", f"is required with {given[0]}: where was it measured?")
+    return workload.model_copy(update={"accelerator": accelerators[0]})
+
+
+def lay_out_everywhere(
+    workload: Training | Samples,
+    windows: Sequence[Window],
+    horizon: int,
+    accelerators: Sequence[Accelerator],
+) -> tuple[dict[str, Schedule], dict[str, str]]:
+    """slug → schedule, and slug → reason for those that cannot do the work."""
+    eligible: dict[str, Schedule] = {}
+    excluded: dict[str, str] = {}
+    for one in accelerators:
+        found = _try(workload, windows, horizon, one)
+        if isinstance(found, Schedule):
+            eligible[one.slug] = found
+        else:
+            excluded[one.slug] = found
+    return eligible, excluded
+
+
+def lay_out_on(
+    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+) -> Schedule:
+    """The runs on one kind of accelerator; refuses where it cannot do the work."""
+    factor = workload.experiments_factor
+    if isinstance(workload, Training):
+        task = training_on(workload, one)
+        return lay_out(windows, horizon, task.at, task.min_accelerators, factor)
+    return lay_out(windows, horizon, partial(size_samples, workload, one), 1, factor)
+
+
+def reference_of(eligible: dict[str, Schedule]) -> str:
+    """The accelerator in whose hours the demand is stated: an A100 or H100 where one fits, the
+    one with the fewest hours else."""
+    preferred = (slug for slug in PREFERRED if slug in eligible)
+    return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
+
+
+def size_of(workload: Training | Samples, one: Accelerator, count: int | None) -> Sized:
+    """One run on n accelerators, or on the usual number for None."""
+    if isinstance(workload, Training):
+        return size_training(workload, one, count)
+    return size_samples(workload, one, count)
+
+
+def _try(
+    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+) -> Schedule | str:
+    """The schedule, or the reason why there is none."""
+    reason = exclusion(one)
+    if reason:
+        return reason
+    try:
+        schedule = lay_out_on(workload, windows, horizon, one)
+    except InvalidInput as error:
+        if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
+            return error.message
+        raise
+    return exclusion(one, schedule.largest.min_accelerators) or schedule

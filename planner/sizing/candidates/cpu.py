@@ -1,0 +1,55 @@
+"""Is a CPU enough: small models, short jobs, preprocessing, a proof of concept. PURE."""
+
+from __future__ import annotations
+
+from planner.contract.request.workload import AcceleratorHours, Samples, Training
+from planner.sizing.footprint.training_flops import work_of
+from planner.sizing.runs.sample_run import rate_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+
+CPU_TFLOPS = 0.32
+"""Sustained fp32 rate of a 16-vCPU cloud machine, TFLOP/s: 8 cores at 2.5 GHz · 32 FLOP a cycle
+(two AVX2 FMA units, Intel 64 and IA-32 Optimization Manual, 2023) · half of it sustained."""
+A100_SAMPLES_TFLOPS = 61.0
+"""What an A100 sustains in sample-based training, TFLOP/s: ResNet-50 at 2,470 images/s and 24.6
+GFLOP an image, forward and backward (NVIDIA/DeepLearningExamples @729963dd47e7, 2021)."""
+ENOUGH_HOURS = 12.0
+"""h of one CPU machine up to which a GPU is not worth its set-up; planning value, 2026."""
+
+
+def cpu_hours(workload: Training | Samples) -> float | None:
+    """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
+    A100's rate, None where that cannot be told.
+
+    >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
+    >>> cpu_hours(small) < 2
+    True
+    """
+    if isinstance(workload, Training):
+        return work_of(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+    try:
+        a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
+    except InvalidInput:
+        return None
+    rate = a100 * CPU_TFLOPS / A100_SAMPLES_TFLOPS
+    return workload.samples * workload.epochs / (rate * 3600)
+
+
+def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> dict[str, object]:
+    """Whether a CPU is enough for all runs, its hours and what to do about it."""
+    if isinstance(workload, AcceleratorHours):
+        return {"is_enough": None, "hours": None, "note": "the work behind the hours is not known"}
+    one_run = cpu_hours(workload)
+    if one_run is None:
+        note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
+        return {"is_enough": None, "hours": None, "note": note}
+    hours = one_run * runs * workload.experiments_factor
+    enough = hours <= ENOUGH_HOURS
+    note = (
+        "a CPU machine is enough: rent no accelerator for it"
+        if enough
+        else "training needs an accelerator; preprocessing and a proof of concept on a small "
+        "sample still belong on CPUs"
+    )
+    return {"is_enough": enough, "hours": hours, "note": note}

@@ -1,0 +1,131 @@
+"""Training work in floating-point operations, apart from the hardware that does it. PURE.
+
+Symbols: N parameters at work on one token, D training tokens, L layers, d hidden size,
+s sequence length.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.contract.request.workload import Training
+
+DENSE_FLOPS_PER_PARAMETER = 6.0
+"""FLOPs per parameter and token: 2 forward, 4 backward (Kaplan et al., arXiv 2001.08361, 2020)."""
+ADAPTER_FLOPS_PER_PARAMETER = 4.0
+"""The same when the weights are frozen: 2 forward, 2 for the gradient of the activations; the
+2 for the gradient of the weights fall away (Hu et al., LoRA, arXiv 2106.09685, 2021). Llama 3
+70B bears it out: 1.47 times the tokens/s of pre-training for 1.55 times fewer FLOPs a token on
+GB200 (NVIDIA-NeMo/Megatron-Bridge performance summary @067f987df03b, 2026)."""
+ATTENTION_FLOPS = 12.0
+"""FLOPs per layer, hidden unit, position and token of full attention, forward and backward,
+causal masking not discounted (Chowdhery et al., PaLM, arXiv 2204.02311 appendix B, 2022)."""
+RECOMPUTE_FACTOR = 4.0 / 3.0
+"""Executed over model FLOPs with full activation checkpointing: one more forward pass, 8 N D
+for 6 N D (Korthikanti et al., arXiv 2205.05198, 2022). It separates HFU from MFU."""
+TYPICAL_SEQUENCE_LENGTH = 4096
+"""Tokens; stands in where the request gives none: the middle of the published runs, 2022-2025."""
+WIDTH_PER_LAYER = 120.0
+"""Hidden units per layer of a usual decoder: GPT-3 13B 128, LLaMA 65B 102 (2020-2023)."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Layers and width of a transformer, as given or as usual for its size."""
+
+    layers: float
+    hidden_size: float
+
+
+@dataclass(frozen=True)
+class Work:
+    """FLOPs of one training run."""
+
+    model_flops: float
+    """What the model's mathematics asks for; the attention term is in it only where the
+    request gives a sequence length, as in most published MFU figures."""
+    attention_flops: float
+    """The attention term at the given or typical sequence length."""
+    executed_flops: float
+    """All matrix work at the given or typical sequence length, without recomputation."""
+
+    @property
+    def hardware_flops_recomputing(self) -> float:
+        """FLOPs executed under full activation checkpointing: 4/3 of the model's."""
+        return self.executed_flops * RECOMPUTE_FACTOR
+
+
+def shape_of(parameters: float, layers: float | None, hidden_size: float | None) -> Shape:
+    """Layers and hidden size from N = 12 L d², at d = 120 L where neither is given.
+
+    >>> shape = shape_of(6.9e9, None, None)
+    >>> round(shape.layers), round(shape.hidden_size)
+    (34, 4102)
+    >>> round(shape_of(6.9e9, 32, None).hidden_size)
+    4239
+    """
+    if layers and hidden_size:
+        return Shape(layers, hidden_size)
+    if layers:
+        return Shape(layers, (parameters / (12.0 * layers)) ** 0.5)
+    if hidden_size:
+        return Shape(max(1.0, parameters / (12.0 * hidden_size**2)), hidden_size)
+    hidden = (parameters * WIDTH_PER_LAYER / 12.0) ** (1.0 / 3.0)
+    return Shape(max(1.0, hidden / WIDTH_PER_LAYER), hidden)
+
+
+def shape_of_training(training: Training) -> Shape:
+    """Shape of the part of the model that works on one token."""
+    return shape_of(active_parameters(training), training.layers, training.hidden_size)
+
+
+def active_parameters(training: Training) -> float:
+    """Parameters at work on one token: all of them unless the model is a mixture of experts."""
+    return training.active_parameters or training.parameters
+
+
+def size_at_work(training: Training) -> float:
+    """Parameters whose matrix work would be all that a token takes, attention's included:
+    N + 2 L d s.
+
+    >>> small = Training(kind="training", parameters=1.25e8, tokens=1, layers=12, hidden_size=768,
+    ...                  sequence_length=65536)
+    >>> f"{size_at_work(small):.3g}"
+    '1.33e+09'
+    """
+    shape = shape_of_training(training)
+    length = training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length
+    return active_parameters(training) + attention / DENSE_FLOPS_PER_PARAMETER
+
+
+def is_mixture(training: Training) -> bool:
+    """Whether less than 95 % of the parameters work on a token."""
+    return active_parameters(training) < 0.95 * training.parameters
+
+
+def work_of(training: Training) -> Work:
+    """C = 6 N D + 12 L d s D for one run; 4 N D under frozen weights.
+
+    >>> gpt3 = Training(kind="training", parameters=175e9, tokens=300e9)
+    >>> f"{work_of(gpt3).model_flops:.3g}"
+    '3.15e+23'
+    >>> long = gpt3.model_copy(update={"layers": 96, "hidden_size": 12288, "sequence_length": 2048})
+    >>> f"{work_of(long).model_flops:.3g}"
+    '3.24e+23'
+    """
+    factor = ADAPTER_FLOPS_PER_PARAMETER if is_adapter(training) else DENSE_FLOPS_PER_PARAMETER
+    matrix = factor * active_parameters(training) * training.tokens
+    shape = shape_of_training(training)
+    length = training.sequence_length or TYPICAL_SEQUENCE_LENGTH
+    attention = ATTENTION_FLOPS * shape.layers * shape.hidden_size * length * training.tokens
+    return Work(
+        model_flops=matrix + attention if training.sequence_length else matrix,
+        attention_flops=attention,
+        executed_flops=matrix + attention,
+    )
+
+
+def is_adapter(training: Training) -> bool:
+    """Whether the weights are frozen and only adapters are trained."""
+    return training.optimizer in ("lora", "qlora")

@@ -1,0 +1,105 @@
+"""How sure an estimate of hours is: its p10-p90 range, and the reasons to doubt it. PURE."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+from planner.contract.request.workload import MEASURED, Training
+from planner.sizing.evidence.published_runs import published_runs
+from planner.sizing.footprint.parallelism import fast_domain
+from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
+from planner.sizing.performance.goodput import SINGLE_NODE
+from planner.sizing.performance.throughput import calibrated, level_of
+from pricing.market.accelerators import Accelerator
+
+DOUBT = 0.5
+"""Share by which each reason for doubt widens ln of the range; planning value, 2026."""
+GIVEN_RATE_RANGE = (0.95, 1.35)
+"""p10 and p90 of hours used over hours from the published MFU and default goodput, on the
+runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
+GIVEN_ALL_RANGE = (0.95, 1.15)
+"""The same where the goodput is given too: what is left is how the team counts; planning
+values, 2026."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between what the published runs lie."""
+
+    parameters: tuple[float, float]
+    accelerators: int
+    sequence_length: int
+
+
+@cache
+def calibrated_bounds() -> Bounds:
+    """Smallest and largest model, largest cluster and longest sequence of the published runs.
+
+    >>> calibrated_bounds().accelerators, calibrated_bounds().sequence_length
+    (16384, 8192)
+    """
+    runs = published_runs()
+    sizes = [run.parameters for run in runs if run.parameters]
+    return Bounds(
+        parameters=(min(sizes), max(sizes)),
+        accelerators=max(run.accelerators or 0 for run in runs),
+        sequence_length=max(run.sequence_length or 0 for run in runs),
+    )
+
+
+def given_mfu(training: Training) -> float | None:
+    """The MFU that the team gives, 3/4 of an HFU; None where it gives neither.
+
+    >>> given_mfu(Training(kind="training", parameters=1e9, tokens=1e9, hfu=0.48))
+    0.36
+    """
+    return training.mfu or (training.hfu / RECOMPUTE_FACTOR if training.hfu else None)
+
+
+def has_given_throughput(training: Training) -> bool:
+    """Whether the team measured its own throughput, on one kind of accelerator."""
+    return any(getattr(training, field) is not None for field in MEASURED)
+
+
+def has_given_rate(training: Training) -> bool:
+    """Whether the team's own MFU or throughput stands in for the calibration."""
+    return given_mfu(training) is not None or has_given_throughput(training)
+
+
+def range_of(
+    training: Training, one: Accelerator, precision: str, count: int
+) -> tuple[float, float]:
+    """p10 and p90 as factors on the hours; each reason for doubt widens them by half."""
+    if has_given_rate(training):
+        is_all = training.goodput or training.measured_accelerator_hours
+        return GIVEN_ALL_RANGE if is_all else GIVEN_RATE_RANGE
+    low, high = calibrated().log_error_quantiles
+    wider = 1 + DOUBT * len(doubts(training, one, precision, count))
+    return math.exp(low * wider), math.exp(high * wider)
+
+
+def doubts(training: Training, one: Accelerator, precision: str, count: int) -> tuple[str, ...]:
+    """Why the calibration may not hold here, in words; empty where a rate is given."""
+    if has_given_rate(training):
+        return ()
+    known = calibrated_bounds()
+    least, most = known.parameters
+    length = training.sequence_length or 0
+    reasons = {
+        f"{training.parameters:.3g} parameters are outside the published runs' {least:.3g} to "
+        f"{most:.3g}": not least <= training.parameters <= most,
+        f"no published run used more than {known.accelerators:,} accelerators": count
+        > known.accelerators,
+        f"no published run trained on more than {known.sequence_length:,} tokens at once": length
+        > known.sequence_length,
+        f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
+        "workloads and its datasheet": not level_of(one, precision).is_measured,
+        "no published run trained over PCIe or the network alone on more than "
+        f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
+        "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
+        "half the MFU of dense models": is_mixture(training),
+        "no adapter run is among the published ones": is_adapter(training),
+    }
+    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)

@@ -1,0 +1,126 @@
+"""Goodput: the share of paid time in which a job makes progress. PURE.
+
+M is the mean time between failures of the whole job, δ the time to save a checkpoint, R the
+time to restart; all in hours.
+"""
+
+from __future__ import annotations
+
+import math
+
+from pricing.market.interruptions import Band
+from pricing.market.offers import HOURS_PER_MONTH
+
+DEVICE_HOURS_PER_FAILURE = 50_700.0
+"""Accelerator-hours between interruptions: 419 unexpected in 54 days on 16,384 H100 (Llama 3,
+arXiv 2407.21783 section 3.3.4, 2024); BLOOM saw 64,500 (arXiv 2211.05100, 2022)."""
+CHECKPOINT_HOURS = 40 / 3600
+"""h to save a checkpoint, blocking: 40 s for BLOOM 176B on 384 A100 (BLOOM training chronicle,
+bigscience-workshop/bigscience, 2022)."""
+RESTART_HOURS = 0.1
+"""h from a failure to the next useful step: about what Llama 3's more than 90 % effective time
+leaves room for at a failure every 3 h (arXiv 2407.21783 section 3.3.4, 2024)."""
+OPERATIONS_SHARE = 0.95
+"""Share of the hours left after evaluation, restarts by hand, ramp-up and idle nodes of a job on
+many nodes: with the failures below it fits the hours of the runs that publish an MFU best in the
+median (published_runs.csv, 2018-2024). Those whose hours are counted from the calendar used
+7-35 % more than their MFU says, those counted from step times nothing."""
+SINGLE_NODE = 8
+"""Accelerators of one usual node (HGX and DGX, NVIDIA, 2017-2025)."""
+SPOT_BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
+"""Shares of machines taken back within a month, as spot advisors band them (AWS Spot Instance
+Advisor, 2024)."""
+
+
+def young_interval(save: float, mtbf: float) -> float:
+    """Time between checkpoints after Young: τ = √(2 δ M), h.
+
+    >>> round(young_interval(0.1, 20), 3)
+    2.0
+    """
+    return math.sqrt(2 * save * mtbf)
+
+
+def daly_interval(save: float, mtbf: float) -> float:
+    """Daly's refinement: τ = √(2 δ M) · (1 + ⅓ √(δ/2M) + δ/18M) − δ for δ < 2M, else M, h.
+
+    Daly, Future Generation Computer Systems 22, 2006.
+
+    >>> round(daly_interval(0.1, 20), 3)
+    1.934
+    >>> daly_interval(3, 1)
+    1
+    """
+    if save >= 2 * mtbf:
+        return mtbf
+    ratio = save / (2 * mtbf)
+    return young_interval(save, mtbf) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - save
+
+
+def overhead(mtbf: float, save: float = CHECKPOINT_HOURS, restart: float = RESTART_HOURS) -> float:
+    """Share of time lost to saving and to redoing work: δ/τ + (τ/2 + R)/M, at most 0.95.
+
+    >>> round(overhead(99), 3)
+    0.016
+    """
+    if math.isinf(mtbf):
+        return 0.0
+    interval = max(daly_interval(save, mtbf), save)
+    saving = save / interval if interval else 0.0  # a save that takes no time is made all the time
+    return min(0.95, saving + (interval / 2 + restart) / mtbf)
+
+
+def job_mtbf(accelerators: float) -> float:
+    """Mean time between failures of a job on n accelerators: device hours / n, h.
+
+    >>> round(job_mtbf(16_384), 1)
+    3.1
+    """
+    return DEVICE_HOURS_PER_FAILURE / max(1.0, accelerators)
+
+
+def goodput_of(accelerators: float) -> float:
+    """Share of accelerator-hours that make progress, where nothing was measured.
+
+    Operations take 5 % of a job on many nodes and nothing of one node, in between by the
+    logarithm; failures take what Daly's interval leaves of them.
+
+    >>> round(goodput_of(8), 3), round(goodput_of(512), 3), round(goodput_of(16_384), 3)
+    (0.998, 0.935, 0.839)
+    """
+    spread = min(1.0, math.log(max(accelerators, SINGLE_NODE) / SINGLE_NODE) / math.log(16))
+    operations = 1 - (1 - OPERATIONS_SHARE) * spread
+    return operations * (1 - overhead(job_mtbf(accelerators)))
+
+
+def goodput_by_band(accelerators: float) -> dict[str, float]:
+    """Useful share of a spot hour of a job on n accelerators in nodes of 8, by advisor band.
+
+    >>> [round(share, 3) for share in goodput_by_band(8).values()]
+    [0.999, 0.998, 0.998, 0.998, 0.997]
+    """
+    nodes = math.ceil(accelerators / SINGLE_NODE)
+    bands = (Band("", "", "", low, high, "") for low, high in SPOT_BANDS)
+    return {
+        f"{band.low:.0%} to {band.high:.0%}" if band.high < 1 else f"above {band.low:.0%}": (
+            spot_goodput(band.interruptions_per_month, nodes)
+        )
+        for band in bands
+    }
+
+
+def spot_goodput(
+    interruptions_per_month: float,
+    nodes: float = 1.0,
+    save: float = CHECKPOINT_HOURS,
+    restart: float = RESTART_HOURS,
+) -> float:
+    """Useful share of a spot hour: 1 − overhead at M = 730 / (interruptions · nodes).
+
+    A job over several nodes stops when any of them is taken back.
+
+    >>> spot_goodput(0), round(spot_goodput(1), 3), round(spot_goodput(1, nodes=16), 3)
+    (1.0, 0.994, 0.976)
+    """
+    rate = interruptions_per_month * max(1.0, nodes)
+    return 1.0 if rate <= 0 else 1.0 - overhead(HOURS_PER_MONTH / rate, save, restart)

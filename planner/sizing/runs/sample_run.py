@@ -1,0 +1,233 @@
+"""Accelerator-hours of sample-based work: vision, diffusion, GANs, detection, speech. PURE.
+
+    H = samples · epochs / (rate · n^(e−1) · 3600 · g)
+
+rate samples/s of one accelerator, e the scaling exponent (rate of n accelerators ∝ n^e), g
+goodput. The rate is the team's own, or a benchmark's on the same accelerator, or a benchmark's
+on others moved by the throughput index.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from planner.contract.request.workload import Samples
+from planner.sizing.evidence.measured_throughput import (
+    FULL,
+    LOW,
+    MIXED,
+    Measurement,
+    benchmark,
+    measurements,
+)
+from planner.sizing.footprint.precisions import check_precision
+from planner.sizing.performance.energy import energy_kwh
+from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
+from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator, get, resolve
+
+MEASURED_RANGE = (0.8, 1.6)
+"""p10 and p90 of hours used over hours from a tuned benchmark on the same accelerator; planning
+values, 2026: a loader as fast as FFCV's needs 0.8, a usual one three times (published ImageNet
+trainings of FFCV and ultralytics/yolov5, 2022)."""
+MOVED_RANGE = (0.7, 1.9)
+"""The same where the rate is moved from another accelerator: the index is within 20 % for two
+pairs of three; planning values, 2026."""
+GIVEN_RANGE = (0.95, 1.25)
+"""The same where the team measured its own rate; planning values, 2026."""
+_CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
+
+
+@dataclass(frozen=True)
+class SampleSize:
+    """One run on `accelerators` of one kind."""
+
+    accelerator: Accelerator
+    accelerators: int
+    samples_per_second: float
+    """Of one accelerator alone."""
+    rate_source: str
+    scaling_efficiency: float
+    goodput: float
+    goodput_source: str
+    hours: float
+    range_p10_p90: tuple[float, float]
+    warnings: tuple[str, ...]
+
+    @property
+    def wall_clock_hours(self) -> float:
+        return self.hours / self.accelerators
+
+    @property
+    def min_accelerators(self) -> int:
+        """One: the model of a benchmark fits the accelerators it is trained on."""
+        return 1
+
+    @property
+    def energy_kwh(self) -> float | None:
+        """Energy of the run's servers, without the data centre's overhead."""
+        return energy_kwh(self.accelerator, self.hours)
+
+
+@dataclass(frozen=True)
+class _Rate:
+    samples_per_second: float
+    source: str
+    range_p10_p90: tuple[float, float]
+
+
+def size_samples(
+    workload: Samples, one: Accelerator, accelerators: int | None = None
+) -> SampleSize:
+    """Hours and range of one run; refuses an unknown benchmark or accelerator without a rate.
+
+    >>> work = Samples(kind="samples", samples=1.281e6, epochs=90,
+    ...                benchmark="resnet-50-v1.5-imagenet-ngc")
+    >>> round(size_samples(work, get("nvidia-a100-80gb-sxm")).hours, 1)
+    13.0
+    """
+    if workload.precision:
+        check_precision(workload.precision, one)
+    rate = rate_on(workload, one)
+    total = workload.samples * workload.epochs
+    single = total / (rate.samples_per_second * 3600)
+    count = accelerators or _usual_count(single)
+    efficiency = scaling_efficiency(count)
+    goodput = workload.goodput or goodput_of(count)
+    return SampleSize(
+        accelerator=one,
+        accelerators=count,
+        samples_per_second=rate.samples_per_second,
+        rate_source=rate.source,
+        scaling_efficiency=efficiency,
+        goodput=goodput,
+        goodput_source="given" if workload.goodput else "failures and operations",
+        hours=single / (efficiency * goodput),
+        range_p10_p90=rate.range_p10_p90,
+        warnings=(),
+    )
+
+
+def rate_on(workload: Samples, one: Accelerator) -> _Rate:
+    """Samples/s of one accelerator, its source and the range of hours it leaves."""
+    if workload.samples_per_second is not None:
+        return _given_rate(workload, one)
+    measured = benchmark(workload.benchmark or "")
+    rows = [m for m in measured if m.precision_class == _class(workload)]
+    if not rows:
+        allowed = ", ".join(sorted({m.precision for m in measured}))
+        raise InvalidInput(
+            "benchmark",
+            f"{workload.benchmark} was not measured at {workload.precision or 'bf16'}; allowed "
+            f"there are {allowed} (mixed stands for bf16 and fp16)",
+        )
+    own = [m for m in rows if m.accelerator == one.slug]
+    if own:
+        best = min(own, key=lambda m: m.accelerators)
+        source = f"measured on {best.accelerators} {one.slug}: {best.source}, {best.year}"
+        return _Rate(_single(best), source, MEASURED_RANGE)
+    return _moved_rate(workload, rows, one)
+
+
+def scaling_efficiency(accelerators: float) -> float:
+    """Rate of n accelerators over n times the rate of one: n^(e − 1).
+
+    >>> scaling_efficiency(1), 0.8 < scaling_efficiency(8) < 1
+    (1.0, True)
+    """
+    return float(accelerators ** (scaling_exponent() - 1))
+
+
+@cache
+def scaling_exponent() -> float:
+    """e: median of Δ ln rate / Δ ln n over benchmarks measured on several counts of one
+    accelerator; time-to-train results are left out, as larger batches need more samples."""
+    slopes = [slope for group in _by_accelerator(measurements()) for slope in _slopes(group)]
+    return min(1.0, statistics.median(slopes))
+
+
+def precision_class(workload: Samples) -> str:
+    """Class of precision whose measurements count for the workload."""
+    return _class(workload)
+
+
+def workload_class(workload: Samples) -> str:
+    """Class of the benchmark's workload; vision where the team gives its own rate."""
+    return benchmark(workload.benchmark)[0].workload_class if workload.benchmark else "vision"
+
+
+def measured_accelerators(workload: Samples) -> tuple[str, ...]:
+    """Slugs of the accelerators that the benchmark was measured on."""
+    if workload.benchmark is None:
+        return ()
+    rows = benchmark(workload.benchmark)
+    return tuple(
+        dict.fromkeys(m.accelerator for m in rows if m.precision_class == _class(workload))
+    )
+
+
+def _class(workload: Samples) -> str:
+    return _CLASSES.get(workload.precision or "", MIXED)
+
+
+def _given_rate(workload: Samples, one: Accelerator) -> _Rate:
+    rate = workload.samples_per_second or 0.0
+    if workload.benchmark:
+        benchmark(workload.benchmark)
+    there = resolve(workload.accelerator or "")
+    if there.slug == one.slug:
+        return _Rate(rate, "given", GIVEN_RANGE)
+    source = f"given on {there.slug}, moved by the throughput index"
+    return _Rate(rate * _ratio(workload, one, there), source, MOVED_RANGE)
+
+
+def _moved_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
+    """Geometric mean over the accelerators that were measured, each moved to this one."""
+    moved = [math.log(_single(m) * _ratio(workload, one, get(m.accelerator))) for m in rows]
+    return _Rate(
+        math.exp(statistics.fmean(moved)),
+        f"{workload.benchmark} on other accelerators, moved by the throughput index",
+        MOVED_RANGE,
+    )
+
+
+def _ratio(workload: Samples, one: Accelerator, other: Accelerator) -> float:
+    index = throughput_index()
+    ratio = index.ratio(one, other, _class(workload), workload_class(workload))
+    if ratio is None or not peak_tflops(one, _class(workload)):
+        raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
+    return ratio
+
+
+def _single(measurement: Measurement) -> float:
+    """Rate of one accelerator from a measurement on several."""
+    count = measurement.accelerators
+    return measurement.rate_per_second / (count * scaling_efficiency(count))
+
+
+def _usual_count(single_hours: float) -> int:
+    """Accelerators that finish in about 500 h, as for trainings."""
+    return usual_count(single_hours / USUAL_WALL_CLOCK_HOURS)
+
+
+def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:
+    groups: dict[tuple[str, str, str], list[Measurement]] = {}
+    for row in rows:
+        if row.unit not in ("runs", "model_tflop"):
+            groups.setdefault((row.benchmark, row.precision, row.accelerator), []).append(row)
+    return [sorted(group, key=lambda m: m.accelerators) for group in groups.values()]
+
+
+def _slopes(group: list[Measurement]) -> list[float]:
+    return [
+        math.log(b.rate_per_second / a.rate_per_second) / math.log(b.accelerators / a.accelerators)
+        for a, b in itertools.pairwise(group)
+        if b.accelerators > a.accelerators
+    ]

@@ -1,0 +1,139 @@
+"""Runs laid over the months of the horizon: hours and peak of each month. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.request.workload import Run
+from planner.sizing.runs.sample_run import SampleSize
+from planner.sizing.runs.training_run import TrainingSize
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import HOURS_PER_MONTH
+
+Floats = NDArray[np.float64]
+MOST_ACCELERATORS = 200_000
+"""Accelerators beyond which no deadline is taken as possible; the largest known training
+clusters hold about that many (xAI Colossus, 2025)."""
+
+
+Sized = TrainingSize | SampleSize
+SizeAt = Callable[[int | None], Sized]
+"""Size of one run on n accelerators, or on the usual number for None."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """Months first … last (both in) in which a run has to be done."""
+
+    first: int
+    last: int
+    count: int
+    has_deadline: bool
+    field: str
+
+    @property
+    def months(self) -> int:
+        return self.last - self.first + 1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Every run laid out, in accelerators of one kind."""
+
+    hours: Floats
+    peak: Floats
+    largest: Sized
+    """Of the run that needs the most accelerators at once."""
+    sizes: tuple[Sized, ...]
+    """Of each window, in their order."""
+
+
+def windows_of(runs: Sequence[Run] | None, start: dt.date, horizon: int) -> tuple[Window, ...]:
+    """Each run's window; one run from the first month where none is given.
+
+    Refuses a run that starts outside the horizon or has to be done after it.
+    """
+    if not runs:
+        return (Window(0, horizon - 1, 1, False, "runs"),)
+    return tuple(_window(run, i, start, horizon) for i, run in enumerate(runs))
+
+
+def lay_out(
+    windows: Sequence[Window],
+    horizon: int,
+    size_at: SizeAt,
+    least: int = 1,
+    experiments_factor: float = 1.0,
+) -> Schedule:
+    """Hours and peak of each month.
+
+    A run with a deadline gets the fewest accelerators that finish it in time, one without gets
+    the usual number and as many months as it then takes. Its hours are spread evenly over its
+    months; runs of the same month add up, peaks too. `least` accelerators hold one run.
+    """
+    hours, peak = np.zeros(horizon), np.zeros(horizon)
+    sized = []
+    for window in windows:
+        one = _fit(window, size_at, least, experiments_factor)
+        total = one.hours * experiments_factor
+        months = window.months
+        if not window.has_deadline:
+            months = min(months, max(1, math.ceil(total / (one.accelerators * HOURS_PER_MONTH))))
+        span = slice(window.first, window.first + months)
+        hours[span] += total * window.count / months
+        peak[span] += one.accelerators * window.count
+        sized.append(one)
+    largest = max(sized, key=lambda size: size.accelerators)
+    return Schedule(hours, peak, largest, tuple(sized))
+
+
+def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float) -> Sized:
+    """The run on the fewest accelerators that finish it in its months (fixed point of
+    n = ⌈H(n) / (730 · months)⌉, from the least n upwards: H never falls with n)."""
+    deadline_hours = window.months * HOURS_PER_MONTH
+    one = size_at(least if window.has_deadline else None)
+    while True:
+        need = math.ceil(one.hours * experiments_factor / deadline_hours)
+        if need <= one.accelerators:
+            return one
+        if need > MOST_ACCELERATORS:
+            raise InvalidInput(
+                window.field,
+                f"{one.hours * experiments_factor:,.0f} accelerator-hours in {window.months} "
+                f"months would need more than {MOST_ACCELERATORS:,} accelerators at once; allowed "
+                "is a later deadline, a longer horizon or less work",
+            )
+        one = size_at(need)
+
+
+def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
+    first = _month(run.start, start)
+    allowed = f"allowed are {_nth(start, 0)} to {_nth(start, horizon - 1)}"
+    if not 0 <= first < horizon:
+        raise InvalidInput(
+            f"runs.{i}.start", f"{run.start:%Y-%m} is outside the horizon; {allowed}"
+        )
+    if run.deadline is None:
+        return Window(first, horizon - 1, run.count, False, f"runs.{i}")
+    last = _month(run.deadline, start)
+    if last >= horizon:
+        raise InvalidInput(
+            f"runs.{i}.deadline", f"{run.deadline:%Y-%m} is after the horizon; {allowed}"
+        )
+    return Window(first, last, run.count, True, f"runs.{i}.deadline")
+
+
+def _month(day: dt.date, start: dt.date) -> int:
+    return (day.year - start.year) * 12 + day.month - start.month
+
+
+def _nth(start: dt.date, months: int) -> str:
+    """The month so many after the start, as text: a horizon may end past the last year of dates."""
+    year, month = divmod(start.year * 12 + start.month - 1 + months, 12)
+    return f"{year:04d}-{month + 1:02d}"

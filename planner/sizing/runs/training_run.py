@@ -1,0 +1,274 @@
+"""Accelerator-hours of one training run on one kind of accelerator. PURE.
+
+    H = C / (P · MFU · 3600 · g)
+
+C model FLOPs, P dense peak of one accelerator, g goodput. MFU and g are the team's own where
+given, calibrated otherwise; a measured throughput replaces P · MFU.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.memory import min_accelerators
+from planner.sizing.footprint.parallelism import Layout, fast_domain, layout_on
+from planner.sizing.footprint.precisions import check_precision, precisions_of
+from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, Work, size_at_work, work_of
+from planner.sizing.performance.confidence import doubts, given_mfu, has_given_rate, range_of
+from planner.sizing.performance.energy import energy_kwh
+from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.throughput import (
+    MFU_CEILING,
+    default_accelerators,
+    level_of,
+    mfu_of,
+)
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator
+
+PRECISION_ORDER = ("bf16", "fp16", "fp32")
+"""Tried in this order where the request names no precision."""
+
+
+PEERLESS_SHARE = 0.86
+"""Rate of each of several consumer cards without a bridge over one card's: median of four
+workloads on 2 RTX 4090 (lambdal/deeplearning-benchmark @aa5addb6a536, 2023)."""
+
+QLORA_SHARE = 0.64
+"""Rate of QLoRA over LoRA at one batch: the weights are dequantised in every pass. Median of
+phi-1.5 (0.87), StableLM 3B (0.66), Llama 2 7B (0.62) and 13B (0.49), NF4 double-quantised on
+one A100 (Lightning-AI/litgpt tutorials/resource-tables.md @4839345a97a0, 2023)."""
+
+
+@dataclass(frozen=True)
+class TrainingSize:
+    """One run on `accelerators` of one kind."""
+
+    training: Training
+    accelerator: Accelerator
+    precision: str
+    accelerators: int
+    min_accelerators: int
+    work: Work
+    mfu: float
+    mfu_source: str
+    goodput: float
+    goodput_source: str
+    hours: float
+    """Accelerator-hours, p50."""
+
+    @cached_property
+    def range_p10_p90(self) -> tuple[float, float]:
+        """Factors on `hours`."""
+        return range_of(self.training, self.accelerator, self.precision, self.accelerators)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What is suspect about a given rate, or why the calibration may not hold."""
+        found = doubts(self.training, self.accelerator, self.precision, self.accelerators)
+        return (*_high_mfu(self.mfu, self.training), *self._impossible_hfu(), *found)
+
+    def _impossible_hfu(self) -> tuple[str, ...]:
+        if self.mfu <= 1 / RECOMPUTE_FACTOR or self.hfu <= 1:
+            return ()
+        return (
+            f"at an MFU of {self.mfu:.1%} nothing is left for activation checkpointing, without "
+            f"which {self.accelerators} {self.accelerator.slug} cannot hold it: that is "
+            f"{self.hfu:.0%} of the dense peak",
+        )
+
+    @cached_property
+    def layout(self) -> Layout:
+        """The first split that fits; there is one from `min_accelerators` on."""
+        found = layout_on(self.training, self.precision, self.accelerator, self.accelerators)
+        if found is None:
+            raise AssertionError(f"no split over {self.accelerators} {self.accelerator.slug}")
+        return found
+
+    @property
+    def wall_clock_hours(self) -> float:
+        return self.hours / self.accelerators
+
+    @property
+    def sustained_flops(self) -> float:
+        """Useful model FLOP/s of one accelerator, goodput included."""
+        return self.work.model_flops / (self.hours * 3600)
+
+    @property
+    def hardware_flops(self) -> float:
+        """FLOPs executed in one run: 4/3 of the model's where activations are recomputed."""
+        if self.layout.split.recompute:
+            return self.work.hardware_flops_recomputing
+        return self.work.executed_flops
+
+    @property
+    def hfu(self) -> float:
+        """Executed FLOP/s over the dense peak: 4/3 of MFU where activations are recomputed."""
+        return self.mfu * (RECOMPUTE_FACTOR if self.layout.split.recompute else 1.0)
+
+    @property
+    def energy_kwh(self) -> float | None:
+        """Energy of the run's servers, without the data centre's overhead."""
+        return energy_kwh(self.accelerator, self.hours)
+
+
+def precision_on(training: Training, one: Accelerator) -> str:
+    """The precision asked for, or the best that the accelerator has; refuses one it lacks.
+
+    >>> from pricing.market.accelerators import get
+    >>> llm = Training(kind="training", parameters=1e9, tokens=1e9)
+    >>> precision_on(llm, get("nvidia-h100-80gb-sxm")), precision_on(llm, get("nvidia-t4"))
+    ('bf16', 'fp16')
+    """
+    if training.precision is None:
+        best = [p for p in PRECISION_ORDER if p in precisions_of(one)]
+        if best:
+            return best[0]
+        raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
+    check_precision(training.precision, one)
+    return training.precision
+
+
+@dataclass(frozen=True)
+class TrainingTask:
+    """A run on one kind of accelerator, before it is known on how many."""
+
+    training: Training
+    accelerator: Accelerator
+    precision: str
+    work: Work
+    peak_flops: float
+    """Dense FLOP/s of one accelerator."""
+    min_accelerators: int
+
+    def at(self, accelerators: int | None = None) -> TrainingSize:
+        """The run on n accelerators, or on the usual number for its work."""
+        count = self._count(accelerators)
+        mfu, mfu_source = self._mfu(count)
+        goodput, goodput_source = _goodput(self.training, count)
+        return TrainingSize(
+            training=self.training,
+            accelerator=self.accelerator,
+            precision=self.precision,
+            accelerators=count,
+            min_accelerators=self.min_accelerators,
+            work=self.work,
+            mfu=mfu,
+            mfu_source=mfu_source,
+            goodput=goodput,
+            goodput_source=goodput_source,
+            hours=self.work.model_flops / (self.peak_flops * mfu * goodput * 3600),
+        )
+
+    def _count(self, asked: int | None) -> int:
+        least = self.min_accelerators
+        if asked is None:
+            return max(least, default_accelerators(self.work.executed_flops, self.peak_flops))
+        if asked < least:
+            raise InvalidInput(
+                "accelerators",
+                f"{asked} {self.accelerator.slug} cannot hold the training; allowed are {least} "
+                "or more (optimizer lora or qlora needs fewer)",
+            )
+        return asked
+
+    def _mfu(self, count: int) -> tuple[float, str]:
+        """MFU over the model FLOPs, with where it is from."""
+        training = self.training
+        given = given_mfu(training)
+        if given:
+            return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+        if training.measured_accelerator_hours:
+            return self._mfu_of_hours(), "accelerator-hours of a past run, given"
+        if training.tokens_per_second_per_accelerator:
+            return self._mfu_of_rate(), "measured throughput, given"
+        return self._calibrated_mfu(count)
+
+    def _calibrated_mfu(self, count: int) -> tuple[float, str]:
+        one, work = self.accelerator, self.work
+        mfu = mfu_of(one, self.precision, count, size_at_work(self.training))
+        if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
+            mfu *= PEERLESS_SHARE
+        if self.training.optimizer == "qlora":
+            mfu *= QLORA_SHARE
+        source = level_of(one, self.precision).source
+        share = work.model_flops / work.executed_flops
+        return mfu * share, f"{source}; calibrated on published training runs"
+
+    def _mfu_of_rate(self) -> float:
+        """MFU of a measured rate: FLOPs a token · tokens/s / P."""
+        rate = self.training.tokens_per_second_per_accelerator or 0.0
+        share = rate * self.work.model_flops / self.training.tokens / self.peak_flops
+        if share > 1:
+            raise InvalidInput(
+                "tokens_per_second_per_accelerator",
+                f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of "
+                f"{self.accelerator.slug}; allowed are up to {rate / share:,.0f}",
+            )
+        return share
+
+    def _mfu_of_hours(self) -> float:
+        """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
+        hours = self.training.measured_accelerator_hours or 0.0
+        share = self.work.model_flops / (hours * 3600 * self.peak_flops)
+        if share > 1:
+            raise InvalidInput(
+                "measured_accelerator_hours",
+                f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of "
+                f"{self.accelerator.slug}; allowed are {hours * share:,.6g} or more",
+            )
+        return share
+
+
+def training_on(training: Training, one: Accelerator) -> TrainingTask:
+    """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
+
+    Raises `InvalidInput` on `precision` or `accelerator`.
+    """
+    precision = precision_on(training, one)
+    least = min_accelerators(training, precision, one.memory_gib)
+    if least is None:
+        raise InvalidInput(
+            "accelerator",
+            f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
+            "a shorter sequence_length or an accelerator with more memory would",
+        )
+    peak = (one.dense_tflops(precision) or 0.0) * 1e12
+    return TrainingTask(training, one, precision, work_of(training), peak, least)
+
+
+def size_training(
+    training: Training, one: Accelerator, accelerators: int | None = None
+) -> TrainingSize:
+    """Hours and range of one run; refuses what cannot be trained there.
+
+    Raises `InvalidInput` on `precision`, `accelerators`, `accelerator` or the rate.
+
+    >>> from pricing.market.accelerators import get
+    >>> llama = Training(kind="training", parameters=6.7e9, tokens=1e12, sequence_length=2048)
+    >>> 60e3 < size_training(llama, get("nvidia-a100-80gb-sxm"), 256).hours < 130e3
+    True
+    """
+    return training_on(training, one).at(accelerators)
+
+
+def _goodput(training: Training, count: int) -> tuple[float, str]:
+    if training.goodput:
+        return training.goodput, "given"
+    if training.measured_accelerator_hours:
+        return 1.0, "lost time is in the hours given"
+    return goodput_of(count), (
+        "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
+        "interval, and 5 % for operations of many nodes"
+    )
+
+
+def _high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
+    if mfu <= MFU_CEILING or not has_given_rate(training):
+        return ()
+    return (
+        f"an MFU of {mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; check "
+        "that it is MFU and not HFU, and against the dense peak and not the sparse one",
+    )

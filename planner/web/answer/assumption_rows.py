@@ -1,0 +1,151 @@
+"""The assumptions of an answer as rows that are edited in place, in the units of the form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.web.common.choices import Choice, choices_of
+from planner.web.common.form_fields import ALL, FINANCE, OWNING, RISK, Field, label_of
+from planner.web.common.formatting import plain
+from planner.web.common.plan_request import is_page_only
+from planner.web.common.query_codec import SCALES
+from pricing.common.invalid_input import InvalidInput
+
+_FIELDS = {field.path: field for field in ALL}
+_EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
+"""Assumptions that are changed by giving another field instead."""
+_WITH_BOX = frozenset(
+    field.path
+    for field in (*OWNING, *FINANCE, *RISK)
+    if field.path.startswith(("on_prem.", "finance.", "risk."))
+)
+
+
+@dataclass(frozen=True)
+class AssumptionRow:
+    """One assumption: the value in use, and the box that changes it."""
+
+    path: str
+    label: str
+    name: str
+    """Name of the box in the address; empty where nothing can be changed."""
+    value: str
+    """What stands in the box: the value where the request gives it."""
+    shown: str
+    """The value in use."""
+    unit: str
+    given: bool
+    source: str
+    choices: tuple[Choice, ...] = ()
+
+    @property
+    def element(self) -> str:
+        """Part of the ids of the box, its state and its message."""
+        return element_of(self.path)
+
+
+@dataclass(frozen=True)
+class Message:
+    """What stands beside a box after a change that was refused; empty where it was not."""
+
+    path: str
+    text: str
+
+    @property
+    def label(self) -> str:
+        return label_of(self.path)
+
+    @property
+    def element(self) -> str:
+        return element_of(self.path)
+
+
+def element_of(path: str) -> str:
+    return "a-" + path.replace(".", "-").replace("_", "-")
+
+
+def messages_of(sent: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
+    """One message for each box that was sent, so that those of former changes go."""
+    refused = {refusal.field: refusal.message for refusal in refusals}
+    paths = dict.fromkeys(name.partition("~")[0] for name in sent)
+    return [Message(path, refused.get(path, "")) for path in paths if path in _WITH_BOX]
+
+
+def rows_of(answer: Mapping[str, Any]) -> list[AssumptionRow]:
+    """Every assumption of the answer, those without a box as plain values."""
+    return [_row(row, answer["currency"]) for row in answer["assumptions"]]
+
+
+def _row(row: Mapping[str, Any], currency: str) -> AssumptionRow:
+    path = row["field"]
+    field = _FIELDS.get(_EDITED_AS.get(path, path))
+    if field is None:
+        return AssumptionRow(
+            path, _words(path), "", "", plain(row["value"]), row["unit"], False, row["source"]
+        )
+    if path in _EDITED_AS:
+        shown = f"{plain(row['value'])} {row['unit']}"
+    else:
+        shown = _in_unit(row["value"], field)
+    choices = tuple(choices_of(field.choices)) if field.choices else ()
+    return AssumptionRow(
+        path=field.path,
+        label=field.label,
+        name=field.name,
+        value=_typed(row["value"], field) if row["given"] else "",
+        shown=dict(choices).get(shown, shown),
+        unit=field.unit.replace("money", currency) or _unit(row["unit"], field),
+        given=bool(row["given"]),
+        source=row["source"],
+        choices=choices,
+    )
+
+
+def _unit(unit: str, field: Field) -> str:
+    """Nothing for a choice; else what the core calls the unit."""
+    return "" if field.choices else unit
+
+
+def _words(path: str) -> str:
+    return path.rpartition(".")[2].replace("_", " ").capitalize()
+
+
+def _scaled(value: Any, field: Field) -> Decimal | None:
+    try:
+        figure = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return figure / SCALES[field.scale] if field.scale else figure
+
+
+def _in_unit(value: Any, field: Field) -> str:
+    """The value in the unit of its box, to be read."""
+    figure = _scaled(value, field)
+    return str(value) if figure is None else plain(figure)
+
+
+def _typed(value: Any, field: Field) -> str:
+    """The value in the unit of its box, to be changed: without separators."""
+    return _in_unit(value, field).replace(",", "")
+
+
+def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:
+    """Names and values of the address that no box of the rows holds."""
+    held = {row.path for row in rows if row.name}
+    return [
+        (name, value)
+        for name, values in query.lists()
+        for value in values
+        if name.partition("~")[0] not in held and not _is_dropped(name) and value.strip()
+    ]
+
+
+def _is_dropped(name: str) -> bool:
+    """`scenario` and `prices` stay with the page while its assumptions change; the explanation
+    is asked for anew, since it takes longer than an edit may."""
+    return name == "explain" or (is_page_only(name) and name not in ("scenario", "prices"))

@@ -1,0 +1,67 @@
+"""A chart as a plain document: what it asks, its axes, its series, its table.
+
+`static/charts.js` draws a document with ECharts; the table beside it comes from the same document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line or bar series. `role` picks the colour; None leaves a gap."""
+
+    name: str
+    values: Sequence[float | None]
+    role: str = ""
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A labelled point on a chart."""
+
+    x: float | str
+    y: float
+    label: str
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One question, answered by a picture and a table of the same figures."""
+
+    key: str
+    title: str
+    kind: str
+    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points."""
+    x_label: str
+    y_label: str
+    x: Sequence[str | float]
+    series: Sequence[Series]
+    marks: Sequence[Mark] = ()
+    summary: str = ""
+    """What it shows in a sentence: the text alternative."""
+    base: float | None = None
+    """tornado: the total from which the bars depart."""
+    digits: int = 0
+    """Decimals in the table."""
+
+    @property
+    def element(self) -> str:
+        """Id of the document on the page."""
+        return f"chart-{self.key}"
+
+    def document(self) -> dict[str, Any]:
+        """What `charts.js` reads."""
+        return asdict(self)
+
+    @property
+    def header(self) -> list[str]:
+        return [self.x_label, *(series.name for series in self.series)]
+
+    @property
+    def rows(self) -> list[list[Any]]:
+        return [[x, *(series.values[i] for series in self.series)] for i, x in enumerate(self.x)]

@@ -1,0 +1,48 @@
+"""What every page needs: navigation, colours, and how fresh the prices are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.urls import reverse
+
+from planner.web.common.choices import provider_title
+from pricing.freshness import freshness
+
+THEMES = ("light", "dark")
+
+
+@dataclass(frozen=True)
+class NavigationItem:
+    title: str
+    url: str
+    active: bool
+
+
+def _navigation(request: HttpRequest) -> list[NavigationItem]:
+    pages = [
+        ("Plan", reverse("plan")),
+        ("Market", reverse("market")),
+        ("Hardware", reverse("hardware")),
+    ]
+    if getattr(request, "user", None) and request.user.is_authenticated:
+        pages.append(("Team", reverse("team")))
+    pages += [("Method", reverse("method")), ("API", reverse("api:docs"))]
+    return [NavigationItem(t, url, request.path.startswith(url)) for t, url in pages]
+
+
+def _freshness() -> list[dict[str, Any]]:
+    """Asked for by the whole page alone, not by its fragments."""
+    return [{"row": row, "title": provider_title(row.provider)} for row in freshness()]
+
+
+def page(request: HttpRequest) -> dict[str, Any]:
+    """Context of every template."""
+    theme = request.COOKIES.get("theme", "light")
+    return {
+        "theme": theme if theme in THEMES else "light",
+        "navigation": _navigation(request),
+        "freshness": _freshness,
+    }

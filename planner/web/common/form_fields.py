@@ -1,0 +1,259 @@
+"""The fields of the plan form: where each stands in the request, its label, unit and help.
+
+Only words and translation; limits and defaults belong to the core. A `*` in a path is the
+position in a list, which the form repeats as rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.web.common.field_types import request_kinds
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the form. `unit` stands behind the box, `typical` inside it while empty."""
+
+    path: str
+    label: str
+    kind: str = "number"
+    """text, number, numbers, words, choices, choice, month, flag."""
+    unit: str = ""
+    typical: str = ""
+    help: str = ""
+    choices: str = ""
+    """Name of the list of choices in `planner.web.common.choices`."""
+    scale: str = ""
+    """Suffix of the name in the address: pct, bn, …; see `planner.web.common.query_codec`."""
+    default: str = ""
+    """Field of the core's defaults, whose value and source are shown."""
+    term: str = ""
+    """Entry of the glossary that explains the label."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}~{self.scale}" if self.scale else self.path
+
+
+def _f(path: str, label: str, **more: str) -> Field:
+    return Field(path, label, **more)
+
+
+PLAN = (
+    _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
+    _f("start", "First month", kind="month", typical="2027-01", help="Month 0 of the plan."),
+    _f("horizon_months", "Horizon", unit="months", typical="36", help="1 to 120 months."),
+    _f("currency", "Currency", kind="choice", choices="currencies"),
+)
+
+TRAINING = (
+    _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
+       help="All weights of the model. A 7B model has 7."),
+    _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
+       help="Tokens of one run, epochs included. About 20 per parameter to pre-train; "
+            "0.01 to 1 billion to fine-tune."),
+    _f("workload.optimizer", "Training method", kind="choice", choices="optimizers"),
+    _f("workload.precision", "Precision", kind="choice", choices="precisions"),
+    _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
+       help="Mixture-of-experts models only: parameters at work on one token."),
+    _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
+    _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
+       typical="from similar runs",
+       help="Leave empty unless you measured it. Above 65 % is suspect."),
+    _f("workload.goodput", "Goodput", term="goodput",
+       unit="%", scale="pct", typical="from failure rates",
+       help="Share of the time that makes progress."),
+)  # fmt: skip
+
+SAMPLES = (
+    _f("workload.samples", "Samples of one epoch", unit="million", scale="mn", typical="1.28"),
+    _f("workload.epochs", "Epochs", typical="90"),
+    _f("workload.benchmark", "Kind of work", kind="choice", choices="benchmarks",
+       help="A measured workload of the same kind."),
+    _f("workload.samples_per_second", "Measured rate", unit="samples/s",
+       help="Of one accelerator of the kind named; replaces the benchmark."),
+)  # fmt: skip
+
+HOURS = (
+    _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
+       kind="numbers", unit="h",
+       typical="5840", help="One number for every month, or one per month: paste a column."),
+    _f("workload.peak_accelerators", "Accelerators at once", term="peak", typical="hours ÷ 730",
+       help="Most accelerators needed at the same time."),
+)  # fmt: skip
+
+WORK = (
+    _f("workload.accelerator", "Accelerator", kind="choice", choices="accelerators",
+       help="For hours you know: the accelerator they were measured on. For a model: leave it "
+            "open, and every accelerator that fits is considered."),
+    _f("workload.experiments_factor", "Experiments factor", typical="1.0", unit="×",
+       help="Hours of all attempts, failed and exploratory ones too, over the final runs' hours."),
+)  # fmt: skip
+
+RUN = (
+    _f("workload.runs.*.start", "Start", kind="month", typical="2027-03"),
+    _f("workload.runs.*.deadline", "Deadline", kind="month", typical="2027-05"),
+    _f("workload.runs.*.count", "How many", typical="1"),
+)
+
+LIMITS = (
+    _f("constraints.providers", "Providers", kind="choices", choices="providers"),
+    _f("constraints.geographies", "Where", kind="choices", choices="geographies"),
+    _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
+    _f("constraints.accelerators", "Only these accelerators", kind="words",
+       typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
+    _f("constraints.purchase_options", "Purchase options", term="commitment", kind="choices",
+       choices="purchase_options"),
+    _f("constraints.min_accelerator_memory_gib", "Least accelerator memory", unit="GiB",
+       typical="80"),
+    _f("constraints.min_accelerators_per_node", "Least accelerators in a machine", typical="8"),
+    _f("constraints.max_spot_share", "Spot at most", term="spot",
+       unit="%", scale="pct", typical="100"),
+    _f("constraints.capex_budget", "Budget for buying", term="capex",
+       unit="money", typical="1000000",
+       help="All purchases over the horizon together."),
+    _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
+)  # fmt: skip
+
+QUOTA = (
+    _f("constraints.quotas.*.provider", "Provider", kind="choice", choices="providers"),
+    _f("constraints.quotas.*.region", "Region", kind="text", typical="any"),
+    _f("constraints.quotas.*.accelerator", "Accelerator", kind="text", typical="H100"),
+    _f("constraints.quotas.*.max_accelerators", "At most", typical="64"),
+)
+
+SERVER = (
+    _f("on_prem.servers.*.server", "Server", kind="choice", choices="servers"),
+    _f("on_prem.servers.*.unit_price", "Price each", unit="money", typical="reference price"),
+    _f("on_prem.servers.*.max_units", "At most", typical="any"),
+    _f("on_prem.servers.*.accelerator", "Accelerator (own server)", kind="text", typical="H100"),
+    _f("on_prem.servers.*.accelerator_count", "Accelerators in it", typical="8"),
+    _f("on_prem.servers.*.power_kw", "Power at load", unit="kW", typical="10.2"),
+    _f("on_prem.servers.*.running_cost_per_hour", "Running cost, all in", unit="per hour",
+       help="Replaces power, colocation, support and staff."),
+)  # fmt: skip
+
+OWNED = (
+    _f("on_prem.already_owned.*.server", "Server you own", kind="choice", choices="servers"),
+    _f("on_prem.already_owned.*.units", "Units", typical="1"),
+    _f("on_prem.already_owned.*.bought", "Bought", kind="month", typical="2025-06"),
+)
+
+OWNING = (
+    _f("on_prem.electricity_per_kwh", "Electricity", unit="money/kWh",
+       default="electricity_per_kwh"),
+    _f("on_prem.pue", "PUE", term="PUE", default="pue",
+       help="Power of the building over power of the machines."),
+    _f("on_prem.colocation_per_kw_month", "Colocation", unit="money/kW/month",
+       default="colocation_per_kw_month"),
+    _f("on_prem.support_rate_per_year", "Support", unit="% of price a year", scale="pct",
+       default="support_rate_per_year"),
+    _f("on_prem.network_storage_rate", "Network and storage", unit="% of price", scale="pct",
+       default="network_storage_rate"),
+    _f("on_prem.install_cost_rate", "Installation", unit="% of price", scale="pct",
+       default="install_cost_rate"),
+    _f("on_prem.staff_fte_per_server", "Staff", unit="FTE per server",
+       default="staff_fte_per_server"),
+    _f("on_prem.staff_cost_per_year", "Cost of one FTE", unit="money/year",
+       default="staff_cost_per_year"),
+    _f("on_prem.spare_rate", "Spares", unit="% of price a year", scale="pct", default="spare_rate"),
+    _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),
+    _f("on_prem.residual_rate", "Value kept each year", term="residual value",
+       unit="%", scale="pct",
+       default="residual_rate"),
+    _f("on_prem.lead_time_months", "Lead time", term="lead time",
+       unit="months", default="lead_time_months"),
+    _f("on_prem.utilisation_ceiling", "Most use of an own server", term="utilisation",
+       unit="%", scale="pct",
+       default="utilisation_ceiling"),
+)  # fmt: skip
+
+FINANCE = (
+    _f("finance.discount_rate_per_year", "Discount rate", term="present value",
+       unit="% a year", scale="pct",
+       default="discount_rate_per_year"),
+    _f("finance.cloud_price_trend_per_year", "Cloud price trend", unit="% a year", scale="pct",
+       default="cloud_price_trend_per_year"),
+    _f("finance.electricity_trend_per_year", "Electricity trend", unit="% a year", scale="pct",
+       default="electricity_trend_per_year"),
+    _f("finance.depreciation", "Depreciation", kind="choice", choices="depreciations"),
+    _f("finance.tax_rate", "Tax rate", unit="%", scale="pct", default="tax_rate"),
+    _f("data.storage_gib", "Data kept in the cloud", unit="GiB", typical="0"),
+    _f("data.egress_gib_per_month", "Data out of the cloud", unit="GiB/month", typical="0"),
+    _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
+)  # fmt: skip
+
+CUSTOM_OFFER = (
+    _f("custom_offers.*.label", "Name", kind="text", typical="Private offer"),
+    _f("custom_offers.*.accelerator", "Accelerator", kind="text", typical="H100"),
+    _f("custom_offers.*.accelerator_count", "Accelerators", typical="8"),
+    _f("custom_offers.*.purchase_option", "Option", kind="choice", choices="purchase_options"),
+    _f("custom_offers.*.usd_per_hour", "Price", unit="USD/h", typical="55.04"),
+    _f("custom_offers.*.upfront_usd", "Upfront", unit="USD", typical="0"),
+    _f("custom_offers.*.term_months", "Term", unit="months", typical="12"),
+)
+
+ADJUSTMENT = (
+    _f("price_adjustments.*.provider", "Provider", kind="choice", choices="providers"),
+    _f("price_adjustments.*.family", "Family", kind="text", typical="p5"),
+    _f("price_adjustments.*.region", "Region", kind="text", typical="any"),
+    _f("price_adjustments.*.purchase_option", "Option", kind="choice", choices="purchase_options"),
+    _f("price_adjustments.*.multiplier", "Multiplier", unit="×", typical="0.85"),
+)
+
+PRICES = (
+    _f("use_catalog", "Catalog prices", kind="choice", choices="use_catalog"),
+    _f("inherits", "The team's prices and defaults", kind="choice", choices="inherits"),
+)
+
+RISK = (
+    _f("risk.samples", "Futures to try", typical="0", help="1,000 to 100,000; 0 leaves it out."),
+    _f("risk.seed", "Seed", typical="1", help="The same seed gives the same futures."),
+    _f("risk.demand_growth_sd", "Demand spread", unit="%", scale="pct", default="demand_growth_sd"),
+    _f("risk.price_sd", "Price spread", unit="%", scale="pct", default="price_sd"),
+    _f("risk.spot_interruptions_per_month", "Spot interruptions", unit="per month",
+       default="spot_interruptions_per_month"),
+    _f("risk.slip_months_sd", "Slipped deadlines", unit="months", default="slip_months_sd"),
+    _f("risk.spot_goodput", "Useful spot hours", term="goodput", unit="%", scale="pct",
+       default="spot_goodput"),
+    _f("risk.checkpoint_save_hours", "Saving a checkpoint", unit="h",
+       default="checkpoint_save_hours"),
+    _f("risk.restart_hours", "Restart after an interruption", unit="h", default="restart_hours"),
+    _f("risk.tail_weight", "Weight of the dearest tenth", typical="none",
+       help="Also plans with all futures in mind; 1 counts the dearest tenth as much as the mean."),
+    _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
+)  # fmt: skip
+
+ROWS: dict[str, tuple[Field, ...]] = {
+    "workload.runs": RUN,
+    "constraints.quotas": QUOTA,
+    "on_prem.servers": SERVER,
+    "on_prem.already_owned": OWNED,
+    "custom_offers": CUSTOM_OFFER,
+    "price_adjustments": ADJUSTMENT,
+}
+SINGLE = (*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *OWNING, *FINANCE, *PRICES, *RISK)
+ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
+
+KINDS: dict[str, str] = {
+    **request_kinds(),
+    **{field.path: field.kind for field in ALL},
+    "use_catalog": "flag",
+    "inherits": "flag",
+}
+"""Kind of value by path, for `planner.web.common.query_codec.read`: the form's own, else the
+    request's."""
+
+
+_LABELS = {field.path: field.label for field in ALL}
+
+
+def label_of(path: str) -> str:
+    """The form's word for a field of the request; the path itself where the form has none.
+
+    >>> label_of("horizon_months"), label_of("workload.runs.0.start"), label_of("colour")
+    ('Horizon', 'Start', 'colour')
+    """
+    pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))
+    return _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"), path)

@@ -1,0 +1,120 @@
+"""What every view of a team shares: signing in, the one team filter, refusals in words."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+
+from planner.models import Team
+from planner.models.team import TeamOwned
+from planner.services.teams.errors import StaleError, WrongStateError
+from planner.services.teams.permissions import VIEW, Need, require
+from planner.web.common.current_team import access_to, choose
+from planner.web.common.resume import sign_in_first
+from pricing.common.invalid_input import InvalidInput
+
+P = ParamSpec("P")
+T = TypeVar("T")
+Row = TypeVar("Row", bound=TeamOwned)
+NOT_FOUND = "There is nothing here that you may see."
+
+REFUSALS = (InvalidInput, WrongStateError, StaleError)
+
+
+def signed_in(
+    view: Callable[Concatenate[HttpRequest, P], HttpResponse],
+) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:
+    """A page for people with an account; others sign in first and lose nothing."""
+
+    @wraps(view)
+    def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+        if not request.user.is_authenticated:
+            return sign_in_first(request)
+        return view(request, *args, **kwargs)
+
+    return guarded
+
+
+TeamView = Callable[Concatenate[HttpRequest, Team, P], HttpResponse]
+
+
+def team_page(need: Need = VIEW) -> Callable[[TeamView[P]], Callable[..., HttpResponse]]:
+    """A page of the team that the address names; a foreign team is like one that is not there."""
+
+    def decorate(view: TeamView[P]) -> Callable[..., HttpResponse]:
+        @signed_in
+        @wraps(view)
+        def guarded(
+            request: HttpRequest, /, slug: str, *args: P.args, **kwargs: P.kwargs
+        ) -> HttpResponse:
+            team = team_at(request, slug)
+            require(access_to(request), team.pk, need)
+            return view(request, team, *args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def team_at(request: HttpRequest, slug: str) -> Team:
+    """The person's team of this slug, which becomes their current one."""
+    found = Team.objects.for_access(access_to(request)).filter(slug=slug).first()
+    if found is None:
+        raise Http404(NOT_FOUND)
+    team: Team = found
+    choose(request, team)
+    return team
+
+
+def own(request: HttpRequest, model: type[Row], pk: uuid.UUID, *related: str, **within: Any) -> Row:
+    """A row of the person's teams; a foreign one is like one that is not there."""
+    rows = model.objects.for_access(access_to(request)).filter(pk=pk, **within)
+    found: Row | None = rows.select_related(*related).first()
+    if found is None:
+        raise Http404(NOT_FOUND)
+    return found
+
+
+def attempt(request: HttpRequest, do: Callable[[], object], said: str) -> bool:
+    """Does it and says so, or says why not."""
+    try:
+        do()
+    except REFUSALS as refusal:
+        messages.error(request, sentence(refusal))
+        return False
+    messages.success(request, said)
+    return True
+
+
+def sentence(refusal: Exception) -> str:
+    """A refusal in words: every field with what is wrong with it."""
+    if isinstance(refusal, InvalidInput):
+        return "; ".join(str(one) for one in refusal.all())
+    return str(refusal)
+
+
+def sent(form: forms.Form, do: Callable[[dict[str, Any]], T]) -> T | None:
+    """What came of a valid form; None with the refusals beside their fields otherwise."""
+    if not form.is_valid():
+        return None
+    try:
+        return do(form.cleaned_data)
+    except InvalidInput as refusal:
+        for one in refusal.all():
+            refuse(form, one)
+    except (WrongStateError, StaleError) as refusal:
+        form.add_error(None, str(refusal))
+    return None
+
+
+def refuse(form: forms.Form, refusal: InvalidInput) -> None:
+    """Puts a refusal beside the field that it names, or above the form."""
+    names = (refusal.field, refusal.field.rpartition(".")[2])
+    field = next((name for name in names if name in form.fields), None)
+    form.add_error(field, refusal.message if field else str(refusal))

@@ -1,0 +1,198 @@
+"""The plan form: an address on the way in, boxes with words beside them on the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django import forms
+from django.http import QueryDict
+
+from planner.web.common import form_fields as f
+from planner.web.common.choices import choices_of, default_of
+from planner.web.common.plan_request import is_page_only
+from planner.web.common.sharing import PRICES
+from pricing.common.invalid_input import InvalidInput
+
+MAX_ROWS = 12
+"""Rows of one repeated group that the form shows; the API takes more."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """One field as the template draws it."""
+
+    field: f.Field
+    bound: forms.BoundField
+    error: str
+    default_text: str
+    default_source: str
+
+    @property
+    def wide(self) -> bool:
+        return self.field.kind in ("choices", "numbers", "words")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A repeated group: its rows, and how many the next press of 'add' shows."""
+
+    name: str
+    rows: tuple[tuple[Box, ...], ...]
+
+    @property
+    def more(self) -> int:
+        return min(len(self.rows) + 1, MAX_ROWS)
+
+    @property
+    def has_values(self) -> bool:
+        return any(box.bound.initial for row in self.rows for box in row)
+
+
+def _widget(field: f.Field, placeholder: str, invalid: bool) -> forms.Widget:
+    css = "form-select" if field.kind == "choice" else "form-control"
+    attrs: dict[str, Any] = {"class": css + (" is-invalid" if invalid else "")}
+    if placeholder and field.kind != "choice":
+        attrs["placeholder"] = placeholder
+    if field.kind == "choice":
+        return forms.Select(attrs=attrs)
+    if field.kind == "choices":
+        return forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"})
+    if field.kind == "numbers":
+        return forms.Textarea(attrs=attrs | {"rows": 2, "inputmode": "decimal"})
+    if field.kind == "month":
+        return forms.TextInput(attrs=attrs | {"placeholder": field.typical, "maxlength": 7})
+    if field.kind == "number":
+        attrs["inputmode"] = "decimal"
+    return forms.TextInput(attrs=attrs)
+
+
+def _form_field(field: f.Field, placeholder: str, invalid: bool) -> forms.Field:
+    widget = _widget(field, placeholder, invalid)
+    if field.kind == "choice":
+        return forms.ChoiceField(
+            choices=[("", "—"), *choices_of(field.choices)], required=False, widget=widget
+        )
+    if field.kind == "choices":
+        return forms.MultipleChoiceField(
+            choices=choices_of(field.choices), required=False, widget=widget
+        )
+    return forms.CharField(required=False, widget=widget)
+
+
+class PlanForm:
+    """All boxes of the plan form with what the address holds, and refusals beside them."""
+
+    def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
+        self.query = query
+        self.errors = {refusal.field: refusal.message for refusal in refusals}
+        self.currency = query.get("currency") or "USD"
+        self.kind = query.get("workload.kind") or "training"
+        self._form = forms.Form()
+        self._shown: set[str] = set()
+
+    def _values(self, field: f.Field) -> str | list[str]:
+        """What the address holds for the field, whichever unit its name was written with."""
+        for name in (field.name, field.path, *(f"{field.path}~{s}" for s in ("pct", "bn", "mn"))):
+            if name in self.query:
+                field_values = self.query.getlist(name)
+                return field_values if field.kind == "choices" else field_values[-1]
+        return ""
+
+    def _name(self, field: f.Field) -> str:
+        """The name in the address: its own unit, unless the address was written in another."""
+        others = (field.path, *(f"{field.path}~{suffix}" for suffix in ("pct", "bn", "mn", "tn")))
+        return next((name for name in others if name in self.query), field.name)
+
+    def box(self, field: f.Field) -> Box:
+        default = default_of(field.default, scale=field.scale) if field.default else None
+        placeholder = default.text if default else field.typical
+        error = self._error(field)
+        name = self._name(field)
+        form_field = _form_field(field, placeholder, bool(error))
+        form_field.label = field.label
+        form_field.initial = self._values(field)
+        self._form.fields[name] = form_field
+        self._describe(form_field, field, name, bool(error))
+        self._shown.add(field.path)
+        shown = replace(field, unit=self._unit(field, name))
+        source = default.source if default else ""
+        return Box(shown, self._form[name], error, placeholder if default else "", source)
+
+    def _unit(self, field: f.Field, name: str) -> str:
+        if field.scale and name == field.path:
+            return "as a fraction" if field.scale == "pct" else ""
+        return field.unit.replace("money", self.currency)
+
+    def _describe(self, form_field: forms.Field, field: f.Field, name: str, invalid: bool) -> None:
+        notes = []
+        if field.help or field.default:
+            notes.append(f"id_{name}_help")
+        if invalid:
+            notes.append(f"id_{name}_error")
+            form_field.widget.attrs["aria-invalid"] = "true"
+        if notes:
+            form_field.widget.attrs["aria-describedby"] = " ".join(notes)
+
+    def _error(self, field: f.Field) -> str:
+        below = f"{field.path}."
+        return next(
+            (m for path, m in self.errors.items() if path == field.path or path.startswith(below)),
+            "",
+        )
+
+    def boxes(self, group: str) -> list[Box]:
+        """The boxes of a group named as in `planner.web.common.form_fields`, in capitals there."""
+        return [self.box(field) for field in getattr(f, group.upper())]
+
+    def rows(self, name: str) -> Rows:
+        pattern = f.ROWS[name]
+        shown = tuple(
+            tuple(
+                self.box(replace(field, path=field.path.replace("*", str(i)))) for field in pattern
+            )
+            for i in range(self._row_count(name))
+        )
+        return Rows(name, shown)
+
+    def _row_count(self, name: str) -> int:
+        prefix = f"{name}."
+        used = [
+            int(key.removeprefix(prefix).split(".")[0])
+            for key in self.query
+            if key.startswith(prefix) and key.removeprefix(prefix).split(".")[0].isdigit()
+        ]
+        asked = self.query.get(f"rows.{name}", "")
+        wanted = int(asked) if asked.isdigit() else 0
+        return min(max([1, wanted, *(i + 1 for i in used)]), MAX_ROWS)
+
+    def other_errors(self) -> Iterator[tuple[str, str]]:
+        """Refusals whose box is not on the page: shown above the form."""
+        for path, message in self.errors.items():
+            if not any(path == shown or path.startswith(f"{shown}.") for shown in self._shown):
+                yield path, message
+
+    def hidden(self) -> list[tuple[str, str]]:
+        """What the address holds and no box shows, so that nothing is lost on sending."""
+        names = {name.partition("~")[0] for name in self._form.fields}
+        return [
+            (name, value)
+            for name, values in self.query.lists()
+            for value in values
+            if name.partition("~")[0] not in names
+            and name != "workload.kind"
+            and (name == PRICES or not is_page_only(name))
+        ]
+
+
+def errors_of(refusal: InvalidInput | None) -> tuple[InvalidInput, ...]:
+    return refusal.all() if refusal else ()
+
+
+def as_query(pairs: Iterable[tuple[str, str]] | Mapping[str, str]) -> QueryDict:
+    """Names and values as an address, repeated names kept."""
+    query = QueryDict(mutable=True)
+    for name, value in pairs.items() if isinstance(pairs, Mapping) else pairs:
+        query.appendlist(name, value)
+    return query

@@ -1,0 +1,133 @@
+"""The answer so far, beside the form: hours, memory and fit, demand by month, totals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.sizing.candidates.cpu import cpu_note
+from planner.sizing.estimate import Estimate, estimate
+from planner.sizing.runs.run_figures import figures
+from planner.web.answer.charts import months_of
+from planner.web.common.plan_request import Outcome
+from planner.web.common.query_codec import write
+from pricing.common.invalid_input import InvalidInput
+
+PICTURE_WIDTH, PICTURE_HEIGHT = 240, 60
+"""Size of the small picture of the demand, in its own units."""
+
+
+@dataclass(frozen=True)
+class DemandMonth:
+    """One month of the demand, and its bar in the small picture."""
+
+    label: str
+    hours: float
+    peak: float
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Live:
+    """What the panel shows; without an answer, what is still missing."""
+
+    refusals: tuple[InvalidInput, ...] = ()
+    answer: Mapping[str, Any] | None = None
+    months: tuple[DemandMonth, ...] = ()
+    low: float = 0.0
+    high: float = 0.0
+    """Hours of the whole plan, p10 and p90."""
+    memory_gib: float | None = None
+    min_accelerators: int | None = None
+    cpu_is_enough: bool = False
+    month_by_month: str = ""
+    """Address of the same plan with its hours given month by month."""
+    view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
+
+    @property
+    def hours(self) -> float:
+        return sum(month.hours for month in self.months)
+
+    @property
+    def highest(self) -> float:
+        return max((month.hours for month in self.months), default=0.0)
+
+
+def live_of(query: QueryDict, outcome: Outcome) -> Live:
+    answer = outcome.answer
+    if answer is None:
+        return Live(outcome.refusals)
+    months, spread = tuple(demand_months(answer)), answer["demand"]["range"]
+    hours = sum(month.hours for month in months)
+    return Live(
+        answer=answer,
+        months=months,
+        low=hours * float(spread["p10"]),
+        high=hours * float(spread["p90"]),
+        month_by_month=month_by_month(query, answer),
+        **_fit(outcome.request, answer["demand"]["accelerator"]),
+    )
+
+
+def demand_months(answer: Mapping[str, Any]) -> list[DemandMonth]:
+    """Hours and peak of each month; the tallest bar fills the picture."""
+    hours = answer["demand"]["hours_per_month"]
+    highest, step = max(hours, default=0) or 1, PICTURE_WIDTH / max(len(hours), 1)
+    bars = [round(PICTURE_HEIGHT * value / highest, 2) for value in hours]
+    return [
+        DemandMonth(
+            label=label,
+            hours=hours[i],
+            peak=answer["demand"]["peak_accelerators"][i],
+            x=round(i * step, 2),
+            y=PICTURE_HEIGHT - bars[i],
+            width=round(step * 0.8, 2),
+            height=bars[i],
+        )
+        for i, label in enumerate(months_of(answer))
+    ]
+
+
+def month_by_month(query: QueryDict, answer: Mapping[str, Any]) -> str:
+    """The plan with the hours that its runs give, to be changed one by one."""
+    demand = answer["demand"]
+    others = {name: None for name in query if name.startswith("workload.")}
+    given = {
+        "workload.kind": "accelerator_hours",
+        "workload.accelerator": demand["accelerator"],
+        "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand["hours_per_month"]),
+        "workload.peak_accelerators": f"{max(demand['peak_accelerators'], default=1):.0f}",
+        "start": answer["start"],
+        "edit": "1",
+    }
+    return write(query, **(others | given))
+
+
+def estimate_of(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
+    """The sizing of a request's workload; fields of costing alone are left out."""
+    asked: dict[str, object] = {"workload": request["workload"]}
+    if accelerator:
+        asked["accelerator"] = accelerator
+    return estimate(asked)
+
+
+def _fit(request: Mapping[str, Any], accelerator: str) -> dict[str, Any]:
+    """Memory and fewest accelerators of a training, and whether a CPU would do."""
+    if request["workload"].get("kind") != "training":
+        return {}
+    try:
+        found = estimate_of(request, accelerator)
+    except InvalidInput:
+        return {}
+    sized = figures(found.size)
+    return {
+        "memory_gib": sized["memory_per_accelerator_gib"],
+        "min_accelerators": sized["min_accelerators"],
+        "cpu_is_enough": bool(cpu_note(found.workload, found.runs)["is_enough"]),
+    }

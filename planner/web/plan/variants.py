@@ -1,0 +1,183 @@
+"""Up to four variants of a plan side by side: totals, differences, and what was changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import accumulate
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.contract.labels import SCENARIO_TITLES
+from planner.models import Team
+from planner.web.answer.charts import months_of, spent_by_month
+from planner.web.common.chart import Chart, Series
+from planner.web.common.form_fields import label_of
+from planner.web.common.plan_request import Outcome, outcome_of
+from planner.web.common.query_codec import flatten
+
+NAMES = ("a", "b", "c", "d")
+"""Names of the variants in the address of the page, each holding the address of a plan."""
+MOST = len(NAMES)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One plan with its answer, or why there is none."""
+
+    name: str
+    address: str
+    title: str
+    outcome: Outcome
+
+    @property
+    def answer(self) -> Mapping[str, Any] | None:
+        return self.outcome.answer
+
+    @property
+    def best(self) -> Mapping[str, Any] | None:
+        """The advised scenario."""
+        if self.answer is None:
+            return None
+        key = self.answer["recommendation"]["scenario"]
+        return next((one for one in self.answer["scenarios"] if one["key"] == key), None)
+
+    @property
+    def headline(self) -> str:
+        if self.answer is None:
+            return "; ".join(str(refusal) for refusal in self.outcome.refusals) or "No workload yet"
+        return next(iter(self.answer["recommendation"]["because"]), "Nothing fits.")
+
+    def total(self, key: str) -> Decimal | None:
+        found = next((s for s in (self.answer or {}).get("scenarios", []) if s["key"] == key), None)
+        return Decimal(found["total_cost"]) if found and found["feasible"] else None
+
+    @property
+    def hours(self) -> float | None:
+        return sum(self.answer["demand"]["hours_per_month"]) if self.answer else None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A total, and what it differs by from the first variant."""
+
+    total: Decimal | None
+    difference: Decimal | None
+    currency: str
+
+
+@dataclass(frozen=True)
+class ChangedField:
+    """A field that the variants give differently."""
+
+    label: str
+    values: tuple[str, ...]
+
+
+def variants_of(addresses: Sequence[str], team: Team | None) -> list[Variant]:
+    """Each address answered; sensitivity and risk left out, which no column shows."""
+    found = []
+    for name, address in zip(NAMES, addresses, strict=False):
+        query = QueryDict(address)
+        outcome = outcome_of(query, team, in_short=True)
+        title = str(outcome.request.get("name") or "Plan")
+        found.append(Variant(name, address, f"{name.upper()} · {title}", outcome))
+    return found
+
+
+def total_rows(variants: Sequence[Variant]) -> list[tuple[str, list[Cell]]]:
+    """The advised total, then that of each scenario, in every variant."""
+    advised = [Decimal(one.best["total_cost"]) if one.best else None for one in variants]
+    rows = [("As advised", _cells(variants, advised))]
+    for key, title in SCENARIO_TITLES.items():
+        rows.append((title, _cells(variants, [one.total(key) for one in variants])))
+    return rows
+
+
+def _cells(variants: Sequence[Variant], totals: Sequence[Decimal | None]) -> list[Cell]:
+    currencies = [one.answer["currency"] if one.answer else "" for one in variants]
+    cells = []
+    for i, (total, currency) in enumerate(zip(totals, currencies, strict=True)):
+        first = totals[0] if i and currency == currencies[0] else None
+        difference = total - first if total is not None and first is not None else None
+        cells.append(Cell(total, difference, currency))
+    return cells
+
+
+def changed_fields(variants: Sequence[Variant]) -> list[ChangedField]:
+    """Fields of the requests that are not the same in all variants."""
+    given: list[dict[str, str]] = []
+    for one in variants:
+        values: dict[str, list[str]] = defaultdict(list)
+        for path, value in flatten(one.outcome.request):
+            values[path].append(value)
+        given.append({path: ", ".join(texts) for path, texts in values.items()})
+    paths = dict.fromkeys(path for values in given for path in values)
+    return [
+        ChangedField(label_of(path), tuple(values.get(path, "") for values in given))
+        for path in paths
+        if path != "name" and len({values.get(path) for values in given}) > 1
+    ]
+
+
+def charts_of(variants: Sequence[Variant]) -> list[Chart]:
+    """The advised plans over time, and what each is spent on; none where currencies differ."""
+    answered = [one for one in variants if one.answer and one.best]
+    currencies = {one.answer["currency"] for one in answered if one.answer}
+    if len(answered) < 2 or len(currencies) != 1:
+        return []
+    currency = currencies.pop()
+    return [_over_time(answered, currency), _by_category(answered, currency)]
+
+
+def _over_time(variants: Sequence[Variant], currency: str) -> Chart:
+    longest = max((one.answer or {} for one in variants), key=lambda a: a["horizon_months"])
+    labels = [*months_of(longest), "end"]
+    series = [
+        Series(one.title, _cumulative(one, labels), _ROLES[one.name])
+        for one in variants
+        if one.best and one.answer
+    ]
+    return Chart(
+        key="variants",
+        title="What has each variant cost by when?",
+        kind="line",
+        x_label="month",
+        y_label=f"spent so far, {currency}",
+        x=labels,
+        series=series,
+        summary="The advised plan of each variant, month by month.",
+    )
+
+
+_ROLES = {"a": "committed", "b": "on_demand", "c": "owned", "d": "spot"}
+
+
+def _cumulative(one: Variant, labels: Sequence[str]) -> list[float | None]:
+    if one.answer is None or one.best is None:
+        return []
+    own = [*months_of(one.answer), "end"]
+    spent = accumulate(spent_by_month(one.best, len(own) - 1))
+    totals: dict[str, float] = dict(zip(own, map(float, spent), strict=True))
+    return [totals.get(label) for label in labels]
+
+
+def _by_category(variants: Sequence[Variant], currency: str) -> Chart:
+    sums = [(one.best or {}).get("cost_by_category", {}) for one in variants]
+    categories = dict.fromkeys(name for costs in sums for name in costs)
+    return Chart(
+        key="variants-categories",
+        title="What is the money spent on?",
+        kind="hbar",
+        x_label="variant",
+        y_label=f"total, {currency}",
+        x=[one.title for one in variants],
+        series=[
+            Series(name.replace("_", " "), [float(costs.get(name) or 0) for costs in sums], name)
+            for name in categories
+        ],
+        summary="Cost by category of the advised plan of each variant.",
+    )

@@ -1,0 +1,156 @@
+"""A team's plans as pages show them: side by side, against what was paid, since they were made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from planner.contract.labels import SCENARIO_TITLES
+from planner.models import Project, SavedComparison, Scenario, Team
+from planner.services.actuals.actuals import CAUSES, Variance
+from planner.services.projects.comparisons import answer
+from planner.services.projects.projects import compose
+from planner.services.projects.reprice import Repriced
+from planner.web.common.chart import Chart, Series
+from planner.web.common.view_helpers import sentence
+from planner.web.plan.forms import as_query
+from planner.web.team.plan_links import typed
+from pricing.common.invalid_input import InvalidInput
+
+MOST_COMPARED = 4
+CAUSE_WORDS = {
+    "price": "dearer or cheaper hours",
+    "usage": "more or fewer hours",
+    "unplanned": "nothing was planned",
+    "other": "cannot be told",
+}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A variant of a project with its answer, or why there is none."""
+
+    title: str
+    plan_address: str
+    answer: Mapping[str, Any] | None = None
+    refusal: str = ""
+
+    @property
+    def best(self) -> Mapping[str, Any] | None:
+        return scenario_of(self.answer, self.key) if self.answer else None
+
+    @property
+    def key(self) -> str:
+        chosen = self.answer["recommendation"]["scenario"] if self.answer else None
+        return str(chosen or "")
+
+    @property
+    def headline(self) -> str:
+        because = self.answer["recommendation"]["because"] if self.answer else []
+        return str(because[0]) if because else "Nothing fits."
+
+    def total(self, key: str) -> str | None:
+        found = scenario_of(self.answer, key) if self.answer else None
+        return found["total_cost"] if found and found["feasible"] else None
+
+
+def scenario_of(answer: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    return next((s for s in answer["scenarios"] if s["key"] == key), None)
+
+
+def address_of(request: Mapping[str, Any]) -> str:
+    """The plan page's address of a request."""
+    return as_query(typed(request)).urlencode()
+
+
+def column(project: Project, scenario: Scenario | None, team: Team) -> Column:
+    """The answer of a project or of one of its scenarios at today's prices."""
+    request = compose(project, scenario)
+    title = scenario.name if scenario else project.name
+    here = address_of(request)
+    if not request.get("workload"):
+        return Column(title, here, refusal="No workload yet: plan it, then save it here.")
+    try:
+        return Column(title, here, answer(request, team).answer)
+    except InvalidInput as refusal:
+        return Column(title, here, refusal=sentence(refusal))
+
+
+def totals(columns: list[Column]) -> list[dict[str, Any]]:
+    """One row for each way of buying, with the total of every column."""
+    return [
+        {
+            "title": title,
+            "cells": [
+                {
+                    "total": one.total(key),
+                    "currency": one.answer["currency"] if one.answer else "",
+                    "best": one.key == key,
+                }
+                for one in columns
+            ],
+        }
+        for key, title in SCENARIO_TITLES.items()
+    ]
+
+
+def spend_chart(found: Variance) -> Chart | None:
+    """Plan and actual of each month with an upload."""
+    rows = found.as_dict()["months"]
+    if not rows:
+        return None
+    total = found.as_dict()["total"]
+    difference = Decimal(total["difference"])
+    words = "more" if difference >= 0 else "less"
+    months = f"{len(rows)} month{'s' if len(rows) > 1 else ''}"
+    return Chart(
+        key="spend",
+        title="Do we spend what we planned?",
+        kind="bar",
+        x_label="month",
+        y_label=found.currency,
+        x=[row["month"] for row in rows],
+        series=[
+            Series("Actual", [float(row["actual"]) for row in rows], "committed"),
+            Series("Plan", [float(row["planned"]) for row in rows], "demand", dashed=True),
+        ],
+        summary=f"In {months} {abs(difference):,.0f} {found.currency} {words} than "
+        "planned was paid.",
+    )
+
+
+def causes_of(total: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What makes up a difference between plan and actual, in words."""
+    return [(CAUSE_WORDS[name], total["causes"][name]) for name in CAUSES]
+
+
+@dataclass(frozen=True)
+class MovedOffer:
+    """An offer of a plan whose price is another one today; `after` is None where it is gone."""
+
+    label: str
+    currency: str
+    before: str
+    after: str | None
+
+
+def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]:
+    return [_moved(saved.answer["offers"], row) for row in repriced.prices_moved]
+
+
+def _moved(offers: Mapping[str, Any], row: Mapping[str, Any]) -> MovedOffer:
+    offer = offers.get(row["offer_id"], {})
+    place = offer.get("zone") or offer.get("region") or ""
+    label = f"{offer['label']} {place}".strip() if offer else row["offer_id"]
+    currency = offer.get("native_currency") or "USD"
+    return MovedOffer(label, currency, row["before"], row["after"])
+
+
+def difference_rows(repriced: Repriced) -> list[dict[str, Any]]:
+    """Totals before and after by way of buying, the difference by cause."""
+    return [
+        {"title": SCENARIO_TITLES.get(row["scenario"], row["scenario"]), **row["total_cost"]}
+        for row in repriced.difference
+    ]

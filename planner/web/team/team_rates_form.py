@@ -1,0 +1,62 @@
+"""The team's prices and default assumptions in the boxes of the plan form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django.http import QueryDict
+
+from planner.models import Team
+from planner.web.common import query_codec
+from planner.web.common.form_fields import KINDS
+from planner.web.plan.forms import PlanForm, as_query
+from planner.web.team.plan_links import typed
+from pricing.common.invalid_input import InvalidInput
+
+SECTIONS = ("on_prem", "finance", "data")
+LISTS = ("price_adjustments", "custom_offers")
+_PREFIX = "defaults."
+
+
+def query_of(team: Team) -> QueryDict:
+    """What the team has set, as the form holds it."""
+    values = {
+        **team.defaults,
+        "price_adjustments": team.price_adjustments,
+        "custom_offers": team.custom_offers,
+    }
+    return as_query(typed(values))
+
+
+def changes_of(query: QueryDict) -> dict[str, Any]:
+    """The settings that the form asks for; what was emptied is gone."""
+    given = query_codec.read(query, KINDS, lambda path: path.partition(".")[0] not in _OURS)
+    lists = {name: given.get(name, []) for name in LISTS}
+    return {**lists, "defaults": {name: given[name] for name in SECTIONS if name in given}}
+
+
+_OURS = frozenset((*SECTIONS, *LISTS))
+
+
+def boxes_of(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
+    """The form's boxes with what was typed and what was refused."""
+    form = PlanForm(query, [_renamed(refusal) for refusal in refusals])
+    return {
+        "form": form,
+        "owning": form.boxes("owning"),
+        "finance": form.boxes("finance"),
+        "offers": form.rows("custom_offers"),
+        "adjustments": form.rows("price_adjustments"),
+        "others": list(form.other_errors()),
+    }
+
+
+def _renamed(refusal: InvalidInput) -> InvalidInput:
+    """Defaults are checked under a name of their own; the boxes carry the request's."""
+    return InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
+
+
+def wants_another_row(query: Mapping[str, Any]) -> bool:
+    """Whether the button 'Add another' was pressed instead of saving."""
+    return any(name.startswith("rows.") for name in query)

@@ -1,0 +1,335 @@
+"""What every REST view shares: problem details, guarded JSON, strict queries, pages, ETags.
+
+Both apps' API views stand on it. Errors are RFC 9457 problem details whose `errors` name each
+field; `InvalidInput` from the pure core becomes 400 here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.http import Http404
+from rest_framework import exceptions, serializers
+from rest_framework.pagination import Cursor, CursorPagination
+from rest_framework.parsers import JSONParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from pricing.common import strict_json
+from pricing.common.invalid_input import InvalidInput
+
+PROBLEM_JSON = "application/problem+json"
+MAX_JSON_DEPTH = 24
+"""Levels of nesting a body may have; the deepest request of the contract has 6."""
+
+
+class PayloadTooLarge(exceptions.APIException):
+    status_code = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+
+    def __init__(self, limit_bytes: int) -> None:
+        super().__init__(f"The body is larger than {limit_bytes:,} bytes; send it in parts.")
+
+
+class Conflict(exceptions.APIException):
+    status_code = HTTPStatus.CONFLICT
+
+
+class PreconditionFailed(exceptions.APIException):
+    status_code = HTTPStatus.PRECONDITION_FAILED
+    default_detail = "It was changed since you read it; read it again and repeat your change."
+
+
+# Errors -----------------------------------------------------------------------------------
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
+    """Every refusal as problem details; None (an ordinary 500) for what is a bug of ours."""
+    if isinstance(exc, InvalidInput):
+        errors = [{"field": e.field, "message": e.message} for e in exc.all()]
+        return problem(HTTPStatus.BAD_REQUEST, "The request cannot be used.", errors)
+    # rest_framework.views loads the classes that settings name, this module's among them.
+    from rest_framework.views import exception_handler as drf_exception_handler
+
+    response = drf_exception_handler(exc, context)
+    if response is None:
+        return None
+    status = HTTPStatus(response.status_code)
+    answer = problem(status, *_explain(exc, status))
+    for name in ("WWW-Authenticate", "Retry-After", "Allow"):
+        if response.has_header(name):
+            answer[name] = response[name]
+    return answer
+
+
+def problem(
+    status: int, detail: str, errors: Iterable[Mapping[str, str]] = (), **more: object
+) -> Response:
+    """A problem-details answer: `problem(409, "The key was used for another body.")`."""
+    body = problem_body(status, detail, errors) | more
+    return Response(body, status=status, content_type=PROBLEM_JSON)
+
+
+def problem_body(
+    status: int, detail: str, errors: Iterable[Mapping[str, str]] = ()
+) -> dict[str, object]:
+    return {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": int(status),
+        "detail": detail,
+        "errors": list(errors),
+    }
+
+
+def _explain(exc: Exception, status: HTTPStatus) -> tuple[str, list[dict[str, str]]]:
+    if status == HTTPStatus.NOT_FOUND or isinstance(exc, Http404):
+        return "There is nothing here that you may see.", []
+    if isinstance(exc, exceptions.ValidationError):
+        return "The request cannot be used.", list(_flatten(exc.detail, ""))
+    detail = getattr(exc, "detail", "") or status.phrase
+    return str(detail), []
+
+
+def _flatten(detail: object, field: str) -> Iterator[dict[str, str]]:
+    """DRF's nested error lists as one list of dotted fields: `servers.2.unit_price`."""
+    if isinstance(detail, Mapping):
+        for key, value in detail.items():
+            own = "" if key == "non_field_errors" else str(key)
+            yield from _flatten(value, ".".join(p for p in (field, own) if p))
+    elif isinstance(detail, list) and any(isinstance(item, Mapping) for item in detail):
+        for index, item in enumerate(detail):
+            yield from _flatten(item, f"{field}.{index}" if field else str(index))
+    elif isinstance(detail, list):
+        for item in detail:
+            yield from _flatten(item, field)
+    else:
+        yield {"field": field, "message": str(detail)}
+
+
+class ProblemErrorSerializer(serializers.Serializer[Any]):
+    field = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class ProblemSerializer(serializers.Serializer[Any]):
+    """RFC 9457 problem details; `errors` names each field that was refused."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    detail = serializers.CharField(allow_blank=True)
+    errors = ProblemErrorSerializer(many=True)  # type: ignore[assignment]
+
+
+# Bodies -----------------------------------------------------------------------------------
+
+
+class GuardedJSONParser(JSONParser):
+    """JSON of a bounded size and depth, with text that every database can hold."""
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
+        raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
+        try:
+            value = strict_json.loads(raw.decode("utf-8"))
+        except RecursionError:
+            raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels") from None
+        except ValueError as error:
+            raise exceptions.ParseError(f"The body is not JSON: {error}") from None
+        _check_json(value)
+        return value
+
+
+def read_body(stream: Any, parser_context: Any, limit_bytes: int) -> bytes:
+    """The body, refused before it is read when it says it is larger than the limit."""
+    request = (parser_context or {}).get("request")
+    check_length(request, limit_bytes)
+    raw: bytes = stream.read(limit_bytes + 1)
+    if len(raw) > limit_bytes:
+        raise PayloadTooLarge(limit_bytes)
+    return raw
+
+
+def check_length(request: Any, limit_bytes: int) -> None:
+    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH") or "0")
+    if declared.isdecimal() and int(declared) > limit_bytes:
+        raise PayloadTooLarge(limit_bytes)
+    encoding = getattr(request, "META", {}).get("HTTP_CONTENT_ENCODING", "identity")
+    if encoding.strip().lower() not in ("", "identity"):
+        raise exceptions.UnsupportedMediaType(
+            encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
+        )
+
+
+def _check_json(value: object) -> None:
+    """Refuses nesting beyond MAX_JSON_DEPTH, NUL characters and lone surrogates anywhere."""
+    level = [value]
+    for _ in range(MAX_JSON_DEPTH + 1):
+        below: list[object] = []
+        for item in level:
+            if isinstance(item, str):
+                check_text("", item)
+            elif isinstance(item, dict):
+                below.extend(item.keys())
+                below.extend(item.values())
+            elif isinstance(item, list):
+                below.extend(item)
+        if not below:
+            return
+        level = below
+    raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels")
+
+
+def check_text(field: str, value: str) -> str:
+    """`value`, unless it holds what no database text can: NUL or half a surrogate pair."""
+    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
+        raise InvalidInput(field, "holds a NUL or an incomplete surrogate pair; remove it")
+    return value
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses by name each field that it does not know."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            writable = [name for name, f in self.fields.items() if not f.read_only]
+            refuse_unknown(data, writable)
+        return super().to_internal_value(data)
+
+
+def refuse_unknown(data: Iterable[object], allowed: Collection[str]) -> None:
+    unknown = [str(name) for name in data if name not in allowed]
+    if unknown:
+        known = ", ".join(sorted(allowed)) or "none"
+        refusals = [InvalidInput(n[:100], f"unknown field; allowed are {known}") for n in unknown]
+        raise InvalidInput(refusals[0].field, refusals[0].message, tuple(refusals[1:]))
+
+
+# Queries ----------------------------------------------------------------------------------
+
+PAGE_PARAMETERS = ("cursor", "page_size")
+
+
+class Query:
+    """Strict reader of the query string: an unknown name or a bad value is refused by name.
+
+    `Query(request, "provider", "sold_now").words("provider")`
+    """
+
+    def __init__(self, request: Request, *allowed: str) -> None:
+        self._values = request.query_params
+        refuse_unknown(self._values, (*allowed, *PAGE_PARAMETERS))
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """All values given, repeated or separated by commas; () when absent."""
+        texts = [check_text(name, text) for text in self._values.getlist(name)]
+        words = tuple(word.strip() for text in texts for word in text.split(","))
+        if any(not word for word in words):
+            raise InvalidInput(name, "is empty; leave it out or give a value")
+        return words
+
+    def text(self, name: str) -> str | None:
+        values = self._values.getlist(name)
+        if not values:
+            return None
+        if len(values) > 1:
+            raise InvalidInput(name, f"was given {len(values)} times; give it once")
+        value = check_text(name, values[0]).strip()
+        if not value:
+            raise InvalidInput(name, "is empty; leave it out or give a value")
+        return value
+
+    def choice(self, name: str, allowed: Collection[str]) -> str | None:
+        value = self.text(name)
+        if value is not None and value not in allowed:
+            raise InvalidInput(name, f"{value[:60]!r} is unknown; allowed are {', '.join(allowed)}")
+        return value
+
+    def flag(self, name: str) -> bool | None:
+        value = self.choice(name, ("true", "false"))
+        return None if value is None else value == "true"
+
+    def number(self, name: str, least: float, most: float) -> float | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            raise InvalidInput(name, f"{value[:60]!r} is not a number") from None
+        if not least <= number <= most:
+            raise InvalidInput(name, f"{value[:60]} is outside {least:g} to {most:g}")
+        return number
+
+    def whole(self, name: str, least: int, most: int) -> int | None:
+        number = self.number(name, least, most)
+        if number is not None and number != int(number):
+            raise InvalidInput(name, f"{number:g} is not a whole number")
+        return None if number is None else int(number)
+
+    def date(self, name: str) -> dt.date | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        try:
+            return dt.date.fromisoformat(value)
+        except ValueError:
+            raise InvalidInput(name, f"{value[:60]!r} is not a date like 2026-11-20") from None
+
+
+class CursorPages(CursorPagination):
+    """Opaque cursors over a stable order; a view sets `ordering`, ending in a unique column."""
+
+    page_size = 50
+    max_page_size = 500
+    page_size_query_param = "page_size"
+    ordering = "-pk"
+
+    def get_page_size(self, request: Request) -> int:
+        given = request.query_params.get("page_size")
+        if given is None:
+            return self.page_size
+        size = int(given) if given.isascii() and given.isdecimal() and len(given) < 6 else 0
+        if not 1 <= size <= self.max_page_size:
+            raise InvalidInput("page_size", f"{given[:60]!r} is not 1 to {self.max_page_size}")
+        return size
+
+    def decode_cursor(self, request: Request) -> Cursor | None:
+        try:
+            return super().decode_cursor(request)
+        except (exceptions.NotFound, ValueError):
+            raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
+
+
+# Conditional requests ---------------------------------------------------------------------
+
+
+def etag_of(*parts: object) -> str:
+    """A strong ETag of what the answer depends on: `etag_of("offers", revisions)`."""
+    text = "\x1f".join(str(part) for part in parts)
+    return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
+
+
+def is_not_modified(request: Request, etag: str) -> bool:
+    """Whether If-None-Match already names `etag`: answer `not_modified(etag)` then."""
+    return _names(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
+
+
+def not_modified(etag: str) -> Response:
+    return Response(status=HTTPStatus.NOT_MODIFIED, headers={"ETag": etag})
+
+
+def check_if_match(request: Request, etag: str) -> None:
+    """Refuses a stale edit: If-Match, when given, must name the current ETag."""
+    given = request.META.get("HTTP_IF_MATCH")
+    if given is not None and not _names(given, etag):
+        raise PreconditionFailed
+
+
+def _names(header: str, etag: str) -> bool:
+    tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
+    return "*" in tags or etag in tags

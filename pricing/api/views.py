@@ -1,0 +1,318 @@
+"""The market over HTTP: offers, their history, and where every figure comes from. Read only.
+
+Answers carry an ETag that changes with the published revisions alone, so that a client asks
+again at no cost. Views parse, ask and render; they decide nothing about money.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import asdict
+from functools import lru_cache
+from typing import Any
+
+from django.http import Http404, HttpResponse
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
+from rest_framework.renderers import JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+from rest_framework.views import APIView
+
+from pricing import catalog, models
+from pricing.api import schema
+from pricing.api.offer_json import catalog_json, dated_price_json, offer_json, text
+from pricing.api.rest import CursorPages, Query, etag_of, is_not_modified, not_modified
+from pricing.api.schema import parameter
+from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
+from pricing.market.offers import PurchaseOption
+from pricing.offer_search import (
+    ORDERINGS,
+    OfferSearch,
+    Place,
+    catalog_for,
+    from_cursor,
+    slugs,
+    to_cursor,
+)
+from pricing.storage import reference
+
+_FILTERS = (
+    *("provider", "region", "geography", "accelerator", "purchase_option", "instance_type"),
+    *("min_accelerators", "accelerator_count", "min_accelerator_memory_gib"),
+    *("sold_now", "as_of", "ordering"),
+)
+_MOST_ACCELERATORS = 100_000
+_MOST_GIB = 1_000_000
+
+
+class OffersView(APIView):
+    @extend_schema(
+        operation_id="offers_list",
+        parameters=schema.OFFER_FILTERS,
+        responses=schema.OffersSerializer,
+    )
+    def get(self, request: Request) -> HttpResponse:
+        """Offers that meet every filter, the cheapest first."""
+        search = offer_search(Query(request, *_FILTERS))
+        size = CursorPages().get_page_size(request)
+        given = request.query_params.get("cursor")
+        place = from_cursor(search, given) if given is not None else None
+        today = timezone.now().date()
+        now = catalog.version()
+        etag = etag_of("offers", now, search.key, size, given, today)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        is_kept = size <= CursorPages.page_size and search.as_of is None
+        page = _kept_page if is_kept else _page
+        more, content = page(search, place, size, today, now)
+        link = json.dumps(_link(request, more) if more else None).encode()
+        body = b'{"next":' + link + b"," + content.removeprefix(b"{")
+        headers = {"ETag": etag, "Cache-Control": "no-cache"}
+        return HttpResponse(body, content_type="application/json", headers=headers)
+
+
+def _page(
+    search: OfferSearch, place: Place | None, size: int, today: dt.date, now: catalog.State
+) -> tuple[str | None, bytes]:
+    """(cursor of the next page, this one's JSON); both change with `now` and `today` alone."""
+    known = catalog_for(search, place, now)
+    search.refuse_unknown(known)
+    start = place.start if place else 0
+    rows, count = search.page(known.offers, start, size)
+    revision_of = {info.provider: info.revision for info in known.revisions}
+    more = to_cursor(search, start + size, known) if start + size < count else None
+    content = {
+        "count": count,
+        "catalog": [catalog_json(info, today) for info in known.revisions],
+        "results": [offer_json(known, int(row), revision_of) for row in rows],
+    }
+    return more, JSONRenderer().render(content)
+
+
+_kept_page = lru_cache(maxsize=256)(_page)
+"""What many clients ask for again and again is put together once."""
+
+
+def offer_search(query: Query) -> OfferSearch:
+    """The search that a query string asks for; `InvalidInput` names what it cannot be."""
+    options = query.words("purchase_option")
+    allowed = tuple(option.value for option in PurchaseOption)
+    for option in options:
+        if option not in allowed:
+            message = f"{option[:60]!r} is unknown; allowed are {', '.join(allowed)}"
+            raise InvalidInput("purchase_option", message)
+    return OfferSearch(
+        provider=query.words("provider"),
+        region=query.words("region"),
+        geography=query.words("geography"),
+        accelerator=slugs(query.words("accelerator")),
+        purchase_option=options,
+        instance_type=query.words("instance_type"),
+        min_accelerators=query.number("min_accelerators", 0, _MOST_ACCELERATORS),
+        accelerator_count=query.number("accelerator_count", 0, _MOST_ACCELERATORS),
+        min_accelerator_memory_gib=query.number("min_accelerator_memory_gib", 0, _MOST_GIB),
+        sold_now=query.flag("sold_now"),
+        as_of=query.date("as_of"),
+        ordering=query.choice("ordering", ORDERINGS) or ORDERINGS[0],
+    )
+
+
+def _link(request: Request, cursor: str) -> str:
+    query = request.query_params.copy()
+    query["cursor"] = cursor
+    return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
+
+
+class PriceHistoryView(APIView):
+    @extend_schema(
+        operation_id="price_history",
+        parameters=[parameter("offer_id", "`id` of an offer.", required=True)],
+        responses=schema.PriceHistorySerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """What one offer has cost over time."""
+        offer_id = Query(request, "offer_id").text("offer_id")
+        if offer_id is None:
+            raise InvalidInput("offer_id", "is missing; give the id of an offer")
+        etag = etag_of("price-history", catalog.version(), offer_id)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        prices = [dated_price_json(price) for price in catalog.price_history(offer_id)]
+        if not prices:
+            raise Http404
+        return Response({"offer_id": offer_id, "results": prices}, headers={"ETag": etag})
+
+
+class AcceleratorsView(APIView):
+    @extend_schema(
+        operation_id="accelerators_list",
+        parameters=[parameter("vendor"), parameter("retired", "", OpenApiTypes.BOOL)],
+        responses=schema.AcceleratorsSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Every accelerator with its datasheet values."""
+        query = Query(request, "vendor", "retired")
+        vendors = sorted({one.vendor for one in accelerators.all_accelerators()})
+        vendor, retired = query.choice("vendor", vendors), query.flag("retired")
+        rows = [
+            row
+            for row in _accelerator_rows().values()
+            if vendor in (None, row["vendor"]) and retired in (None, row["retired"])
+        ]
+        return _constant(request, {"results": rows}, "accelerators", vendor, retired)
+
+
+class AcceleratorView(APIView):
+    @extend_schema(responses=schema.AcceleratorSerializer)
+    def get(self, request: Request, name: str) -> Response:
+        """One accelerator, by slug or usual name."""
+        Query(request)
+        slug = accelerators.resolve(name).slug
+        return _constant(request, _accelerator_rows()[slug], "accelerator", slug)
+
+
+@lru_cache(maxsize=1)
+def _accelerator_rows() -> dict[str, dict[str, Any]]:
+    rows = {one.slug: asdict(one) for one in accelerators.all_accelerators()}
+    return {slug: {k: v for k, v in row.items() if k != "api_names"} for slug, row in rows.items()}
+
+
+@lru_cache(maxsize=1)
+def _accelerators_version() -> str:
+    return etag_of(_accelerator_rows())
+
+
+def _constant(request: Request, body: Any, *key: object) -> Response:
+    """An answer that changes only with the accelerators themselves."""
+    etag = etag_of(_accelerators_version(), *key)
+    if is_not_modified(request, etag):
+        return not_modified(etag)
+    return Response(body, headers={"ETag": etag})
+
+
+class _Rows(ListAPIView[Any]):
+    """A list in pages, the newest first, limited by `filters` (parameter → column)."""
+
+    pagination_class = CursorPages
+    filters: dict[str, str] = {}  # noqa: RUF012 - a constant of each subclass
+
+    def filter_queryset(self, queryset: Any) -> Any:
+        query = Query(self.request, *self.filters)
+        for name, column in self.filters.items():
+            value = query.text(name)
+            if value is not None:
+                queryset = queryset.filter(**{column: value})
+        return queryset
+
+
+class RevisionsView(_Rows):
+    queryset = models.Revision.objects.defer("dates")
+    serializer_class: type[BaseSerializer[Any]] = schema.RevisionSerializer
+    filters = {"provider": "provider"}  # noqa: RUF012
+
+    @extend_schema(operation_id="revisions_list", parameters=[parameter("provider")])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Published revisions: what changed in each, and what was not understood."""
+        return super().get(request, *args, **kwargs)
+
+
+class RevisionView(APIView):
+    @extend_schema(responses=schema.RevisionSerializer)
+    def get(self, request: Request, provider: str, number: int) -> Response:
+        """One revision of one provider."""
+        Query(request)
+        revision = models.Revision.objects.filter(provider=provider, number=number).first()
+        if revision is None:
+            raise Http404
+        etag = etag_of("revision", provider, number, revision.digest)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        return Response(schema.RevisionSerializer(revision).data, headers={"ETag": etag})
+
+
+class RefreshRunsView(_Rows):
+    queryset = models.RefreshRun.objects.select_related("revision")
+    serializer_class: type[BaseSerializer[Any]] = schema.RefreshRunSerializer
+    filters = {"provider": "provider", "outcome": "outcome"}  # noqa: RUF012
+
+    @extend_schema(
+        operation_id="refresh_runs_list",
+        parameters=[
+            parameter("provider"),
+            parameter("outcome", enum=models.RefreshRun.Outcome.values),
+        ],
+    )
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Every attempt to refresh, whatever came of it."""
+        Query(request, *self.filters).choice("outcome", models.RefreshRun.Outcome.values)
+        return super().get(request, *args, **kwargs)
+
+
+class FreshnessView(APIView):
+    @extend_schema(operation_id="freshness_list", responses=schema.FreshnessListSerializer)
+    def get(self, request: Request) -> Response:
+        """How old each provider's prices are, and what the last refresh did."""
+        Query(request)
+        rows = [asdict(entry) for entry in catalog.freshness()]
+        etag = etag_of("freshness", rows)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        return Response({"results": rows}, headers={"ETag": etag})
+
+
+class ExchangeRatesView(APIView):
+    @extend_schema(
+        operation_id="exchange_rates_list",
+        parameters=[
+            parameter("currency", "ISO 4217 code."),
+            parameter("on", "The last rate known on this day.", OpenApiTypes.DATE),
+        ],
+        responses=schema.ExchangeRatesSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Dated exchange rates, units of a currency per US dollar."""
+        query = Query(request, "currency", "on")
+        currency, day = query.text("currency"), query.date("on")
+        etag = etag_of("exchange-rates", catalog.version().reference, currency, day)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        rates = reference.exchange_rates()
+        if day is not None or currency == "USD":
+            wanted = [currency] if currency else rates.known_on(day)
+            rows = [rates.find(name, day) for name in wanted]
+        elif currency is not None:
+            rates.find(currency)
+            rows = list(rates.by_currency[currency])
+        else:
+            rows = [rate for dated in rates.by_currency.values() for rate in dated]
+        results = [asdict(rate) | {"units_per_usd": text(rate.units_per_usd)} for rate in rows]
+        return Response({"results": results}, headers={"ETag": etag})
+
+
+class RegionsView(APIView):
+    @extend_schema(
+        operation_id="regions_list",
+        parameters=[parameter("provider"), parameter("geography")],
+        responses=schema.RegionsSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """Where each provider's regions are and how clean their electricity is."""
+        query = Query(request, "provider", "geography")
+        found = reference.regions()
+        provider = query.choice("provider", sorted({name for name, _ in found}))
+        geography = query.choice("geography", sorted({r.geography for r in found.values()}))
+        rows = [
+            {"provider": name, "region": region, **asdict(place)}
+            for (name, region), place in found.items()
+            if provider in (None, name) and geography in (None, place.geography)
+        ]
+        etag = etag_of("regions", rows)
+        if is_not_modified(request, etag):
+            return not_modified(etag)
+        return Response({"results": rows}, headers={"ETag": etag})

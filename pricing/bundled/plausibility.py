@@ -1,0 +1,101 @@
+"""Prices that cannot be right beside the others: withheld with their reason. PURE.
+
+What publishing would withhold is withheld here already, so that the report of a build holds
+it, together with one doubt more: a machine with more cores and no less of anything else that is
+cheaper than a smaller one of its series.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from pricing.bundled.draft import Draft
+from pricing.bundled.row_audit import Account, Outcome
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.families import family_of
+from pricing.market.offers import Offer
+from pricing.publish.row_checks import ROUNDING, check_rows
+
+_NEVER = dt.date.min
+
+
+def newest_of_each(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Draft]]:
+    """One draft for each offer, the newest; and the older ones, which are history.
+
+    Of two with one date the one that may be proposed counts, then the first.
+    """
+    by_id: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        by_id[draft.offer.id].append(draft)
+    newest, older = [], []
+    for same in by_id.values():
+        ranked = sorted(same, key=_age_rank, reverse=True)
+        newest.append(ranked[0])
+        older += [replace(d, outcome=Outcome.OLDER, detail=d.offer.id) for d in ranked[1:]]
+    return newest, older
+
+
+def _age_rank(draft: Draft) -> tuple[dt.date, bool]:
+    return draft.offer.as_of or _NEVER, draft.outcome.is_sold
+
+
+def sound(drafts: Sequence[Draft], rates: ExchangeRates, account: Account) -> list[Draft]:
+    """The drafts that can be right; the others are told as suspicious."""
+    reasons = dict(_cheaper_than_a_smaller(draft.offer for draft in drafts))
+    for provider in sorted({draft.offer.provider for draft in drafts}):
+        offers = [d.offer for d in drafts if d.offer.provider == provider]
+        latest = max((o.as_of for o in offers if o.as_of), default=_NEVER)
+        _, withheld = check_rows(
+            offers, provider=provider, rates=rates, known_regions=frozenset(), latest=latest
+        )
+        reasons |= {row.offer_id: f"{row.reason}: {row.detail}" for row in withheld}
+    kept = []
+    for draft in drafts:
+        reason = reasons.get(draft.offer.id)
+        if reason is None:
+            kept.append(draft)
+        else:
+            account.tell(draft.row, Outcome.SUSPICIOUS, reason)
+    return kept
+
+
+def _cheaper_than_a_smaller(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
+    series: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        if offer.sold_now and offer.vcpus and not offer.purchase_option.is_interruptible:
+            series[_series(offer)].append(offer)
+    for sizes in series.values():
+        for offer in sizes:
+            smaller = next(
+                (other for other in sizes if _is_cheaper_though_bigger(offer, other)), None
+            )
+            if smaller is not None:
+                yield offer.id, f"cheaper than {smaller.instance_type}: {offer.id}"
+
+
+def _series(offer: Offer) -> tuple[object, ...]:
+    return (
+        family_of(offer.instance_type),
+        offer.region,
+        offer.purchase_option,
+        offer.term_months,
+        offer.payment_option,
+        offer.accelerator,
+        offer.accelerator_count,
+        offer.currency,
+    )
+
+
+def _is_cheaper_though_bigger(offer: Offer, other: Offer) -> bool:
+    """Of one accelerator count: more cores, no less memory as far as known, yet cheaper."""
+    more_cores = (offer.vcpus or 0) > (other.vcpus or 0)
+    less_memory = (
+        offer.memory_gib is not None
+        and other.memory_gib is not None
+        and offer.memory_gib < other.memory_gib
+    )
+    cheaper = offer.effective_price_per_hour * ROUNDING < other.effective_price_per_hour
+    return more_cores and not less_memory and cheaper

@@ -1,0 +1,32 @@
+"""The one error by which the pure core refuses what it was given.
+
+Every door translates it: the page puts the message beside the field, the API answers
+400 with the field's name, a command prints it and exits with status 2.
+"""
+
+from __future__ import annotations
+
+
+class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
+    """A value that cannot be used: `field` (dotted path), what is wrong, what is allowed.
+
+    >>> raise InvalidInput("horizon_months", "200 is more than 120; allowed are 1 to 120")
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: horizon_months: 200 is more than 120; allowed are
+        1 to 120
+    """
+
+    def __init__(self, field: str, message: str, others: tuple[InvalidInput, ...] = ()) -> None:
+        super().__init__(f"{field}: {message}" if field else message)
+        self.field = field
+        self.message = message
+        self.others = others
+
+    def all(self) -> tuple[InvalidInput, ...]:
+        """This refusal and those found together with it, in the order of the request."""
+        return (self, *self.others)
+
+    def under(self, prefix: str) -> InvalidInput:
+        """The same refusal with its field inside `prefix`: `tokens` → `workload.tokens`."""
+        field = f"{prefix}.{self.field}" if self.field else prefix
+        return InvalidInput(field, self.message, tuple(o.under(prefix) for o in self.others))

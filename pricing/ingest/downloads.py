@@ -1,0 +1,117 @@
+"""Big price files: fetched whole to disk first, so that a torn one is never parsed."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import tempfile
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, cast
+
+from pricing.ingest.endpoints import checked_endpoint, shown
+from pricing.ingest.http import Pages, raise_for_status
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError
+
+if TYPE_CHECKING:
+    import httpx
+
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP = {"Accept-Encoding": "gzip"}
+"""httpx would accept more, and what is kept as it comes must be readable as a file."""
+CHUNK_BYTES = 1 << 18
+
+
+class Download:
+    """A file at `url`, opened for reading bytes as a context manager.
+
+    It is fetched completely, as compressed as the server sends it, into an unnamed temporary
+    file; a torn transfer is fetched again. Recorded and replayed compressed.
+    """
+
+    def __init__(self, pages: Pages, name: str, url: str) -> None:
+        self.pages = pages
+        self.name = name
+        self.url = url
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> IO[bytes]:
+        if self.pages.replaying:
+            self._file = cast(IO[bytes], io.BytesIO(self.pages.get(self.name, self.url).body))
+        else:
+            self._file = self.pages.attempt(self.name, self._fetch)
+            self._record(self._file)
+        return _opened(self._file)
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def _fetch(self) -> IO[bytes]:
+        import httpx
+
+        checked_endpoint(self.pages.provider, "address", self.url)
+        file: IO[bytes] = tempfile.TemporaryFile(prefix="prices-")  # noqa: SIM115 - outlives this
+        try:
+            with self.pages.client(self.url).stream("GET", self.url, headers=_GZIP) as response:
+                self.pages.saw_date(response.headers.get("date"))
+                raise_for_status(self.pages.provider, self.url, response)
+                self._write(response, file)
+        except httpx.HTTPError as error:
+            file.close()
+            raise RetryableError(f"{shown(self.url)}: {type(error).__name__} {error}") from None
+        except BaseException:
+            file.close()
+            raise
+        file.seek(0)
+        return file
+
+    def _write(self, response: httpx.Response, file: IO[bytes]) -> None:
+        announced = int(response.headers.get("content-length") or 0)
+        done = 0
+        for chunk in response.iter_raw(CHUNK_BYTES):
+            self._put(file, chunk)
+            done += len(chunk)
+            self.pages.context.progress(self.name, done, announced or None)
+        if announced and done != announced:
+            raise RetryableError(f"{shown(self.url)}: {done:,} of {announced:,} bytes came")
+
+    def _put(self, file: IO[bytes], chunk: bytes) -> None:
+        try:
+            file.write(chunk)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            raise ProviderUnavailable(
+                self.pages.provider,
+                f"no space left on disk for {self.name} in {tempfile.gettempdir()}",
+                "Free some space, or set TMPDIR to a disk that has it. The last published "
+                "prices stay in force.",
+            ) from None
+
+    def _record(self, file: IO[bytes]) -> None:
+        if self.pages.context.record is None:
+            return
+        self.pages.keep(self.name, b"".join(_compressed(file)))
+        file.seek(0)
+
+
+def _opened(file: IO[bytes]) -> IO[bytes]:
+    head = file.read(2)
+    file.seek(0)
+    return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if head == _GZIP_MAGIC else file
+
+
+def _compressed(file: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of `file`, gzip-compressed unless they already are."""
+    head = file.read(2)
+    file.seek(0)
+    if head == _GZIP_MAGIC:
+        yield file.read()
+        return
+    out = io.BytesIO()
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as packed:
+        while chunk := file.read(CHUNK_BYTES):
+            packed.write(chunk)
+    yield out.getvalue()

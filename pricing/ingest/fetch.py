@@ -1,0 +1,80 @@
+"""One provider read to the end, or not at all. Runs in a thread; no database here."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
+from pricing.market.offers import Offer
+
+
+class Cancelled(Exception):  # noqa: N818 - it is asked for, not an error
+    """The run was stopped while this provider was read."""
+
+
+@dataclass(frozen=True)
+class ServerTime:
+    """What a provider's `Date` header said, and what our clock said at that moment."""
+
+    theirs: dt.datetime
+    ours: dt.datetime
+
+    @property
+    def ahead_s(self) -> float:
+        """Seconds by which our clock is ahead of theirs."""
+        return (self.ours - self.theirs).total_seconds()
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """All that one fetch brought."""
+
+    offers: tuple[Offer, ...]
+    skipped: tuple[SkippedRow, ...]
+    not_read: tuple[NotRead, ...]
+    retrieved_at: dt.datetime
+    server_times: tuple[ServerTime, ...] = ()
+
+
+def fetch(
+    provider: Provider,
+    context: FetchContext,
+    cancelled: threading.Event | None = None,
+    now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
+) -> Fetched:
+    """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
+    times: list[ServerTime] = []
+
+    def server_time(theirs: dt.datetime) -> None:
+        aware = theirs if theirs.tzinfo else theirs.replace(tzinfo=dt.UTC)
+        times.append(ServerTime(aware, now()))
+
+    found: dict[type, list[object]] = {Offer: [], SkippedRow: [], NotRead: []}
+    for item in provider.fetch(replace(context, server_time=server_time)):
+        _check(provider.name, context, cancelled)
+        kind = type(item)
+        if kind not in found:
+            raise TypeError(f"{provider.name} gave a {kind.__name__} instead of an offer")
+        found[kind].append(item)
+    return Fetched(
+        tuple(found[Offer]),  # type: ignore[arg-type]
+        tuple(found[SkippedRow]),  # type: ignore[arg-type]
+        tuple(found[NotRead]),  # type: ignore[arg-type]
+        context.retrieved_at,
+        tuple(times),
+    )
+
+
+def _check(name: str, context: FetchContext, cancelled: threading.Event | None) -> None:
+    if cancelled is not None and cancelled.is_set():
+        raise Cancelled(f"{name}: the run was stopped")
+    if context.deadline is not None and time.monotonic() > context.deadline:
+        raise ProviderUnavailable(
+            name,
+            "the run's deadline passed while it was read",
+            "Try again when the network is faster, or limit it with --region.",
+        )

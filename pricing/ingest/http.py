@@ -1,0 +1,347 @@
+"""Pages from a provider: one policy for every adapter.
+
+`Pages` is what an adapter reads through, whether the page comes from an SDK (`call`), an open
+API (`get_json`) or a big file (`download`). Each page
+
+- is asked for at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
+  after the run's deadline;
+- is given to `context.record` under its name, secrets taken out, and read from
+  `context.replay` instead of the network when that is set;
+- fails as `ProviderUnavailable`, which says what happened and what to do, without secrets.
+
+    pages = Pages("azure", context)
+    base = pages.endpoint("AZURE_RETAIL_PRICES_URL", "https://prices.azure.com")
+    body = pages.get_json("prices/0001.json", f"{base.url}/api/retail/prices", params={...})
+    reply = pages.call("usages/eastus.json", lambda: client.usage.list(...).as_dict(),
+                       failure=my_failure)  # error -> RetryableError | Refused | None: a bug
+    with pages.download("offers/us-east-1.json.gz", url) as file: ...
+
+A refusal by the provider (401, 403) raises `Refused`, a `ProviderUnavailable`: an adapter may
+catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
+and `extra={"call_timeout_s": 5}` the longest silence of a server.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
+
+import tenacity
+
+from pricing.ingest.endpoints import Endpoint, Secrets, checked_endpoint, is_loopback, shown
+from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.retries import (
+    LONGEST_RETRY_AFTER_S,
+    MAX_CALLS,
+    RetryableError,
+    may_pass,
+    refused_certificate,
+    retry_after_s,
+    wait_s,
+)
+
+if TYPE_CHECKING:
+    import httpx
+
+    from pricing.ingest.downloads import Download
+
+CALL_TIMEOUT_S = 60.0
+"""Longest silence of a server within one call, s."""
+CONNECT_TIMEOUT_S = 10.0
+_RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_REFUSED_STATUS = frozenset({401, 403})
+_REFUSAL = "recorded_refusal"
+_TRUST = (
+    "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
+    "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
+)
+
+T = TypeVar("T")
+
+
+class Refused(ProviderUnavailable):
+    """The provider knows us not, or does not let us."""
+
+
+class BadRequest(ProviderUnavailable):
+    """The provider does not understand the question (400): another wording may do."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer over http, read whole."""
+
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Pages:
+    """The pages of one run of one provider."""
+
+    def __init__(self, provider: str, context: FetchContext, secrets: tuple[str, ...] = ()) -> None:
+        self.provider = provider
+        self.context = context
+        self.secrets = Secrets.of(context.settings, secrets)
+        self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
+        self._clients: dict[bool, httpx.Client] = {}
+        self._keep_secrets_out_of_logs()
+
+    @property
+    def replaying(self) -> bool:
+        return self.context.replay is not None
+
+    def endpoint(self, setting: str, default: str) -> Endpoint:
+        """The checked base address that `setting` names, `default` where it is empty."""
+        url = self.context.settings.get(setting, "").strip() or default
+        return checked_endpoint(self.provider, setting, url)
+
+    def call(
+        self,
+        name: str,
+        ask: Callable[[], Any],
+        failure: Callable[[Exception], RetryableError | ProviderUnavailable | None],
+    ) -> Any:
+        """What `ask` answers (plain JSON values), through retries, record and replay.
+
+        `failure` turns an exception of `ask` into `RetryableError` (ask again), into a
+        `ProviderUnavailable` (give up), or into None: then it is a bug and passes through.
+        """
+        if self.context.replay is not None:
+            return self._replayed_answer(name)
+        try:
+            answer = self.attempt(name, lambda: _translated(ask, failure))
+        except Refused as error:
+            self._keep_json(name, {_REFUSAL: {"what": error.what, "remedy": error.remedy}})
+            raise
+        self._keep_json(name, answer)
+        return answer
+
+    def get(
+        self,
+        name: str,
+        url: str,
+        params: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """The page at `url`. `headers` may carry a key; a query should not."""
+        if self.context.replay is not None:
+            return Answer(self._replayed(name), {})
+        answer = self.attempt(name, lambda: self._ask(url, params, headers))
+        self.keep(name, answer.body)
+        return answer
+
+    def get_json(
+        self,
+        name: str,
+        url: str,
+        params: Mapping[str, str | int] | None = None,
+        headers: Mapping[str, str] | None = None,
+        check: Callable[[Any], None] = lambda _document: None,
+    ) -> Any:
+        """The JSON document at `url`; one that is cut off or garbled is asked for again.
+
+        `check` may raise `RetryableError` for a document that cannot be whole.
+        """
+        if self.context.replay is not None:
+            return self._parse(name, self._replayed(name))
+
+        def ask() -> tuple[bytes, Any]:
+            body = self._ask(url, params, headers).body
+            try:
+                document = json.loads(body)
+            except ValueError as error:
+                raise RetryableError(f"the answer is not valid JSON ({error})") from None
+            check(document)
+            return body, document
+
+        body, document = self.attempt(name, ask)
+        self.keep(name, body)
+        return document
+
+    def download(self, name: str, url: str) -> Download:
+        """A file too big for memory, kept on disk while the `with` block reads it."""
+        from pricing.ingest.downloads import Download
+
+        return Download(self, name, url)
+
+    def attempt(self, name: str, ask: Callable[[], T]) -> T:
+        """`ask`, repeated while it raises `RetryableError`, within `MAX_CALLS` and the deadline."""
+        sleep = cast(Callable[[float], None], self.context.extra.get("sleep", time.sleep))
+        retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(may_pass),
+            stop=tenacity.stop_after_attempt(MAX_CALLS),
+            wait=wait_s,
+            before_sleep=lambda state: self._check_wait(name, state.upcoming_sleep),
+            sleep=sleep,
+            reraise=True,
+        )
+        self._check_deadline(name)
+        try:
+            return retrying(ask)
+        except RetryableError as error:
+            if fault := refused_certificate(error):
+                raise ProviderUnavailable(
+                    self.provider, f"{name}: the server's certificate is refused ({fault})", _TRUST
+                ) from None
+            raise ProviderUnavailable(
+                self.provider,
+                self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
+                "The last published prices stay in force; try again later, and if it lasts, "
+                "check the network and the provider's status page.",
+            ) from None
+        except ProviderUnavailable as error:
+            what, remedy = self.secrets.scrub(error.what), self.secrets.scrub(error.remedy)
+            raise type(error)(self.provider, what, remedy) from None
+
+    def keep(self, name: str, body: bytes) -> None:
+        """Hands a raw page to `--record`, secrets taken out."""
+        if self.context.record is not None:
+            self.context.record(name, self.secrets.scrub_bytes(body))
+
+    def _keep_json(self, name: str, answer: Any) -> None:
+        if self.context.record is not None:
+            self.keep(name, json.dumps(answer, default=_json_default).encode())
+
+    def saw_date(self, header: str | None) -> None:
+        """Passes on the time that a `Date` header gives: a clock that is off is found by it."""
+        if not header:
+            return
+        try:
+            self.context.server_time(parsedate_to_datetime(header))
+        except ValueError:
+            return
+
+    def client(self, url: str) -> httpx.Client:
+        """The connection pool. Loopback is never asked through a company's proxy."""
+        import httpx
+
+        loopback = checked_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
+        if loopback not in self._clients:
+            self._clients[loopback] = httpx.Client(
+                timeout=httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S),
+                trust_env=not loopback,
+                follow_redirects=False,
+            )
+        return self._clients[loopback]
+
+    def close(self) -> None:
+        while self._clients:
+            self._clients.popitem()[1].close()
+
+    def __enter__(self) -> Pages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _ask(
+        self,
+        url: str,
+        params: Mapping[str, str | int] | None,
+        headers: Mapping[str, str] | None,
+    ) -> Answer:
+        import httpx
+
+        checked_endpoint(self.provider, "address", url)
+        try:
+            response = self.client(url).get(url, params=params, headers=headers)
+        except httpx.HTTPError as error:
+            raise RetryableError(f"{shown(url)}: {type(error).__name__} {error}") from None
+        self.saw_date(response.headers.get("date"))
+        raise_for_status(self.provider, url, response)
+        return Answer(response.content, response.headers)
+
+    def _replayed(self, name: str) -> bytes:
+        page = self.context.replay(name) if self.context.replay is not None else None
+        if page is None:
+            raise ProviderUnavailable(
+                self.provider,
+                f"the recorded page {name} is missing",
+                "Record the prices again with --record, or choose the folder that holds them.",
+            )
+        return page
+
+    def _replayed_answer(self, name: str) -> Any:
+        answer = self._parse(name, self._replayed(name))
+        if isinstance(answer, dict) and _REFUSAL in answer:
+            raise Refused(self.provider, **answer[_REFUSAL])
+        return answer
+
+    def _parse(self, name: str, page: bytes) -> Any:
+        try:
+            return json.loads(page)
+        except ValueError as error:
+            self._unreadable(name, error)
+
+    def _unreadable(self, name: str, error: Exception) -> NoReturn:
+        raise ProviderUnavailable(
+            self.provider,
+            f"the recorded page {name} cannot be read ({error})",
+            "Record the prices again with --record.",
+        ) from None
+
+    def _check_deadline(self, name: str, wait_s: float = 0.0) -> None:
+        deadline = self.context.deadline
+        if deadline is not None and time.monotonic() + wait_s >= deadline:
+            raise ProviderUnavailable(
+                self.provider,
+                f"the time for this run is over before {name} was read",
+                "The last published prices stay in force; try again when the network is faster, "
+                "or limit the run with --region.",
+            )
+
+    def _check_wait(self, name: str, wait_s: float) -> None:
+        if wait_s > LONGEST_RETRY_AFTER_S:
+            raise ProviderUnavailable(
+                self.provider,
+                f"{name}: the server asks for a pause of {wait_s:,.0f} s",
+                "The last published prices stay in force; try again after that pause.",
+            )
+        self._check_deadline(name, wait_s)
+
+    def _keep_secrets_out_of_logs(self) -> None:
+        """The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet."""
+        for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
+            logger = logging.getLogger(name)
+            logger.setLevel(max(logging.WARNING, logger.level))
+
+
+def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
+    """`RetryableError`, `Refused` or `ProviderUnavailable` for an answer that is not 200."""
+    status = response.status_code
+    if status == 200:
+        return
+    what = f"{shown(url)} answered {status} {response.reason_phrase}"
+    if status in _RETRYABLE_STATUS:
+        raise RetryableError(what, retry_after_s(response.headers.get("retry-after")))
+    if status in _REFUSED_STATUS:
+        raise Refused(provider, what, "Check the credentials and their permissions.")
+    remedy = "Check the address in the settings, and whether the provider changed its API."
+    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, remedy)
+
+
+def _translated(
+    ask: Callable[[], Any],
+    failure: Callable[[Exception], RetryableError | ProviderUnavailable | None],
+) -> Any:
+    try:
+        return ask()
+    except (RetryableError, ProviderUnavailable):
+        raise
+    except Exception as error:
+        known = failure(error)
+        if known is None:
+            raise
+        raise known from None
+
+
+def _json_default(value: object) -> str:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)

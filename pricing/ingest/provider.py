@@ -1,0 +1,88 @@
+"""The adapter contract: what a file in `pricing/providers/` must offer to be a provider.
+
+An adapter is found by looking into `pricing.providers`; nothing lists it. It fetches, parses
+and yields; it never writes to the database, never imports another adapter, and imports its
+SDK inside the function that uses it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from pricing.market.offers import Offer
+
+
+class ProviderUnavailable(Exception):  # noqa: N818 - it says what is, not who erred
+    """The provider could not be read. What is published stays in force.
+
+    `what` says what happened, `remedy` what the operator can do. Neither holds a secret.
+    """
+
+    def __init__(self, provider: str, what: str, remedy: str) -> None:
+        super().__init__(f"{provider}: {what}. {remedy}")
+        self.provider = provider
+        self.what = what
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedRow:
+    """A row of the provider that became no offer, and why. Counted by reason, never lost."""
+
+    reason: str
+    """A short class of reasons, the same for all rows of its kind: 'unknown accelerator'."""
+    detail: str = ""
+    """What it was: the name not known, the SKU, the machine."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotRead:
+    """A part of the market that this fetch could not look at, such as spot without credentials.
+
+    What is published of that part stays in force with its own, older dates; without this, an
+    offer that a fetch does not give counts as gone. Empty tuples mean all of them.
+    """
+
+    reason: str
+    purchase_options: tuple[str, ...] = ()
+    regions: tuple[str, ...] = ()
+    instance_types: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class FetchContext:
+    """What a fetch may use. `settings` holds endpoints and credentials by environment name."""
+
+    settings: Mapping[str, str]
+    retrieved_at: dt.datetime
+    regions: tuple[str, ...] = ()
+    """Limit to these regions; empty means all."""
+    progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
+    """progress(what, done, total) for the progress bar."""
+    deadline: float | None = None
+    """`time.monotonic()` after which the whole run gives up."""
+    record: Callable[[str, bytes], None] | None = None
+    """Keeps a raw page under a name, for `--record`."""
+    replay: Callable[[str], bytes | None] | None = None
+    """Gives a recorded page back, for `--from`."""
+    server_time: Callable[[dt.datetime], None] = lambda _seen: None
+    """Reports the time that the provider's `Date` header gives, to find a clock that is off."""
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+class Provider(Protocol):
+    """One cloud. `name` is its key everywhere; `title` what people call it."""
+
+    name: str
+    title: str
+
+    def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
+        """Every accelerator offering now, normalised; a `SkippedRow` for each row left out,
+        a `NotRead` for each part that could not be read although the rest could.
+
+        Raises `ProviderUnavailable`; any other exception is a bug and fails this provider only.
+        """
+        ...

@@ -1,0 +1,239 @@
+"""Accelerators by canonical name, with aliases and datasheet values. PURE.
+
+One row of `accelerators.csv` is one device. Rates are dense (never sparse), per device as
+clouds bill it: a K80 or M60 is one die, a TPU one chip, a GB200 one GPU. `unverified` names
+the fields of a row that were not seen in a source; every row carries its source and year.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from dataclasses import dataclass, fields
+from functools import cache, lru_cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from pricing.common.invalid_input import InvalidInput
+
+PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
+"""Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
+
+_TABLE = Path(__file__).with_name("accelerators.csv")
+_FILLER = frozenset(
+    {"nvidia", "amd", "google", "aws", "amazon", "intel", "habana", "qualcomm", "tesla", "geforce"}
+    | {"cloud", "gpu", "gpus", "tensor", "core", "accelerator", "chip", "generation", "edition"}
+    | {"hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "gen5"}
+)
+_FORMS = {"sxm2": "sxm", "sxm4": "sxm", "sxm5": "sxm", "sxm6": "sxm", "hgx": "sxm"}
+_MEMORY = re.compile(r"(?<![a-z0-9])(\d+)[\s-]?(?:gib|gb|g)(?![a-z0-9])")
+_WATTS = re.compile(r"(?<![a-z0-9])\d+\s?w(?![a-z0-9])")
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """A device and its datasheet; `None` where no source gives the value."""
+
+    slug: str
+    name: str
+    vendor: str
+    architecture: str
+    year: int
+    accelerator_class: str
+    """consumer, workstation, data_center or tpu."""
+    form: str
+    """pcie, sxm, sxm3, nvl, oam, superchip, board or mobile."""
+    memory_gib: float
+    memory_bandwidth_gb_per_s: float | None = None
+    fp32_tflops: float | None = None
+    tf32_tflops: float | None = None
+    bf16_tflops: float | None = None
+    fp16_tflops: float | None = None
+    """Tensor rate with FP32 accumulation where there are tensor cores; None where FP16 is
+    absent or slower than FP32."""
+    fp8_tflops: float | None = None
+    fp4_tflops: float | None = None
+    int8_tops: float | None = None
+    tdp_w: float | None = None
+    interconnect: str = ""
+    """nvlink, nvlink-bridge, pcie, infinity-fabric, ici, neuronlink, or "" where unknown."""
+    interconnect_gb_per_s: float | None = None
+    """Both directions together, per device."""
+    launch_price_usd: float | None = None
+    street_price_usd: float | None = None
+    street_price_year: int | None = None
+    retired: bool = False
+    """True where no cloud offers it to a new plan any more."""
+    aliases: tuple[str, ...] = ()
+    """Usual names; vendor words, case, punctuation and order of words do not matter."""
+    api_names: tuple[str, ...] = ()
+    """Spellings of cloud APIs, which hold only exactly as written (but for case)."""
+    unverified: tuple[str, ...] = ()
+    """Fields of this row that no source was seen for."""
+    source: str = ""
+    notes: str = ""
+
+    def dense_tflops(self, precision: str) -> float | None:
+        """Dense peak of one device in 10^12 operations a second, None where it lacks it.
+
+        >>> get("nvidia-h100-80gb-sxm").dense_tflops("bf16")
+        989.4
+        >>> get("nvidia-v100-16gb-sxm").dense_tflops("bf16") is None
+        True
+        """
+        if precision not in PRECISIONS:
+            allowed = ", ".join(PRECISIONS)
+            raise InvalidInput("precision", f"{precision!r} is unknown; allowed are {allowed}")
+        if precision == "int8":
+            return self.int8_tops
+        rate: float | None = getattr(self, f"{precision}_tflops")
+        return rate
+
+
+def all_accelerators() -> tuple[Accelerator, ...]:
+    """Every known device, by vendor, class and year."""
+    return tuple(_table().values())
+
+
+def get(slug: str) -> Accelerator:
+    """The device with this canonical slug; `KeyError` if there is none.
+
+    >>> get("nvidia-t4").memory_gib
+    16.0
+    """
+    return _table()[slug]
+
+
+def resolve(name: str, field: str = "accelerator") -> Accelerator:
+    """The device meant by a slug, a usual name or a cloud API's spelling.
+
+    Words are compared as a set, so "A100-SXM4-80GB" and "NVIDIA A100 80GB SXM" are one; a
+    name that leaves several devices open is refused with them, an unknown one with the
+    closest. Raises `InvalidInput` on `field`.
+
+    >>> resolve("Tesla V100").slug
+    'nvidia-v100-16gb-sxm'
+    >>> resolve("A100-80GB").slug
+    'nvidia-a100-80gb-sxm'
+    >>> resolve("A100")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: accelerator: 'A100' is ambiguous; ...
+    """
+    found = find(name)
+    if found is not None:
+        return found
+    open_to = candidates(name)
+    if len(open_to) == 1:
+        raise InvalidInput(field, f"{name!r} is no full name; did you mean {open_to[0].slug}?")
+    if open_to:
+        slugs = ", ".join(one.slug for one in open_to)
+        raise InvalidInput(field, f"{name!r} is ambiguous; say one of {slugs}")
+    near = ", ".join(_closest(name)) or "names such as nvidia-h100-80gb-sxm"
+    raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {near}")
+
+
+@lru_cache(maxsize=4096)
+def find(name: str) -> Accelerator | None:
+    """The one device a name means, or None where it is unknown or ambiguous."""
+    text = name.strip().casefold()
+    exact = _spellings().get(text)
+    if exact is not None:
+        return get(exact)
+    words = _words(text)
+    usual = _usual_names().get(words)
+    if usual is not None:
+        return get(usual)
+    open_to = candidates(name)
+    return open_to[0] if len(open_to) == 1 and _says_model(words, open_to[0]) else None
+
+
+def candidates(name: str) -> tuple[Accelerator, ...]:
+    """Devices whose own words include all of the name's words, in the table's order.
+
+    >>> [one.slug for one in candidates("H100 PCIe")]
+    ['nvidia-h100-80gb-pcie']
+    """
+    words = _words(name.casefold())
+    if not words:
+        return ()
+    return tuple(one for one in all_accelerators() if words <= _vocabulary()[one.slug])
+
+
+def _says_model(words: frozenset[str], one: Accelerator) -> bool:
+    """Whether a name holds all words of one usual name of the device."""
+    return any(_words(alias.casefold()) <= words for alias in one.aliases)
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words that tell devices apart: memory as "80gb", form as "sxm", vendor words gone."""
+    text = _MEMORY.sub(r" \1gb ", _WATTS.sub(" ", text))
+    words = re.split(r"[^a-z0-9.]+", text)
+    return frozenset(_FORMS.get(w, w) for w in words if w and w not in _FILLER)
+
+
+def _closest(name: str) -> list[str]:
+    known = {alias.casefold(): one.slug for one in all_accelerators() for alias in one.aliases}
+    known.update({slug: slug for slug in _table()})
+    near = difflib.get_close_matches(name.strip().casefold(), known, n=6, cutoff=0.3)
+    return list(dict.fromkeys(known[text] for text in near))[:3]
+
+
+@cache
+def _table() -> MappingProxyType[str, Accelerator]:
+    with _TABLE.open(newline="", encoding="utf-8") as lines:
+        rows = [_accelerator(row) for row in csv.DictReader(lines)]
+    return MappingProxyType({one.slug: one for one in rows})
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Slugs and API spellings, as written."""
+    spelt = {slug: slug for slug in _table()}
+    for one in all_accelerators():
+        spelt.update({text.casefold(): one.slug for text in one.api_names})
+    return spelt
+
+
+@cache
+def _usual_names() -> dict[frozenset[str], str]:
+    return {
+        _words(text.casefold()): one.slug
+        for one in all_accelerators()
+        for text in (one.name, *one.aliases)
+    }
+
+
+@cache
+def _vocabulary() -> dict[str, frozenset[str]]:
+    """Every word that may stand in a name of the device: model, memory and form."""
+    return {
+        one.slug: frozenset().union(
+            *(_words(text.casefold()) for text in (one.name, *one.aliases)),
+            _words(one.slug.replace("-", " ")),
+            {f"{one.memory_gib:g}gb", one.form},
+        )
+        for one in all_accelerators()
+    }
+
+
+_LISTS = frozenset(("aliases", "api_names", "unverified"))
+_WHOLE = frozenset(("year", "street_price_year"))
+_NUMBERS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_usd$")
+
+
+def _accelerator(row: dict[str, str]) -> Accelerator:
+    return Accelerator(**{f.name: _value(f.name, row[f.name]) for f in fields(Accelerator)})
+
+
+def _value(field: str, text: str) -> Any:
+    if field in _LISTS:
+        return tuple(part for part in text.split(";") if part)
+    if field == "retired":
+        return text == "yes"
+    if field in _WHOLE:
+        return int(text) if text else None
+    if _NUMBERS.search(field):
+        return float(text) if text else None
+    return text

@@ -1,0 +1,57 @@
+"""How often spot machines are taken back: bands by machine and region. PURE."""
+
+from __future__ import annotations
+
+import csv
+import math
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+TABLE = Path(__file__).parents[1] / "data" / "interruptions.csv"
+COLUMNS = ("provider", "region", "instance_type", "low", "high", "source")
+
+
+@dataclass(frozen=True)
+class Band:
+    """Between `low` and `high` of the machines are interrupted within a month."""
+
+    provider: str
+    region: str
+    instance_type: str
+    low: float
+    high: float
+    """1 where the provider gives no upper end ("above 20 %")."""
+    source: str
+
+    @property
+    def interruptions_per_month(self) -> float:
+        """λ = −ln(1 − f) at the middle f of the band; at its low end where it is open.
+
+        >>> round(Band("aws", "us-east-1", "p5.48xlarge", 0.1, 0.2, "").interruptions_per_month, 4)
+        0.1625
+        """
+        middle = self.low if self.high >= 1 else (self.low + self.high) / 2
+        return -math.log1p(-middle)
+
+
+def band(provider: str, region: str, instance_type: str) -> Band | None:
+    """The band of a machine in a region, None where none was published."""
+    return _bands().get((provider, region, instance_type))
+
+
+@cache
+def _bands() -> dict[tuple[str, str, str], Band]:
+    with TABLE.open(newline="", encoding="utf-8") as lines:
+        rows = [
+            Band(
+                row["provider"],
+                row["region"],
+                row["instance_type"],
+                float(row["low"]),
+                float(row["high"]),
+                row["source"],
+            )
+            for row in csv.DictReader(lines)
+        ]
+    return {(one.provider, one.region, one.instance_type): one for one in rows}

@@ -1,0 +1,236 @@
+"""Offers as columns of numbers, for searching and costing. PURE.
+
+Names (provider, region, …) are coded as integers, money is float64 US dollars. Row `i` of every
+column is the offer `table.offer(i)`, whose exact `Decimal` price stays untouched. Rows of one
+accelerator are found through an index, so that a search reads only them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pricing.market import accelerators as market_accelerators
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.offers import HOURS_PER_MONTH, Offer
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+Facts = Callable[[str], tuple[float, str]]
+"""accelerator slug → (memory of one whole accelerator in GiB, interconnect)."""
+
+
+def datasheet_facts(accelerator: str) -> tuple[float, str]:
+    """Memory (GiB) and interconnect of an accelerator; (NaN, "") for one that is not known."""
+    try:
+        known = market_accelerators.get(accelerator)
+    except KeyError:
+        return float("nan"), ""
+    memory = float("nan") if known.memory_gib is None else float(known.memory_gib)
+    return memory, known.interconnect or ""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of names as integers: row `i` is called `names[codes[i]]`."""
+
+    names: tuple[str, ...]
+    codes: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Coded:
+        """Code `values` in order of first appearance.
+
+        >>> Coded.of(["b", "a", "b"]).codes.tolist()
+        [0, 1, 0]
+        """
+        seen: dict[str, int] = {}
+        codes = np.fromiter((seen.setdefault(v, len(seen)) for v in values), dtype=np.int32)
+        return cls(tuple(seen), codes)
+
+    @cached_property
+    def code_of(self) -> Mapping[str, int]:
+        """name → code."""
+        return {name: code for code, name in enumerate(self.names)}
+
+    def wanted(self, names: Collection[str]) -> NDArray[np.bool_]:
+        """[code] whether it is one of `names`; a name that no row carries matches nothing."""
+        flags = np.zeros(len(self.names), dtype=bool)
+        flags[[self.code_of[name] for name in names if name in self.code_of]] = True
+        return flags
+
+    @cached_property
+    def groups(self) -> tuple[Rows, ...]:
+        """[code] the rows that carry it, in row order."""
+        order = np.argsort(self.codes, kind="stable")
+        ends = np.cumsum(np.bincount(self.codes, minlength=len(self.names)))
+        return tuple(np.split(order, ends[:-1])) if len(self.names) else ()
+
+
+@dataclass(frozen=True)
+class OfferTable:
+    """Columns over the offers of a catalog; every array has one entry per offer."""
+
+    offers: Sequence[Offer]
+    provider: Coded
+    region: Coded
+    geography: Coded
+    instance_type: Coded
+    accelerator: Coded
+    purchase_option: Coded
+    accelerator_count: Floats
+    """Accelerators of one machine; a sixth of a card is 0.1667."""
+    accelerator_memory_gib: Floats
+    """Memory of one accelerator, or of the share of one that is sold; NaN where not known."""
+    interconnect: Coded
+    usd_per_hour: Floats
+    """Recurring price of the machine, USD/h."""
+    upfront_usd: Floats
+    """Due once when a commitment begins, USD."""
+    effective_usd_per_hour: Floats
+    """usd_per_hour + upfront_usd / (730 · term_months), USD/h."""
+    usd_per_accelerator_hour: Floats
+    """effective_usd_per_hour / accelerator_count, USD/h."""
+    term_months: NDArray[np.int32]
+    sold_now: NDArray[np.bool_]
+    ids: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def from_offers(
+        cls,
+        offers: Iterable[Offer],
+        exchange_rates: ExchangeRates | None = None,
+        geographies: Mapping[tuple[str, str], str] | None = None,
+        facts: Facts = datasheet_facts,
+    ) -> OfferTable:
+        """Columns of `offers`, row `i` being the i-th of them.
+
+        `geographies` maps (provider, region) to a geography. Other currencies are converted
+        with the last rate of `exchange_rates`; `InvalidInput` where there is none.
+        """
+        rows = tuple(offers)
+        rates = exchange_rates or ExchangeRates()
+        places = geographies or {}
+        accelerator = Coded.of(o.accelerator for o in rows)
+        sheets = [facts(name) for name in accelerator.names]
+        units = _units_per_usd((o.currency for o in rows), rates)
+        count = _floats(float(o.accelerator_count) for o in rows)
+        usd = _floats(float(o.price_per_hour) for o in rows) / units
+        upfront = _floats(float(o.upfront) for o in rows) / units
+        term = np.fromiter((o.term_months for o in rows), dtype=np.int32)
+        effective = usd + upfront / (HOURS_PER_MONTH * np.maximum(term, 1))
+        memory = _floats(memory for memory, _ in sheets)[accelerator.codes]
+        links = Coded.of(link for _, link in sheets)
+        return cls(
+            offers=rows,
+            provider=Coded.of(o.provider for o in rows),
+            region=Coded.of(o.region for o in rows),
+            geography=Coded.of(places.get((o.provider, o.region), "") for o in rows),
+            instance_type=Coded.of(o.instance_type for o in rows),
+            accelerator=accelerator,
+            purchase_option=Coded.of(o.purchase_option.value for o in rows),
+            accelerator_count=count,
+            accelerator_memory_gib=memory * np.minimum(count, 1.0),
+            interconnect=Coded(links.names, links.codes[accelerator.codes]),
+            usd_per_hour=usd,
+            upfront_usd=upfront,
+            effective_usd_per_hour=effective,
+            usd_per_accelerator_hour=effective / count,
+            term_months=term,
+            sold_now=np.fromiter((o.sold_now for o in rows), dtype=bool),
+            ids={o.id: i for i, o in enumerate(rows)},
+        )
+
+    def __len__(self) -> int:
+        return len(self.offers)
+
+    def offer(self, row: int) -> Offer:
+        """The offer of a row, with its exact price."""
+        return self.offers[row]
+
+    def find(self, offer_id: str) -> Offer | None:
+        """The offer of this id, None where the catalog has none."""
+        row = self.ids.get(offer_id)
+        return None if row is None else self.offers[row]
+
+    def select(
+        self,
+        providers: Collection[str] = (),
+        regions: Collection[str] = (),
+        geographies: Collection[str] = (),
+        accelerators: Collection[str] = (),
+        purchase_options: Collection[str] = (),
+        *,
+        instance_types: Collection[str] = (),
+        min_accelerator_memory_gib: float | None = None,
+        min_accelerators_per_node: float | None = None,
+        accelerator_count: float | None = None,
+        interconnect: str | None = None,
+        sold_now: bool | None = True,
+    ) -> Rows:
+        """Rows that meet every condition, in row order; an empty collection limits nothing.
+
+        `accelerators` are slugs. `interconnect` matches a part of the name, whatever its case.
+        `sold_now=None` gives offers of retired machines too.
+        """
+        rows = self._of_accelerators(accelerators)
+        for column, names in (
+            (self.provider, providers),
+            (self.region, regions),
+            (self.geography, geographies),
+            (self.purchase_option, purchase_options),
+            (self.instance_type, instance_types),
+            (self.interconnect, self._links(interconnect)),
+        ):
+            if names:
+                rows = rows[column.wanted(names)[column.codes[rows]]]
+        if min_accelerators_per_node is not None:
+            rows = rows[self.accelerator_count[rows] >= min_accelerators_per_node]
+        if accelerator_count is not None:
+            rows = rows[np.isclose(self.accelerator_count[rows], accelerator_count, rtol=1e-3)]
+        if min_accelerator_memory_gib is not None:
+            rows = rows[self.accelerator_memory_gib[rows] >= min_accelerator_memory_gib]
+        if sold_now is not None:
+            rows = rows[self.sold_now[rows] == sold_now]
+        return rows
+
+    def cheapest(self, rows: Rows, limit: int | None = None, prices: Floats | None = None) -> Rows:
+        """`rows` by price, the cheapest first, at most `limit` of them; ties in row order.
+
+        The price is that of an accelerator-hour unless another column is given.
+        """
+        prices = (self.usd_per_accelerator_hour if prices is None else prices)[rows]
+        if limit is not None and 0 < limit < len(rows):
+            edge = np.partition(prices, limit - 1)[limit - 1]
+            rows, prices = rows[prices <= edge], prices[prices <= edge]
+        return rows[np.argsort(prices, kind="stable")][:limit]
+
+    def _of_accelerators(self, names: Collection[str]) -> Rows:
+        if not names:
+            return np.arange(len(self.offers))
+        codes = sorted({self.accelerator.code_of.get(name, -1) for name in names} - {-1})
+        if not codes:
+            return np.empty(0, dtype=np.intp)
+        groups = [self.accelerator.groups[code] for code in codes]
+        return groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
+
+    def _links(self, part: str | None) -> Collection[str]:
+        if part is None:
+            return ()
+        named = [name for name in self.interconnect.names if part.lower() in name.lower()]
+        return named or [part]
+
+
+def _floats(values: Iterable[float]) -> Floats:
+    return np.fromiter(values, dtype=np.float64)
+
+
+def _units_per_usd(currencies: Iterable[str], rates: ExchangeRates) -> Floats:
+    """[row] units of its currency in a US dollar."""
+    coded = Coded.of(currencies)
+    units = _floats(float(rates.find(name).units_per_usd) for name in coded.names)
+    return units[coded.codes]

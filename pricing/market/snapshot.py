@@ -1,0 +1,191 @@
+"""What was known of the market at one moment: the only thing that costing sees of it. PURE.
+
+A `Catalog` is immutable and needs no database: `Catalog.of(offers)` builds one from a list.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.offer_table import Coded, Facts, OfferTable, datasheet_facts
+from pricing.market.offers import Offer, PurchaseOption
+
+__all__ = [
+    "Catalog",
+    "Coded",
+    "ExchangeRate",
+    "ExchangeRates",
+    "OfferTable",
+    "Region",
+    "RevisionInfo",
+]
+
+
+@dataclass(frozen=True)
+class Region:
+    """Where a provider's region is and how clean its electricity is."""
+
+    geography: str
+    """Part of the world, for constraints: "europe", "north-america", …"""
+    country: str = ""
+    """ISO 3166-1 alpha-2."""
+    city: str = ""
+    latitude: float | None = None
+    longitude: float | None = None
+    g_co2e_per_kwh: float | None = None
+    """Grid carbon intensity, g CO2e/kWh; None where not known."""
+    carbon_source: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class RevisionInfo:
+    """One published state of one provider's prices."""
+
+    provider: str
+    revision: int
+    published_at: dt.datetime | None = None
+    as_of: dt.date | None = None
+    """Day on which the provider was last read."""
+    oldest_price_as_of: dt.date | None = None
+    """Day of the oldest price among those sold now."""
+    undated_prices: int = 0
+    """Prices sold now whose source carries no date."""
+    offer_count: int = 0
+    origin: str = ""
+    """Where it came from: live, replayed, bundled."""
+
+    @classmethod
+    def summing_up(cls, provider: str, offers: Iterable[Offer], revision: int = 1) -> RevisionInfo:
+        """What can be said of a provider from its offers alone."""
+        rows = list(offers)
+        dates = [o.as_of for o in rows if o.as_of is not None]
+        sold = [o.as_of for o in rows if o.sold_now]
+        return cls(
+            provider=provider,
+            revision=revision,
+            as_of=max(dates, default=None),
+            oldest_price_as_of=min((d for d in sold if d is not None), default=None),
+            undated_prices=sold.count(None),
+            offer_count=len(rows),
+        )
+
+    def age_days(self, today: dt.date) -> int | None:
+        """Age of the oldest price sold now, days; None where no price carries a date."""
+        since = self.oldest_price_as_of or self.as_of
+        return None if since is None else max(0, (today - since).days)
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Offers of all providers with the revisions, regions and exchange rates they belong to.
+
+    >>> from decimal import Decimal
+    >>> from fractions import Fraction
+    >>> offer = Offer("aws", "us-east-1", "p5.48xlarge", "nvidia-h100-80gb-sxm", Fraction(8),
+    ...               PurchaseOption.ON_DEMAND, Decimal("55.04"))
+    >>> catalog = Catalog.of([offer])
+    >>> rows = catalog.offers.select(accelerators=["nvidia-h100-80gb-sxm"])
+    >>> catalog.offers.usd_per_accelerator_hour[rows].tolist()
+    [6.88]
+    """
+
+    offers: OfferTable
+    revisions: tuple[RevisionInfo, ...] = ()
+    regions: Mapping[tuple[str, str], Region] = field(default_factory=dict)
+    """(provider, region) → where it is."""
+    exchange_rates: ExchangeRates = field(default_factory=ExchangeRates)
+
+    @classmethod
+    def of(
+        cls,
+        offers: Iterable[Offer],
+        *,
+        revisions: Iterable[RevisionInfo] | None = None,
+        regions: Mapping[tuple[str, str], Region] | None = None,
+        exchange_rates: ExchangeRates | None = None,
+        facts: Facts = datasheet_facts,
+    ) -> Catalog:
+        """A catalog of `offers`; what is not given about revisions is taken from the offers."""
+        rows = tuple(offers)
+        places = regions or {}
+        rates = exchange_rates or ExchangeRates()
+        geographies = {key: region.geography for key, region in places.items()}
+        return cls(
+            offers=OfferTable.from_offers(rows, rates, geographies, facts),
+            revisions=_summaries(rows) if revisions is None else tuple(revisions),
+            regions=places,
+            exchange_rates=rates,
+        )
+
+    def region(self, provider: str, region: str) -> Region | None:
+        """Where a region is, None where that is not known."""
+        return self.regions.get((provider, region))
+
+    @cached_property
+    def grids(self) -> frozenset[tuple[str, str]]:
+        """(provider, region) of the places whose grid's carbon is known."""
+        places = self.regions.items()
+        return frozenset(at for at, place in places if place.g_co2e_per_kwh is not None)
+
+    def refuse_unknown(self, **wanted: Collection[str]) -> None:
+        """Raise `InvalidInput` for a name that the catalog does not have.
+
+        Keys are `providers`, `regions`, `geographies`, `purchase_options`, `instance_types`;
+        the field of the refusal is the key.
+
+        >>> Catalog.of([]).refuse_unknown(providers=["azur"])
+        Traceback (most recent call last):
+        pricing.common.invalid_input.InvalidInput: providers: 'azur' is not in the catalog; it
+            holds none
+        """
+        for name, values in wanted.items():
+            self.refuse(name, values, name)
+
+    def refuse(
+        self, kind: str, values: Collection[str], field: str, also: Collection[str] = ()
+    ) -> None:
+        """`refuse_unknown` for one kind of name, under another name of the field; the names in
+        `also` are known besides."""
+        if not values:
+            return
+        known = self.known_names(kind) | set(also)
+        for value in values:
+            if value not in known:
+                raise InvalidInput(field, _not_known(value, known, bool(also)))
+
+    def known_names(self, kind: str) -> frozenset[str]:
+        """Every name of a kind (see `refuse_unknown`) that offers or regions carry."""
+        table = self.offers
+        if kind == "purchase_options":
+            return frozenset(option.value for option in PurchaseOption)
+        if kind == "regions":
+            return frozenset(table.region.names) | {region for _, region in self.regions}
+        if kind == "geographies":
+            return frozenset(place.geography for place in self.regions.values()) - {""}
+        if kind == "providers":
+            return frozenset(table.provider.names) | {provider for provider, _ in self.regions}
+        return frozenset({"instance_types": table.instance_type}[kind].names)
+
+
+def _summaries(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
+    by_provider: dict[str, list[Offer]] = defaultdict(list)
+    for offer in offers:
+        by_provider[offer.provider].append(offer)
+    return tuple(RevisionInfo.summing_up(name, rows) for name, rows in sorted(by_provider.items()))
+
+
+def _not_known(value: str, known: Collection[str], has_own: bool) -> str:
+    where = "is in neither the catalog nor custom_offers" if has_own else "is not in the catalog"
+    close = difflib.get_close_matches(value, known, n=3)
+    if close:
+        return f"{value!r} {where}; did you mean {', '.join(close)}?"
+    some = ", ".join(sorted(known)[:12]) or "none"
+    return f"{value!r} {where}; {'they hold' if has_own else 'it holds'} {some}"

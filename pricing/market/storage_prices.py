@@ -1,0 +1,73 @@
+"""What storage and egress cost, by provider and region, where it is known. PURE.
+
+Kinds: `object` and `block` (balanced SSD), `block_ssd`, per GiB and month; `egress` to the
+internet, per GiB, by what has gone out in the month. A price that is not known is absent.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+TABLE = Path(__file__).parents[1] / "data" / "storage_prices.csv"
+COLUMNS = ("provider", "region", "kind", "above_gib", "price", "currency", "as_of", "source")
+
+
+@dataclass(frozen=True)
+class StoragePrice:
+    """One rate; `region` is empty where it holds for the whole provider."""
+
+    provider: str
+    region: str
+    kind: str
+    above_gib: float
+    """GiB in the month above which the rate holds; 0 for the first."""
+    price: float
+    """`currency` per GiB and month, or per GiB of egress."""
+    currency: str
+    as_of: str
+    source: str
+
+
+def rates(provider: str, region: str, kind: str) -> tuple[StoragePrice, ...]:
+    """The rates of a region, lowest tier first; the provider's own where the region has none.
+
+    Empty where nothing is known: a caller then takes its own default and says so.
+    """
+    table = _table()
+    return table.get((provider, region, kind)) or table.get((provider, "", kind)) or ()
+
+
+def cost(found: tuple[StoragePrice, ...], gib: float) -> float:
+    """Cost of `gib` over the tiers of `found`: each GiB at the rate of its tier.
+
+    >>> tiers = tuple(StoragePrice("gcp", "", "egress", above, price, "USD", "", "")
+    ...               for above, price in ((0, 0.12), (1024, 0.11)))
+    >>> round(cost(tiers, 2048), 2)
+    235.52
+    """
+    ends = [*(rate.above_gib for rate in found[1:]), float("inf")]
+    spans = zip(found, ends, strict=True)
+    return sum(rate.price * max(0.0, min(gib, end) - rate.above_gib) for rate, end in spans)
+
+
+@cache
+def _table() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
+    grouped: dict[tuple[str, str, str], list[StoragePrice]] = defaultdict(list)
+    with TABLE.open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            one = StoragePrice(
+                provider=row["provider"],
+                region=row["region"],
+                kind=row["kind"],
+                above_gib=float(row["above_gib"]),
+                price=float(row["price"]),
+                currency=row["currency"],
+                as_of=row["as_of"],
+                source=row["source"],
+            )
+            grouped[one.provider, one.region, one.kind].append(one)
+    return {k: tuple(sorted(v, key=lambda rate: rate.above_gib)) for k, v in grouped.items()}

@@ -1,0 +1,98 @@
+"""Dated prices from before the first revision, from published histories."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import lzma
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import zstandard
+from django.db import transaction
+
+from pricing.common.amounts import to_scaled
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.offer_rows import OFFER_COLUMNS, from_row
+from pricing.market.offers import Offer
+from pricing.models import PastPrice
+from pricing.storage import bulk, store
+
+_COLUMNS = ("listing", "date", "price_per_hour", "upfront", "sold_now")
+
+
+def load(path: Path) -> dict[str, int]:
+    """Record the history in a CSV file (`OFFER_COLUMNS`, plain or .gz, .xz, .zst).
+
+    Gives the number of prices by provider. All of the file or nothing is recorded.
+    """
+    by_provider: dict[str, list[Offer]] = defaultdict(list)
+    for offer in read_csv(path):
+        by_provider[offer.provider].append(offer)
+    with transaction.atomic():
+        return {name: record(name, offers) for name, offers in sorted(by_provider.items())}
+
+
+def record(provider: str, offers: Iterable[Offer]) -> int:
+    """Put these dated prices in the place of the provider's; gives how many there are.
+
+    `Offer.as_of` is the day from which a price held; of two on one day the last given counts.
+    """
+    dated = {(offer.id, offer.as_of): offer for offer in store.at_rest(offers)}
+    rows = list(dated.values())
+    undated = next((offer.id for offer in rows if offer.as_of is None), None)
+    if undated:
+        raise InvalidInput("as_of", f"{undated} has no date; every price of a history needs one")
+    with transaction.atomic():
+        bulk.one_publisher_at_a_time()
+        PastPrice.objects.filter(listing__provider=provider).delete()
+        _insert(rows)
+    return len(rows)
+
+
+def _insert(offers: Sequence[Offer]) -> None:
+    shapes: dict[object, Offer] = {}
+    keys = [store.listing_of(offer) for offer in offers]
+    for key, offer in zip(keys, offers, strict=True):
+        shapes.setdefault(key, offer)
+    listings = dict(zip(shapes, store.listings_for(list(shapes.values())), strict=True))
+    prices = [
+        (
+            listings[key],
+            offer.as_of.isoformat() if offer.as_of else None,
+            to_scaled(offer.price_per_hour),
+            to_scaled(offer.upfront),
+            offer.sold_now,
+        )
+        for key, offer in zip(keys, offers, strict=True)
+    ]
+    bulk.insert(PastPrice, _COLUMNS, prices)
+
+
+def read_csv(path: Path) -> Iterator[Offer]:
+    """The offers of a CSV file with the columns of `OFFER_COLUMNS`, compressed or not.
+
+    Raises `InvalidInput` naming file, line and column.
+    """
+    with _open(path) as lines:
+        reader = csv.DictReader(lines)
+        unknown = set(reader.fieldnames or ()) - set(OFFER_COLUMNS)
+        if unknown or not reader.fieldnames:
+            raise InvalidInput(
+                path.name,
+                f"column {min(unknown, default='')!r} is unknown; allowed are "
+                + ", ".join(OFFER_COLUMNS),
+            )
+        for row in reader:
+            yield from_row(row, f"{path.name} line {reader.line_num}")
+
+
+def _open(path: Path) -> io.TextIOBase:
+    openers = {".gz": gzip.open, ".xz": lzma.open, ".zst": zstandard.open}
+    opener = openers.get(path.suffix, open)
+    try:
+        return opener(path, "rt", encoding="utf-8", newline="")  # type: ignore[operator,no-any-return]
+    except OSError as error:
+        raise InvalidInput(str(path), f"cannot be read: {error.strerror or error}") from None

@@ -1,0 +1,240 @@
+"""fetch → check → publish: brings providers up to date, side by side, each on its own.
+
+Each provider is fetched in a thread of its own; this thread alone touches the database. One
+provider's failure leaves the others, and its own last revision with its date, as they are.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+import os
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from django.db import close_old_connections, connection
+from django.utils import timezone
+
+from pricing.ingest.endpoints import Secrets
+from pricing.ingest.fetch import Cancelled, Fetched, fetch
+from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
+from pricing.ingest.recording import player, read_at, recorder
+from pricing.models import RefreshRun
+from pricing.publish import clock_skew, runs
+from pricing.publish.batch import Batch
+from pricing.publish.publication import Publication, publish, publish_locked, release
+from pricing.storage.locks import AlreadyRunning, provider_lock
+
+__all__ = ["Batch", "Options", "Publication", "Result", "publish", "refresh", "release"]
+
+log = logging.getLogger(__name__)
+
+DEADLINE_S = 3600.0
+"""Longest time of a whole run, s."""
+_TICK_S = 0.2
+"""How often this thread looks up from waiting, so that Ctrl-C is heard."""
+
+
+class Listener(Protocol):
+    """Who watches a run. Called from the providers' threads too."""
+
+    def started(self, provider: str) -> None: ...
+
+    def progress(self, provider: str, what: str, done: int, total: int | None) -> None: ...
+
+    def finished(self, result: Result) -> None: ...
+
+
+class Silent:
+    """Watches nothing."""
+
+    def started(self, provider: str) -> None:
+        return
+
+    def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
+        return
+
+    def finished(self, result: Result) -> None:
+        return
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a run is to be done."""
+
+    regions: tuple[str, ...] = ()
+    replay_from: Path | None = None
+    record_to: Path | None = None
+    dry_run: bool = False
+    force: bool = False
+    deadline_s: float = DEADLINE_S
+    extra: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of one provider."""
+
+    provider: str
+    outcome: str
+    """published, held, would_publish, would_hold, failed, busy or interrupted."""
+    message: str = ""
+    remedy: str = ""
+    publication: Publication | None = None
+
+    @property
+    def is_good(self) -> bool:
+        return self.outcome in ("published", "would_publish")
+
+
+def refresh(
+    providers: Sequence[Provider], options: Options | None = None, listener: Listener | None = None
+) -> list[Result]:
+    """Refresh `providers` and tell what came of each, in the order in which they ended.
+
+    Ctrl-C ends the run: providers that are through stay published, the others are told as
+    interrupted and keep their last revision.
+    """
+    return _Run(options or Options(), listener or Silent()).of(providers)
+
+
+class _Run:
+    def __init__(self, options: Options, listener: Listener) -> None:
+        self.options = options
+        self.listener = listener
+        self.results: list[Result] = []
+        self.fetched: queue.Queue[tuple[str, Fetched | BaseException]] = queue.Queue()
+        self.cancelled = threading.Event()
+        self.started = time.monotonic()
+        self.deadline = self.started + options.deadline_s
+        self.secrets = Secrets.of(dict(os.environ))
+        self.records: dict[str, RefreshRun] = {}
+        self.open: set[str] = set()
+
+    def of(self, providers: Sequence[Provider]) -> list[Result]:
+        with ExitStack() as locks:
+            ours = [p for p in providers if self._lock(p, locks)]
+            try:
+                for provider in ours:
+                    self._start(provider)
+                self._collect()
+            except KeyboardInterrupt:
+                self._give_up("interrupted", "stopped by the operator", "Run it again.")
+            finally:
+                self.cancelled.set()
+        return self.results
+
+    def _lock(self, provider: Provider, locks: ExitStack) -> bool:
+        try:
+            locks.enter_context(provider_lock(provider.name))
+        except AlreadyRunning as news:
+            remedy = "Wait until the other refresh is through."
+            self._finish(Result(provider.name, "busy", str(news), remedy))
+            return False
+        return True
+
+    def _start(self, provider: Provider) -> None:
+        name = provider.name
+        self.open.add(name)
+        self.listener.started(name)
+        try:
+            if not self.options.dry_run:
+                self.records[name] = runs.begin(name)
+            context = self._context(name)
+        except Exception as error:
+            self._failed(name, error, "the start of the refresh")
+            return
+        work = threading.Thread(
+            target=self._fetch, args=(provider, context), name=f"refresh-{name}", daemon=True
+        )
+        work.start()
+
+    def _context(self, name: str) -> FetchContext:
+        options, now = self.options, timezone.now()
+        replaying = options.replay_from is not None
+        seen = read_at(options.replay_from, name) if options.replay_from else now
+        recording = options.record_to
+        return FetchContext(
+            settings=dict(os.environ),
+            retrieved_at=seen,
+            regions=options.regions,
+            progress=lambda what, done, total: self.listener.progress(name, what, done, total),
+            deadline=None if replaying else self.deadline,
+            record=recorder(recording, name, seen) if recording else None,
+            replay=player(options.replay_from, name) if options.replay_from else None,
+            extra=options.extra,
+        )
+
+    def _fetch(self, provider: Provider, context: FetchContext) -> None:
+        """In the provider's thread: whatever happens is handed to the thread that waits."""
+        try:
+            outcome: Fetched | BaseException = fetch(provider, context, self.cancelled)
+        except BaseException as error:
+            outcome = error
+        self.fetched.put((provider.name, outcome))
+
+    def _collect(self) -> None:
+        while self.open:
+            try:
+                name, outcome = self.fetched.get(timeout=_TICK_S)
+            except queue.Empty:
+                if time.monotonic() > self.deadline:
+                    what = f"the run's deadline of {self.options.deadline_s:g} s passed"
+                    self._give_up("failed", what, "Try again, or limit it with --region.")
+                continue
+            if name in self.open:
+                self._take(name, outcome)
+
+    def _take(self, name: str, outcome: Fetched | BaseException) -> None:
+        if not connection.in_atomic_block:
+            close_old_connections()  # it may have been dropped while the provider was read
+        if isinstance(outcome, BaseException):
+            self._failed(name, outcome)
+            return
+        try:
+            batch = clock_skew.dated(self._batch(name, outcome), outcome.server_times)
+            done = publish_locked(batch, force=self.options.force, dry_run=self.options.dry_run)
+        except Exception as error:
+            self._failed(name, error, "the publication")
+        else:
+            message = "; ".join(done.reasons)
+            remedy = runs.remedy_of(done.outcome)
+            self._finish(Result(name, done.outcome, message, remedy, done))
+
+    def _batch(self, name: str, fetched: Fetched) -> Batch:
+        return Batch(
+            provider=name,
+            offers=fetched.offers,
+            as_of=fetched.retrieved_at.astimezone(dt.UTC).date(),
+            origin="replayed" if self.options.replay_from else "live",
+            skipped=fetched.skipped,
+            not_read=fetched.not_read,
+            regions=self.options.regions,
+        )
+
+    def _failed(self, name: str, error: BaseException, where: str = "the adapter") -> None:
+        what, remedy = runs.explain(error, where)
+        if not isinstance(error, ProviderUnavailable | Cancelled):
+            trace = "".join(traceback.format_exception(error))
+            log.error("%s: %s", name, self.secrets.scrub(trace))
+        self._finish(Result(name, "failed", self.secrets.scrub(what), self.secrets.scrub(remedy)))
+
+    def _give_up(self, outcome: str, message: str, remedy: str) -> None:
+        self.cancelled.set()
+        for name in sorted(self.open):
+            self._finish(Result(name, outcome, message, remedy))
+
+    def _finish(self, result: Result) -> None:
+        self.open.discard(result.provider)
+        record = self.records.pop(result.provider, None)
+        if record is not None:
+            runs.end(record, result)
+        self.results.append(result)
+        self.listener.finished(result)

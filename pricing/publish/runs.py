@@ -1,0 +1,81 @@
+"""The record of each refresh, and what to tell people of one that failed."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from typing import TYPE_CHECKING
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from pricing.ingest.fetch import Cancelled
+from pricing.ingest.provider import ProviderUnavailable
+from pricing.models import RefreshRun
+
+if TYPE_CHECKING:
+    from pricing.publish.refresh import Result
+
+log = logging.getLogger(__name__)
+
+REVIEW = "Look at it in the admin under held batches; release it there or refresh with --force."
+WOULD_REVIEW = (
+    "Nothing was kept: a refresh without --dry-run keeps it for review, one with --force publishes"
+    " it."
+)
+_REMEDIES = {"held": REVIEW, "would_hold": WOULD_REVIEW}
+_FULL = ("disk is full", "no space left", "disk full", "disk quota")
+
+
+def begin(provider: str) -> RefreshRun:
+    """Record that a refresh begins, by the holder of the provider's lock: a run that is still
+    noted as running was killed."""
+    RefreshRun.objects.filter(provider=provider, outcome=RefreshRun.Outcome.RUNNING).update(
+        outcome=RefreshRun.Outcome.INTERRUPTED,
+        finished_at=timezone.now(),
+        message="the process ended before the refresh did",
+    )
+    return RefreshRun.objects.create(provider=provider)
+
+
+def end(run: RefreshRun, result: Result) -> None:
+    """Record what came of a refresh. A database that cannot take it does not hide the result."""
+    done = result.publication
+    run.outcome = result.outcome
+    run.finished_at = timezone.now()
+    run.message, run.remedy = result.message, result.remedy
+    if done is not None:
+        run.offer_count = done.offers
+        run.skipped_count = sum(int(str(row["count"])) for row in done.skipped.values())
+        run.revision, run.held_batch = done.revision, done.held_batch
+    try:
+        run.save()
+    except DatabaseError:
+        log.warning("%s: the outcome %s could not be recorded", run.provider, run.outcome)
+
+
+def remedy_of(outcome: str) -> str:
+    """What to do about a batch of this outcome; empty where there is nothing to do."""
+    return _REMEDIES.get(outcome, "")
+
+
+def explain(error: BaseException, where: str) -> tuple[str, str]:
+    """(what happened, what to do) for an error in `where` that ended a refresh."""
+    if isinstance(error, ProviderUnavailable):
+        return error.what, error.remedy
+    if isinstance(error, Cancelled):
+        return "it was stopped", "Run it again."
+    text = f"{type(error).__name__}: {error}"
+    if _is_full(error):
+        return f"the disk is full ({text})", "Make room and refresh again."
+    if isinstance(error, DatabaseError):
+        return f"the database refused the revision ({text})", "Check the database; refresh again."
+    if isinstance(error, OSError):
+        return text, "Check the file or the network and refresh again."
+    return f"a defect in {where} ({text})", "Report it with the log; refresh again later."
+
+
+def _is_full(error: BaseException) -> bool:
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return True
+    return isinstance(error, DatabaseError) and any(word in str(error).lower() for word in _FULL)

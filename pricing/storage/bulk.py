@@ -1,0 +1,122 @@
+"""Many rows at once, by the fastest way each database has."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from itertools import groupby, islice
+from operator import iadd
+from typing import Any
+
+import numpy as np
+from django.db import connection, models
+from django.db.backends.utils import CursorWrapper
+
+from pricing.models import OPEN, Price
+from pricing.storage.price_dates import WholeNumbers
+
+_CACHE_KIB = 65_536
+"""Pages that SQLite may keep while it publishes, KiB; 100,000 new prices need about half."""
+_VALUES_AT_ONCE = 999
+"""Values that a statement of every SQLite may have."""
+_BATCHES_AT_ONCE = 32
+PUBLISH_LOCK = 0x6770_7075
+"""Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
+
+
+def insert(
+    model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert `rows`, values as they are at rest, into the columns of the model's fields."""
+    quote = connection.ops.quote_name
+    of_field = {f.name: str(f.column) for f in model._meta.concrete_fields}
+    names = ", ".join(quote(of_field[name]) for name in columns)
+    into = f"{quote(model._meta.db_table)} ({names})"
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            copying = cursor.copy(f"COPY {into} FROM STDIN")
+            with connection.wrap_database_errors, copying as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            _insert_many_at_once(cursor, into, len(columns), rows)
+
+
+def _insert_many_at_once(
+    cursor: CursorWrapper, into: str, width: int, rows: Iterable[Sequence[Any]]
+) -> None:
+    """Insert by statements of many rows each: SQLite needs half the time for a row of them.
+
+    Django keeps all that a call is given until it ends, so it is given a few batches at a time.
+    """
+    remaining, at_once = iter(rows), _VALUES_AT_ONCE // width
+    batches = iter(lambda: reduce(iadd, islice(remaining, at_once), list[Any]()), [])
+    row = f"({', '.join(['%s'] * width)})"
+    while some := list(islice(batches, _BATCHES_AT_ONCE)):
+        for values, alike in groupby(some, key=len):
+            marks = ", ".join([row] * (values // width))
+            cursor.executemany(f"INSERT INTO {into} VALUES {marks}", list(alike))  # noqa: S608
+
+
+def close_prices(listings: WholeNumbers, last_revision: int) -> None:
+    """Set the last revision of the prices of these listings, in ascending order, in force.
+
+    By runs only on SQLite: PostgreSQL takes any run for half a percent of the table.
+    """
+    table = connection.ops.quote_name(Price._meta.db_table)
+    update = (
+        f"UPDATE {table} SET last_revision = %s "  # noqa: S608
+        f"WHERE last_revision = {OPEN} AND listing_id "
+    )
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(update + "= ANY(%s)", [last_revision, listings.tolist()])
+        else:
+            ended = [(last_revision, *run) for run in _runs(listings)]
+            cursor.executemany(update + "BETWEEN %s AND %s", ended)
+
+
+def _runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
+    """The first and the last of each run of numbers without a gap.
+
+    >>> list(_runs(np.array([3, 4, 5, 8])))
+    [(3, 5), (8, 8)]
+    """
+    if not len(numbers):
+        return ()
+    gaps = np.diff(numbers) != 1
+    firsts, lasts = numbers[np.append(True, gaps)], numbers[np.append(gaps, True)]
+    return zip(firsts.tolist(), lasts.tolist(), strict=True)
+
+
+def one_publisher_at_a_time() -> None:
+    """Wait, within a transaction, until no other transaction publishes.
+
+    SQLite has one writer anyway; it is given room to hold a revision in memory.
+    """
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [PUBLISH_LOCK])
+        else:
+            cursor.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Lets the garbage collector rest: it would walk a hundred thousand offers, all of them
+    alive, again and again.
+
+    What was made meanwhile counts as old afterwards (frozen and thawed), or it would be walked
+    at the first allocation that follows.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.unfreeze()
+        if was_on:
+            gc.enable()

@@ -1,0 +1,116 @@
+"""Reference data beside the prices: exchange rates and regions, replaced whole when loaded."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from django.db import transaction
+
+from pricing import models
+from pricing.common.amounts import quantized
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
+from pricing.market.snapshot import Region
+
+_EXAMPLES = 5
+"""Regions that an error names where none is near the one asked for."""
+
+
+def exchange_rates() -> ExchangeRates:
+    """Every dated exchange rate."""
+    rows = models.ExchangeRate.objects.values_list("currency", "date", "units_per_usd", "source")
+    return ExchangeRates.of(ExchangeRate(*row) for row in rows)
+
+
+def regions() -> dict[tuple[str, str], Region]:
+    """(provider, region) → where it is."""
+    return {
+        (row.provider, row.region): Region(
+            geography=row.geography,
+            country=row.country,
+            city=row.city,
+            latitude=row.latitude,
+            longitude=row.longitude,
+            g_co2e_per_kwh=row.g_co2e_per_kwh,
+            carbon_source=row.carbon_source,
+            name=row.name,
+        )
+        for row in models.Region.objects.all()
+    }
+
+
+def region_names(provider: str) -> frozenset[str]:
+    """The regions of a provider in their right spelling."""
+    rows = models.Region.objects.filter(provider=provider)
+    return frozenset(rows.values_list("region", flat=True))
+
+
+def refuse_unknown_regions(providers: Sequence[str], regions: Sequence[str]) -> list[str]:
+    """The providers that have one of `regions`, all of them without any.
+
+    A provider of which no region is known yet is asked. Raises `InvalidInput` for a region
+    that none of them has.
+    """
+    known = {name: _regions_seen(name) for name in providers}
+    for region in regions:
+        if all(names and region not in names for names in known.values()):
+            hint = _nearest(region, frozenset().union(*known.values()))
+            raise InvalidInput(
+                "region", f"{region!r} is no region of {', '.join(providers)}; {hint}"
+            )
+    wanted = set(regions)
+    return [name for name, names in known.items() if not wanted or not names or wanted & names]
+
+
+def _nearest(region: str, known: frozenset[str]) -> str:
+    """What may have been meant by a region that is not known: capitals and blanks aside."""
+    spelled = "".join(region.lower().split())
+    close = difflib.get_close_matches(spelled, known, n=3)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    more = ", …" if len(known) > _EXAMPLES else ""
+    return f"known are {', '.join(sorted(known)[:_EXAMPLES])}{more}"
+
+
+def _regions_seen(provider: str) -> frozenset[str]:
+    listed = models.Listing.objects.filter(provider=provider).values_list("region", flat=True)
+    return region_names(provider) | frozenset(listed.distinct())
+
+
+@transaction.atomic
+def replace_exchange_rates(rates: Iterable[ExchangeRate]) -> int:
+    """Put `rates` in the place of those kept; gives how many there are now."""
+    models.ExchangeRate.objects.all().delete()
+    rows = [
+        models.ExchangeRate(
+            currency=rate.currency,
+            date=rate.date,
+            units_per_usd=quantized(rate.units_per_usd),
+            source=rate.source,
+        )
+        for rate in rates
+    ]
+    return len(models.ExchangeRate.objects.bulk_create(rows))
+
+
+@transaction.atomic
+def replace_regions(regions: Mapping[tuple[str, str], Region]) -> int:
+    """Put `regions` in the place of those kept; gives how many there are now."""
+    models.Region.objects.all().delete()
+    rows = [
+        models.Region(
+            provider=provider,
+            region=name,
+            name=region.name,
+            geography=region.geography,
+            country=region.country,
+            city=region.city,
+            latitude=region.latitude,
+            longitude=region.longitude,
+            g_co2e_per_kwh=region.g_co2e_per_kwh,
+            carbon_source=region.carbon_source,
+        )
+        for (provider, name), region in regions.items()
+    ]
+    return len(models.Region.objects.bulk_create(rows))

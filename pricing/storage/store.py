@@ -1,0 +1,281 @@
+"""Revisions at rest: writing one in bulk, reading any of them back exactly."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count, islice, repeat
+from operator import add, attrgetter
+from typing import Any
+
+import numpy as np
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Max
+
+from pricing.common.amounts import from_scaled, is_exact, quantized, to_scaled
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.models import OPEN, Listing, Price, Revision
+from pricing.storage import bulk, price_dates
+from pricing.storage.price_dates import WholeNumbers
+
+LISTING_FIELDS = (
+    *("offer_id", "provider", "region", "zone", "instance_type", "accelerator"),
+    *("count_numerator", "count_denominator", "purchase_option", "term_months"),
+    *("payment_option", "currency", "vcpus", "memory_gib", "network_gbps", "sku", "source"),
+)
+"""What a listing says, in the order in which `offer_from` takes it."""
+listing_of = attrgetter(
+    *("id", "provider", "region", "zone", "instance_type", "accelerator"),
+    *("accelerator_count.numerator", "accelerator_count.denominator"),
+    *("purchase_option._value_", "term_months", "payment_option", "currency"),
+    *("vcpus", "memory_gib", "network_gbps", "sku", "source"),
+)
+"""`LISTING_FIELDS` of an offer; the others are its price and its date."""
+
+_PRICE_COLUMNS = (
+    *("listing", "first_revision", "last_revision"),
+    *("price_per_hour", "upfront", "sold_now"),
+)
+
+_OPTIONS = {option.value: option for option in PurchaseOption}
+_fraction = lru_cache(maxsize=4096)(Fraction)
+_amount = lru_cache(maxsize=65_536)(from_scaled)
+_scaled = lru_cache(maxsize=65_536)(to_scaled)
+
+
+_Said = tuple[Any, ...]
+"""`LISTING_FIELDS` of one listing."""
+_Money = tuple[int, int, bool]
+"""Price and upfront as they are at rest, whether it is sold now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An offer in force, with its rows as they are at rest."""
+
+    offer: Offer
+    listing_id: int
+    said: _Said
+    money: _Money
+
+
+# Reading ----------------------------------------------------------------------------------
+
+
+def latest(provider: str) -> Revision | None:
+    """The revision in force, None before the first."""
+    return Revision.objects.filter(provider=provider).order_by("-number").first()
+
+
+def read(revision: Revision) -> list[Stored]:
+    """Every offer of a revision, with its rows, in the order of the listings."""
+    rows = list(
+        Price.objects.filter(
+            listing__provider=revision.provider,
+            first_revision__lte=revision.number,
+            last_revision__gte=revision.number,
+        )
+        .annotate(price_units=_units("price_per_hour"), upfront_units=_units("upfront"))
+        .order_by("listing_id")
+        .values_list(
+            *("listing_id", "price_units", "upfront_units", "sold_now"),
+            *(f"listing__{name}" for name in LISTING_FIELDS),
+        )
+    )
+    days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
+    return [
+        Stored(
+            offer_from(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
+            listing_id=row[0],
+            said=row[4:],
+            money=row[1:4],
+        )
+        for row, day in zip(rows, days, strict=True)
+    ]
+
+
+def _units(column: str) -> ExpressionWrapper[Any]:
+    """An amount as the whole number that it is at rest."""
+    return ExpressionWrapper(F(column), output_field=BigIntegerField())
+
+
+def read_offers(revision: Revision) -> list[Offer]:
+    """Every offer of a revision, exactly as it was published."""
+    with bulk.without_collector():
+        return [stored.offer for stored in read(revision)]
+
+
+def offer_from(
+    listing: Sequence[Any], price: Decimal, upfront: Decimal, sold_now: bool, day: dt.date | None
+) -> Offer:
+    """The offer of a listing's columns (`LISTING_FIELDS`) at a price.
+
+    Sets all at once what the initialiser of a frozen dataclass sets one by one; the id is known.
+    """
+    (
+        offer_id, provider, region, zone, instance_type, accelerator, numerator, denominator,
+        option, term_months, payment_option, currency, vcpus, memory_gib, network_gbps, sku, source,
+    ) = listing  # fmt: skip
+    offer = object.__new__(Offer)
+    offer.__dict__.update(
+        provider=provider,
+        region=region,
+        instance_type=instance_type,
+        accelerator=accelerator,
+        accelerator_count=_fraction(numerator, denominator),
+        purchase_option=_OPTIONS[option],
+        price_per_hour=price,
+        upfront=upfront,
+        currency=currency,
+        zone=zone,
+        term_months=term_months,
+        payment_option=payment_option,
+        vcpus=vcpus,
+        memory_gib=memory_gib,
+        network_gbps=network_gbps,
+        sku=sku,
+        source=source,
+        as_of=day,
+        sold_now=sold_now,
+        id=offer_id,
+    )
+    return offer
+
+
+def verify(revision: Revision) -> bool:
+    """Whether the revision reads back as it was published, by its digest."""
+    stored = read(revision)
+    money = ([one.money[at] for one in stored] for at in range(3))
+    days = price_dates.numbers([one.offer.as_of for one in stored])
+    return revision.digest == _digest(_by_listing([s.listing_id for s in stored], *money, days))
+
+
+# Writing ----------------------------------------------------------------------------------
+
+
+def at_rest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+    """The offers with money as it can be kept, to ten decimal places."""
+    return tuple(_at_rest(offer) for offer in offers)
+
+
+def _at_rest(offer: Offer) -> Offer:
+    if is_exact(offer.price_per_hour) and is_exact(offer.upfront):
+        return offer
+    price, upfront = quantized(offer.price_per_hour), quantized(offer.upfront)
+    return replace(offer, price_per_hour=price, upfront=upfront)
+
+
+def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored]) -> None:
+    """Write `revision` as the one after `previous`: rows for what differs, none for the rest.
+
+    Must run inside a transaction that is the only one to publish.
+    """
+    said, money = list(map(listing_of, offers)), _money(offers)
+    there, kept = _matched(said, zip(*money, strict=True), previous)
+    listings = _listings(said, there, is_first=revision.number == 1)
+    days = price_dates.numbers([offer.as_of for offer in offers])
+    *columns, same = _by_listing(listings, *money, days, kept)
+    revision.dates = price_dates.encode(columns[-1], revision.as_of)
+    revision.digest = _digest(columns)
+    unchanged = same.astype(bool)
+    before = np.array([stored.listing_id for stored in previous], dtype="<i8")
+    bulk.close_prices(np.setdiff1d(before, columns[0][unchanged]), revision.number - 1)
+    _insert_prices(revision.number, *(column[~unchanged] for column in columns[:4]))
+    revision.save(force_insert=True)
+
+
+def _money(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
+    """Price, upfront and availability of the offers, a column each."""
+    prices = [_scaled(offer.price_per_hour) for offer in offers]
+    upfronts = [_scaled(offer.upfront) for offer in offers]
+    return prices, upfronts, [offer.sold_now for offer in offers]
+
+
+def _matched(
+    said: Sequence[_Said], money: Iterable[_Money], previous: Sequence[Stored]
+) -> tuple[list[int], list[bool]]:
+    """The listing of each offer where it is in force, else 0; whether its price stays too."""
+    if not previous:
+        return [0] * len(said), [False] * len(said)
+    before = {stored.said[0]: stored for stored in previous}
+    listings, kept = [], []
+    for says, costs in zip(said, money, strict=True):
+        stored = before.get(says[0])
+        if stored is not None and stored.said == says:
+            listings.append(stored.listing_id)
+            kept.append(stored.money == costs)
+        else:
+            listings.append(0)
+            kept.append(False)
+    return listings, kept
+
+
+def _by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumbers]:
+    """The columns as whole numbers, in the order of the first, which are the listings."""
+    numbers = [np.array(column, dtype="<i8") for column in columns]
+    order = np.argsort(numbers[0], kind="stable")
+    return [column[order] for column in numbers]
+
+
+def _insert_prices(
+    number: int,
+    listings: WholeNumbers,
+    prices: WholeNumbers,
+    upfronts: WholeNumbers,
+    sold: WholeNumbers,
+) -> None:
+    columns = (
+        *(listings.tolist(), repeat(number), repeat(OPEN)),
+        *(prices.tolist(), upfronts.tolist(), sold.astype(bool).tolist()),
+    )
+    bulk.insert(Price, _PRICE_COLUMNS, zip(*columns, strict=False))
+
+
+def _listings(said: Sequence[_Said], there: Sequence[int], is_first: bool = False) -> WholeNumbers:
+    """The listing of each of these: `there`, or where that is 0 one written before, else a new one.
+
+    New ones are written in the order of their index, which so grows at its end.
+    """
+    listings = np.array(there, dtype="<i8")
+    if not is_first:
+        gone = np.flatnonzero(listings == 0).tolist()
+        known = _known_listings([said[at] for at in gone])
+        listings[gone] = [known.get(said[at], 0) for at in gone]
+    new = np.flatnonzero(listings == 0).tolist()
+    new.sort(key=[says[0] for says in said].__getitem__)
+    free = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
+    listings[new] = np.arange(free, free + len(new))
+    rows = map(add, zip(count(free), strict=False), (said[at] for at in new))
+    bulk.insert(Listing, ("id", *LISTING_FIELDS), rows)
+    return listings
+
+
+def _known_listings(said: Iterable[_Said], chunk: int = 500) -> dict[_Said, int]:
+    """The listing of each of these that was ever written; of the same offers also others."""
+    known: dict[_Said, int] = {}
+    remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in said))
+    while some := list(islice(remaining, chunk)):
+        providers, ids = {provider for provider, _ in some}, [offer_id for _, offer_id in some]
+        rows = Listing.objects.filter(provider__in=providers, offer_id__in=ids).values_list(
+            "id", *LISTING_FIELDS
+        )
+        known.update((tuple(says), listing_id) for listing_id, *says in rows)
+    return known
+
+
+def listings_for(offers: Sequence[Offer]) -> list[int]:
+    """The listing of each offer, written where it is new. Inside a publishing transaction."""
+    said = [listing_of(offer) for offer in offers]
+    return [int(listing) for listing in _listings(said, [0] * len(said))]
+
+
+def _digest(columns: Iterable[WholeNumbers]) -> str:
+    """SHA-256 of listing, price, upfront, availability and day of each offer, by listing.
+
+    A listing never changes, so its number stands for all it says.
+    """
+    return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()

@@ -1,0 +1,88 @@
+"""When charges fall due: terms, masks and streams."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pytest
+
+from planner.costing.cost_model.charges import (
+    Calendar,
+    Category,
+    HourCharge,
+    Term,
+    UnitCharge,
+    When,
+    hour_streams,
+    unit_streams,
+)
+
+START = dt.date(2027, 11, 1)
+
+
+def test_months_run_over_the_year() -> None:
+    calendar = Calendar(START, 24)
+    assert calendar.month(2) == dt.date(2028, 1, 1)
+    assert calendar.index(dt.date(2028, 1, 1)) == 2
+    assert calendar.index(dt.date(2027, 9, 1)) == -2
+
+
+def test_a_unit_serves_after_its_lead_time_for_its_life() -> None:
+    term = Term(months=6, length=7, lead_months=2, duration_months=3)
+    assert term.active[0].tolist() == [0, 0, 1, 1, 1, 0, 0]
+    assert term.active[3].tolist() == [0, 0, 0, 0, 0, 1, 0]
+    assert term.may_begin.tolist() == [True] * 4 + [False] * 2
+
+
+def test_a_commitment_may_run_beyond_the_horizon() -> None:
+    term = Term(months=3, length=3 + 1 + 12, lead_months=0, duration_months=12, runs_beyond=True)
+    assert term.active[2].sum() == 12
+    assert term.share_charged[:3].tolist() == [1, 1, 1]
+
+
+def test_or_is_charged_for_its_months_within() -> None:
+    term = Term(months=3, length=4, lead_months=0, duration_months=12)
+    assert term.share_charged[:3].tolist() == pytest.approx([3 / 12, 2 / 12, 1 / 12])
+
+
+def test_residual_value_is_due_of_units_that_live_on() -> None:
+    term = Term(months=6, length=7, lead_months=1, duration_months=4)
+    assert term.at_end[:, 6].tolist() == [0, 0, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("method", ["straight_line", "macrs_5", "none", None])
+def test_all_capital_is_written_off_by_the_horizon(method) -> None:
+    term = Term(12, 13, 2, 60, depreciation=method)
+    assert term.write_off[: 12 - 2].sum(axis=1) == pytest.approx(np.ones(10))
+
+
+def test_straight_line_writes_the_rest_off_at_the_horizon() -> None:
+    term = Term(4, 5, 1, 6, depreciation="straight_line")
+    assert term.write_off[0].tolist() == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6, 3 / 6])
+
+
+def test_hour_charges_follow_the_hours() -> None:
+    charge = HourCharge(Category.COMPUTE, "rent", "node-hours", 2.0, np.full(4, 3.0))
+    (stream,) = hour_streams((charge,), np.array([10.0, 0.0, 5.0]), 4)
+    assert (stream.quantity * stream.unit_price).tolist() == [60, 0, 30, 0]
+
+
+def test_a_price_fixed_at_the_start_stays() -> None:
+    term = Term(4, 5, 0, 2)
+    price = np.array([10.0, 9.0, 8.0, 7.0, 0.0])
+    charge = UnitCharge(
+        Category.COMMITMENT, "c", "h", 1.0, price, When.MONTHLY, fixed_at_start=True
+    )
+    streams = list(unit_streams((charge,), term, np.array([1.0, 0.0, 2.0, 0.0])))
+    due = sum(s.quantity * s.unit_price for s in streams)
+    assert due.tolist() == [10, 10, 16, 16, 0]
+
+
+def test_a_monthly_price_moves_with_the_month() -> None:
+    term = Term(4, 5, 1, 2)
+    price = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    charge = UnitCharge(Category.POWER, "p", "kWh", 10.0, price, When.MONTHLY)
+    (stream,) = unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
+    assert stream.quantity.tolist() == [0, 10, 20, 10, 0]
+    assert charge.amounts(term)[0].tolist() == [0, 20, 30, 0, 0]

@@ -1,0 +1,285 @@
+"""Random plan problems of every kind of constraint, from a seed."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from planner.costing.optimizer.problem import HourlySource, PlanProblem, Quota, UnitSource
+
+GROUPS = ("east", "west")
+
+
+def commitment(
+    key,
+    months,
+    *,
+    capacity=8.0,
+    accelerators=None,
+    term=12,
+    monthly=1000.0,
+    upfront=0.0,
+    groups=(),
+    hour_cost=0.0,
+    rate=0.0,
+    starts=None,
+):
+    """A commitment paid by the month, its months within the horizon alone charged."""
+    discount = (1 + rate) ** (-np.arange(months) / 12)
+    start_cash = np.zeros((months, months))
+    for m in range(months):
+        served = min(term, months - m)
+        start_cash[m, m : m + served] = monthly
+        start_cash[m, m] += upfront * served / term
+    start_cost = start_cash @ discount
+    if starts is not None:
+        start_cost = np.where(starts, start_cost, np.inf)
+    return UnitSource(
+        key=key,
+        is_owned=False,
+        capacity=capacity,
+        accelerators=capacity if accelerators is None else accelerators,
+        lead_months=0,
+        duration_months=term,
+        start_cost=start_cost,
+        hour_cost=np.full(months, hour_cost) * discount,
+        hours_per_month=730.0,
+        start_cash=start_cash,
+        hour_cash=np.full(months, hour_cost),
+        capex=np.zeros(months),
+        limit_groups=groups,
+    )
+
+
+def server(
+    key,
+    months,
+    *,
+    capacity=8.0,
+    price=300_000.0,
+    lead=2,
+    life=48,
+    running=5.0,
+    monthly=1500.0,
+    ceiling=0.9,
+    residual=0.3,
+    max_units=None,
+    existing=None,
+    groups=(),
+    rate=0.0,
+):
+    """An owned server: bought in a month, usable after `lead`, sold at the horizon."""
+    discount = (1 + rate) ** (-np.arange(months) / 12)
+    start_cash = np.zeros((months, months))
+    start_cost = np.zeros(months)
+    for m in range(months):
+        start_cash[m, m] = price
+        start_cash[m, m + lead : m + lead + life] += monthly
+        age_years = (months - m) / 12
+        back = price * residual**age_years * (months - m < life) * (1 + rate) ** (-months / 12)
+        start_cost[m] = start_cash[m] @ discount - back
+    return UnitSource(
+        key=key,
+        is_owned=True,
+        capacity=capacity,
+        accelerators=capacity,
+        lead_months=lead,
+        duration_months=life,
+        start_cost=start_cost,
+        hour_cost=np.full(months, running) * discount,
+        hours_per_month=730.0 * ceiling,
+        start_cash=start_cash,
+        hour_cash=np.full(months, running),
+        capex=np.full(months, price),
+        max_units=max_units,
+        existing=None if existing is None else np.asarray(existing, np.int64),
+        limit_groups=groups,
+    )
+
+
+def rental(key, months, price, *, capacity=8.0, is_spot=False, groups=(), rate=0.0, available=None):
+    """A node rented by the hour."""
+    discount = (1 + rate) ** (-np.arange(months) / 12)
+    return HourlySource(
+        key=key,
+        capacity=capacity,
+        accelerators=capacity,
+        hour_cost=np.full(months, price) * discount,
+        hour_cash=np.full(months, price),
+        is_spot=is_spot,
+        limit_groups=groups,
+        available=available,
+    )
+
+
+def small(seed):
+    """At most 3 months, 2 unit sources and 2 hourly ones: few enough plans to try them all."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(1, 4))
+    peak = random.choice([0.0, 1.0, 2.0, 3.0, 5.0, 7.5], months)
+    hours = peak * random.choice([10.0, 100.0, 400.0, 730.0], months)
+    hourly = tuple(_small_rental(random, f"rent {i}", months) for i in range(random.integers(1, 3)))
+    units = tuple(_small_unit(random, f"unit {i}", months) for i in range(random.integers(0, 3)))
+    quotas = tuple(
+        Quota(g, float(random.choice([2.0, 4.0, 6.0, 8.0])))
+        for g in GROUPS
+        if random.random() < 0.4
+    )
+    return PlanProblem(
+        hours=hours,
+        peak=peak,
+        hourly=hourly,
+        units=units,
+        quotas=quotas,
+        max_spot_share=float(random.choice([1.0, 1.0, 0.5, 0.0])),
+        capex_budget=float(random.choice([0.0, 400.0, 1500.0])) if random.random() < 0.4 else None,
+        monthly_budget=float(random.choice([300.0, 900.0, 3000.0]))
+        if random.random() < 0.3
+        else None,
+        base_cost=float(random.choice([0.0, 17.5])),
+        base_cash=np.full(months, 5.0) if random.random() < 0.3 else None,
+    )
+
+
+def _groups(random):
+    return tuple(g for g in GROUPS if random.random() < 0.5)
+
+
+def _small_rental(random, key, months):
+    price = float(random.integers(1, 12)) / 4
+    capacity = float(random.choice([1.0, 2.0, 1.6]))
+    return HourlySource(
+        key=key,
+        capacity=capacity,
+        accelerators=float(random.choice([1.0, 2.0])),
+        hour_cost=price * random.choice([0.8, 1.0, 1.1], months),
+        hour_cash=np.full(months, price),
+        is_spot=bool(random.random() < 0.4),
+        limit_groups=_groups(random),
+        available=random.random(months) < 0.8 if random.random() < 0.3 else None,
+    )
+
+
+def _small_unit(random, key, months):
+    start_cost = float(random.integers(50, 900)) * random.choice([0.8, 1.0, 1.3], months)
+    start_cost[random.random(months) < 0.15] = np.inf
+    owned = bool(random.random() < 0.5)
+    start_cash = np.triu(random.choice([0.0, 100.0, 200.0], (months, months)))
+    running = float(random.choice([0.0, 0.2, 0.7]))
+    return UnitSource(
+        key=key,
+        is_owned=owned,
+        capacity=float(random.choice([1.0, 2.0, 4.0, 2.4])),
+        accelerators=float(random.choice([1.0, 2.0, 4.0])),
+        lead_months=int(random.integers(0, 2)),
+        duration_months=int(random.integers(1, 4)),
+        start_cost=start_cost,
+        hour_cost=np.full(months, running),
+        hours_per_month=float(random.choice([730.0, 600.0, 365.0])),
+        start_cash=start_cash,
+        hour_cash=np.full(months, running),
+        capex=np.full(months, 300.0) if owned else np.zeros(months),
+        max_units=int(random.integers(0, 3)) if random.random() < 0.3 else None,
+        existing=random.integers(0, 2, months) if random.random() < 0.2 else None,
+        limit_groups=_groups(random),
+    )
+
+
+def market(seed, months, sources, *, mixed):
+    """A market of `sources` offers; `mixed`: node sizes, quotas, budgets and spot share too.
+
+    Demand ramps, waves and pauses like a project's; prices scatter around those of an
+    accelerator that rents at 3 an hour. A third of the offers is on demand, a sixth spot, the
+    rest commitments of 6 to 36 months, and one in a hundred is a server to own.
+    """
+    random = np.random.default_rng(seed)
+    regions = [f"region {i}" for i in range(8)]
+    level = np.cumsum(random.normal(1.0, 3.0, months)) + 64 * (1 + np.sin(np.arange(months) / 5))
+    peak = np.ceil(np.maximum(level, 4.0))
+    hours = peak * random.uniform(400, 730, months)
+    if mixed:
+        hours[random.random(months) < 0.05] = 0.0
+        peak[hours == 0] = 0.0
+    kinds = random.choice(4, sources, p=[0.33, 0.16, 0.5, 0.01])
+    hourly, units = [], []
+    for i, kind in enumerate(kinds):
+        size, speed = (
+            (random.choice([1, 2, 4, 8]), random.choice([1.0, 0.45])) if mixed else (8, 1.0)
+        )
+        region = random.choice(regions)
+        groups = (region,) if mixed and region in regions[:5] else ()
+        price = 3.0 * size * speed * random.uniform(0.8, 1.6) * size**0.02
+        where = {"capacity": float(size * speed), "groups": groups, "rate": 0.08}
+        if kind == 0:
+            hourly.append(rental(f"demand {i}", months, price, **where))
+        elif kind == 1:
+            hourly.append(rental(f"spot {i}", months, price * 0.4, is_spot=True, **where))
+        elif kind == 2:
+            term = int(random.choice([6, 12, 36]))
+            monthly = 730 * price * {6: 0.8, 12: 0.65, 36: 0.45}[term]
+            upfront = monthly * term * random.choice([0.0, 0.5]) * 0.9
+            monthly -= upfront / term
+            units.append(
+                commitment(
+                    f"commit {i}", months, term=term, monthly=monthly, upfront=upfront, **where
+                )
+            )
+        else:
+            units.append(
+                server(
+                    f"server {i}", months, price=25_000 * price / 3, running=0.05 * price, **where
+                )
+            )
+    problem = PlanProblem(hours=hours, peak=peak, hourly=tuple(hourly), units=tuple(units))
+    return _limited(problem, random, regions) if mixed else replace(problem, max_spot_share=0.3)
+
+
+def _limited(problem, random, regions):
+    most = float(problem.peak.max())
+    per_hour = 3.0 * float(problem.hours.max())
+    return replace(
+        problem,
+        quotas=tuple(
+            Quota(r, float(np.ceil(most * random.uniform(0.1, 0.5)))) for r in regions[:5]
+        ),
+        max_spot_share=0.3,
+        capex_budget=25_000 * most * 0.5,
+        monthly_budget=per_hour * 1.1,
+    )
+
+
+def medium(seed):
+    """Up to 14 months and 20 offers with every kind of limit: plans HiGHS can prove in seconds."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(6, 15))
+    problem = market(seed, months, int(random.integers(8, 21)), mixed=bool(random.random() < 0.7))
+    peak = np.ceil(problem.peak * random.choice([0.05, 0.2, 0.5]))
+    hours = np.where(problem.hours > 0, peak * random.uniform(200, 730, months), 0.0)
+    noise = random.random() < 0.5
+    units = []
+    for unit in problem.units:
+        wobble = random.uniform(0.9, 1.1, months) if noise else np.ones(months)
+        start_cost = np.where(random.random(months) < 0.1 * noise, np.inf, unit.start_cost * wobble)
+        units.append(
+            replace(
+                unit,
+                start_cost=start_cost,
+                max_units=int(random.integers(0, 4)) if random.random() < 0.2 else None,
+                existing=random.integers(0, 2, months) if random.random() < 0.1 else None,
+            )
+        )
+    hourly = [
+        replace(s, available=random.random(months) < 0.8) if random.random() < 0.2 else s
+        for s in problem.hourly
+    ]
+    ever = rental("always", months, 12.0, capacity=1.0)
+    scale = float(peak.max() / problem.peak.max())
+    return replace(
+        problem,
+        hours=hours,
+        peak=np.where(hours > 0, peak, 0.0),
+        units=tuple(units),
+        hourly=(*hourly, ever),
+        quotas=tuple(Quota(q.group, np.ceil(q.max_accelerators * scale)) for q in problem.quotas),
+        capex_budget=None if problem.capex_budget is None else problem.capex_budget * scale,
+        monthly_budget=None if random.random() < 0.5 else 12.0 * hours.max() * 0.6,
+    )

@@ -1,0 +1,139 @@
+"""No plan: which limits clash, and how far each would have to give way."""
+
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.costing.optimizer.problem import PlanProblem, Quota
+from planner.costing.optimizer.solve import solve
+from tests.planner.costing.optimizer.brute_force import cheapest_cost
+from tests.planner.costing.optimizer.plan_instances import commitment, market, rental, server, small
+
+SEEDS = 2000 if os.environ.get("FUZZ") == "1" else 30
+
+
+def steady(months, accelerators, sources=(), units=(), **limits):
+    hours = np.full(months, accelerators * 730.0)
+    return PlanProblem(hours, np.full(months, accelerators), tuple(sources), tuple(units), **limits)
+
+
+def clash(plan, limit):
+    return next(c for c in plan.clashes if c.limit == limit)
+
+
+def with_limit(problem, limit, value):
+    """The problem with one limit, named as a clash names it, at another value."""
+    kind, _, name = limit.partition(" ")
+    if kind == "quota":
+        quotas = [
+            replace(q, max_accelerators=value) if q.group == name else q for q in problem.quotas
+        ]
+        return replace(problem, quotas=tuple(quotas))
+    if kind == "max_units":
+        units = [replace(u, max_units=round(value)) if u.key == name else u for u in problem.units]
+        return replace(problem, units=tuple(units))
+    return replace(problem, **{limit: value})
+
+
+def test_a_quota_too_small_names_the_quota_that_would_do():
+    rent = rental("h100", 2, 20.0, groups=("gcp/us-central1 nvidia-h100",))
+    problem = steady(2, 24.0, [rent], quotas=(Quota("gcp/us-central1 nvidia-h100", 16.0),))
+
+    plan = solve(problem)
+
+    assert not plan.feasible
+    assert list(plan.why_not) == ["quota gcp/us-central1 nvidia-h100: 16 → at least 24"]
+
+
+def test_a_capex_budget_too_small_names_the_budget_that_would_do():
+    owned = server("dgx", 12, price=200_000.0, lead=0, ceiling=1.0)
+    plan = solve(steady(12, 24.0, units=[owned], capex_budget=100_000.0))
+
+    assert clash(plan, "capex_budget").needed == pytest.approx(600_000)
+
+
+def test_a_budget_of_zero_is_answered_with_the_budget_that_would_do():
+    plan = solve(steady(2, 8.0, [rental("rent", 2, 20.0)], monthly_budget=0.0))
+
+    assert clash(plan, "monthly_budget").needed == pytest.approx(730 * 20)
+
+
+def test_a_spot_share_too_small_names_the_share_that_would_do():
+    plan = solve(steady(2, 8.0, [rental("spot", 2, 6.0, is_spot=True)], max_spot_share=0.25))
+
+    assert clash(plan, "max_spot_share").needed == pytest.approx(1.0)
+
+
+def test_too_few_units_names_how_many_would_do():
+    plan = solve(steady(4, 24.0, units=[server("dgx", 4, lead=0, ceiling=1.0, max_units=1)]))
+
+    assert clash(plan, "max_units dgx").needed == pytest.approx(3)
+
+
+def test_units_there_already_above_a_quota_are_named():
+    owned = server("dgx", 2, lead=0, ceiling=1.0, existing=[3, 3], groups=("hall",))
+    plan = solve(steady(2, 8.0, units=[owned], quotas=(Quota("hall", 16.0),)))
+
+    assert clash(plan, "quota hall").needed == pytest.approx(24)
+
+
+def test_nothing_on_sale_before_the_first_server_arrives():
+    plan = solve(steady(12, 8.0, units=[server("dgx", 12, lead=3, ceiling=1.0)]))
+
+    assert list(plan.why_not) == [
+        "nothing that may be bought or rented serves in the first 3 months"
+    ]
+
+
+def test_limits_that_must_give_way_together_are_named_together():
+    east = rental("east", 2, 20.0, groups=("east",))
+    plan = solve(
+        steady(2, 24.0, [east], quotas=(Quota("east", 8.0),), monthly_budget=8 * 730 * 2.5)
+    )
+
+    assert {c.limit for c in plan.clashes} == {"quota east", "monthly_budget"}
+    assert not any(c.alone for c in plan.clashes)
+    assert clash(plan, "quota east").needed == pytest.approx(24)
+
+
+def test_relaxing_what_was_never_the_limit_is_not_proposed():
+    year = commitment("year", 12, monthly=9000.0, groups=("west",))
+    problem = steady(12, 16.0, units=[year], quotas=(Quota("west", 8.0),), capex_budget=0.0)
+
+    assert [c.limit for c in solve(problem).clashes] == ["quota west"]
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
+    problem = small(seed)
+    for found in solve(problem).clashes:
+        if not found.alone or found.needed is None:
+            continue
+        enough = found.needed * (1 + 1e-7)
+        assert np.isfinite(cheapest_cost(with_limit(problem, found.limit, enough)))
+        less = found.needed - 1e-3 * max(found.needed, 1.0)
+        less = less if not found.limit.startswith("max_units") else found.needed - 1
+        if less >= 0:
+            assert not np.isfinite(cheapest_cost(with_limit(problem, found.limit, less)))
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_limits_named_together_are_enough_together(seed):
+    problem = small(seed)
+    plan = solve(problem)
+    together = [c for c in plan.clashes if not c.alone]
+    for found in together:
+        problem = with_limit(problem, found.limit, found.needed * (1 + 1e-7))
+
+    assert not together or np.isfinite(cheapest_cost(problem))
+
+
+@pytest.mark.fuzz
+def test_a_large_market_without_a_plan_is_explained():
+    problem = replace(market(1, 12, 100, mixed=True), monthly_budget=1000.0)
+
+    assert clash(solve(problem), "monthly_budget").needed > 1000.0

@@ -1,0 +1,224 @@
+"""What was really used and paid, kept and held against the plan."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from decimal import Decimal
+
+import pytest
+
+from planner.exports import Context, export
+from planner.models import ActualLine, ActualsUpload, AuditEntry, Project, Role
+from planner.services.actuals import actuals
+from planner.services.actuals.overlaps import overlaps
+from planner.services.projects import saved_comparisons
+from planner.services.teams.errors import WrongStateError
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import Workspace, market
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def project(work: Workspace) -> Project:
+    row = work.project(
+        assumptions={
+            "start": "2027-01",
+            "horizon_months": 6,
+            "constraints": {"purchase_options": ["on_demand"]},
+            "on_prem": {"servers": []},
+        }
+    )
+    saved_comparisons.approve(
+        work.access(), saved_comparisons.submit(work.access(), work.saved(row))
+    )
+    return row
+
+
+def upload(work: Workspace, project: Project, text: str) -> object:
+    access = work.access(Role.EDITOR)
+    return actuals.load_actuals(access, project, io.BytesIO(text.encode()), "a.csv")
+
+
+def billed(*rows: str) -> str:
+    """FOCUS rows of use in January: quantity, unit, machine, cost."""
+    head = "ChargePeriodStart,BillingCurrency,ChargeCategory,ConsumedQuantity,ConsumedUnit,"
+    told = "".join(f"2027-01-01T00:00:00Z,USD,Usage,{row}\n" for row in rows)
+    return f"{head}x_InstanceType,BilledCost\n{told}"
+
+
+def test_a_dearer_hour_and_more_hours_are_told_apart(work: Workspace, project: Project) -> None:
+    """Planned 500 h of 8 accelerators at 55.04; 600 at 60 were paid: 100 more, 4.96 more each."""
+    upload(work, project, "month,cost,hours\n2027-01,36000,4800\n")
+    told = actuals.variance(project).as_dict()
+    assert told["months"][0]["month"] == "2027-01"
+    total = told["total"]
+    assert total["planned"] == "27520.00"
+    assert total["difference"] == "8480.00"
+    assert total["causes"] == {
+        "price": "2976.00",
+        "usage": "5504.00",
+        "unplanned": "0.00",
+        "other": "0.00",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "month,cost,hours\n2027-01,27520,4000\n",
+        "month,cost,accelerator_hours\n2027-01,27520,4000\n",
+        "month,cost,instance_hours,instance_type\n2027-01,27520,500,p5.48xlarge\n",
+        billed("500,Hours,P5.48xlarge,27520"),
+    ],
+)
+def test_what_went_as_planned_differs_by_no_cause(
+    work: Workspace, project: Project, text: str
+) -> None:
+    upload(work, project, text)
+    told = actuals.variance(project).as_dict()
+    assert (told["total"]["planned_hours"], told["total"]["actual_hours"]) == (4000.0, 4000.0)
+    assert set(told["total"]["causes"].values()) == {"0.00"}
+    assert told["warnings"] == []
+
+
+def test_hours_of_unknown_accelerators_are_said_and_not_split(
+    work: Workspace, project: Project
+) -> None:
+    upload(work, project, billed("500,Hours,p5.48xlarge,20000", "9,Hours,m7i.large,8000"))
+    told = actuals.variance(project).as_dict()
+    assert told["total"]["causes"]["other"] == "480.00"
+    assert told["total"]["actual_hours"] == 4000.0
+    assert "2027-01, compute: the accelerators of m7i.large are not known" in told["warnings"][0]
+
+
+def test_a_machine_that_only_the_catalog_knows_is_converted(work: Workspace) -> None:
+    row = work.project()
+    upload(work, row, billed("10,Hours,p5.48xlarge,5"))
+    assert actuals.variance(row).as_dict()["total"]["actual_hours"] == 80.0
+
+
+def test_of_a_commitment_the_hours_paid_for_count_used_or_not(work: Workspace) -> None:
+    head = (
+        "ChargePeriodStart,BilledCost,BillingCurrency,ChargeCategory,PricingQuantity,PricingUnit,"
+        "ConsumedQuantity,ConsumedUnit,CommitmentDiscountId,x_InstanceType\n"
+    )
+    row = work.project()
+    upload(
+        work,
+        row,
+        f"{head}2027-01-01,16000,USD,Purchase,730,Hours,,,ri-1,p5.48xlarge\n"
+        "2027-01-01,0,USD,Usage,500,Hours,500,Hours,ri-1,p5.48xlarge\n",
+    )
+    assert actuals.variance(row).as_dict()["total"]["actual_hours"] == 5840.0
+
+
+def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None:
+    upload(
+        work,
+        project,
+        "month,cost,hours,category\n2027-01,1,3,compute\n2027-02,9.99,0,compute\n"
+        "2027-02,77.01,0,storage\n2029-01,5,1,compute\n",
+    )
+    told = actuals.variance(project).as_dict()
+    for row in (*told["months"], *told["categories"], told["total"]):
+        parts = sum(Decimal(value) for value in row["causes"].values())
+        assert parts == Decimal(row["difference"])
+    assert told["total"]["causes"]["unplanned"] == "82.01"
+
+
+def test_a_project_without_a_plan_has_all_unplanned(work: Workspace) -> None:
+    row = work.project()
+    upload(work, row, "month,cost\n2027-01,5\n")
+    assert actuals.variance(row).as_dict()["total"]["causes"]["unplanned"] == "5.00"
+
+
+def test_the_same_file_is_taken_once(work: Workspace, project: Project) -> None:
+    upload(work, project, "month,cost\n2027-01,5\n")
+    with pytest.raises(WrongStateError, match="uploaded"):
+        upload(work, project, "month,cost\n2027-01,5\n")
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        "month,cost,region\r\n2027-01,5,x\r\n2027-02,6,x\r\n",
+        "\ufeffmonth,cost,region\n2027-01,5,x\n2027-02,6,x\n",
+        "region,cost,month\nx,6.00,2027-02\n\n,,\nx,5.0,2027-01\n",
+        'month,cost,region,hours\n"2027-01","5","x",0\n2027-02,6,x,\n',
+    ],
+)
+def test_the_same_rows_in_another_form_are_the_same_file(
+    work: Workspace, project: Project, again: str
+) -> None:
+    upload(work, project, "month,cost,region\n2027-01,5,x\n2027-02,6,x\n")
+    with pytest.raises(WrongStateError, match=r"as a\.csv, 2 rows, on 20.* Take that upload out"):
+        upload(work, project, again)
+    assert upload(work, project, again.replace("6", "7"))
+
+
+def test_a_file_known_by_its_bytes_from_before_is_not_taken_again(
+    work: Workspace, project: Project
+) -> None:
+    text = "month,cost\n2027-01,5\n"
+    row = upload(work, project, text)
+    ActualsUpload.objects.update(digest=hashlib.sha256(text.encode()).hexdigest())
+    with pytest.raises(WrongStateError, match="before"):
+        upload(work, project, text)
+    assert row.project_id == project.pk
+
+
+def test_months_that_an_earlier_upload_counts_too_are_said(
+    work: Workspace, project: Project
+) -> None:
+    first = upload(work, project, "month,cost\n2027-01,5\n2027-02,5\n2027-03,5\n")
+    assert overlaps(first) == []
+    second = upload(work, project, "month,cost\n2027-02,6\n2027-03,6\n2027-04,6\n")
+    (told,) = overlaps(second)
+    assert told.startswith("2027-02 to 2027-03 are counted in an earlier upload too: a.csv, 3 rows")
+    assert f"DELETE /api/v1/projects/{project.pk}/actuals/{first.pk}/" in told
+    actuals.delete_upload(work.access(), first)
+    assert overlaps(second) == []
+
+
+@pytest.mark.parametrize(("provider", "count"), [("azure", 0), ("aws", 1), ("", 1)])
+def test_files_of_other_providers_may_hold_the_same_month(
+    work: Workspace, project: Project, provider: str, count: int
+) -> None:
+    upload(work, project, "month,cost,provider\n2027-01,5,aws\n")
+    again = upload(work, project, f"month,cost,provider\n2027-01,6,{provider}\n")
+    assert len(overlaps(again)) == count
+
+
+def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project) -> None:
+    row = upload(work, project, "month,cost\n2027-01,5.25\n2027-02,-1\n")
+    actuals.delete_upload(work.access(), row)
+    assert not ActualLine.objects.exists()
+    entry = AuditEntry.objects.get(action="actuals.removed")
+    assert entry.before == {"rows": 2, "cost": "4.25", "currency": "USD"}
+
+
+def test_our_own_forecast_is_no_bill(work: Workspace, project: Project) -> None:
+    text = export(project.saved_comparisons.get().answer, Context(name="x"), "focus").decode()
+    with pytest.raises(InvalidInput, match=r"row 2\.x_IsForecast: says that the row is a forecast"):
+        upload(work, project, text)
+
+
+def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project: Project) -> None:
+    plan = project.saved_comparisons.get()
+    text = export(plan.answer, Context(name="x"), "focus").decode()
+    head, *rows = csv.reader(io.StringIO(text))
+    at = head.index("x_IsForecast")
+    file = io.StringIO()
+    csv.writer(file).writerows([head, *([*row[:at], "false", *row[at + 1 :]] for row in rows)])
+    upload(work, project, file.getvalue())
+    told = actuals.variance(project).as_dict()
+    assert told["total"]["planned"] == plan.summary["total_cost"]
+    assert told["total"]["difference"] == "0.00"
+    assert told["total"]["actual_hours"] == told["total"]["planned_hours"] == 24_000.0

@@ -1,0 +1,318 @@
+"""The budget watch: new prices, watched projects priced again, alerts told once."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEvent
+from planner.services.actuals import actuals
+from planner.services.alerts import budget_watch
+from planner.services.projects import projects
+from planner.services.projects.reprice import plan_of
+from planner.services.webhooks import webhooks
+from pricing.models import Revision
+from pricing.publish.signals import revision_published
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+NO_SPOT = {"constraints": {"purchase_options": ["on_demand"]}, "on_prem": {"servers": []}}
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    told: list[tuple[str, dict[str, Any]]] = []
+    monkeypatch.setattr(
+        budget_watch, "emit", lambda team, event, payload: told.append((event, payload))
+    )
+    return told
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def project(work: Workspace, **values: Any) -> Project:
+    assumptions = {"start": "2027-01", "horizon_months": 6, **NO_SPOT}
+    row = work.project(watched=True, assumptions=assumptions, **values)
+    work.saved(row)
+    return row
+
+
+def refreshed(price: str, day: int) -> None:
+    """New prices, and what follows from their commit."""
+    market(price, dt.date(2026, 11, day))
+    revision_published.send(Revision, revision=Revision.objects.last())
+
+
+def alerts() -> list[tuple[str, str, str]]:
+    return list(Alert.objects.order_by("created_at").values_list("kind", "before", "after"))
+
+
+def test_a_move_beyond_the_threshold_is_listed_and_told(work: Workspace, told: list) -> None:
+    row = project(work)
+    refreshed("60.00", 5)
+    assert alerts() == [("price_move", "165120.00", "180000.00")]
+    event, payload = told[0]
+    assert event == WebhookEvent.PRICE_MOVED
+    assert payload["project"] == str(row.pk)
+    assert payload["causes"] == [
+        {
+            "offer_id": "aws:us-east-1:p5.48xlarge:on_demand",
+            "before": "55.04",
+            "after": "60",
+            "currency": "USD",
+        }
+    ]
+
+
+def test_the_prices_of_offers_say_their_own_currency(work: Workspace, told: list) -> None:
+    assumptions = {"currency": "EUR", "exchange_rates": {"EUR": 0.5}, **NO_SPOT}
+    row = work.project(watched=True, assumptions={"start": "2027-01", **assumptions})
+    work.saved(row)
+    refreshed("60.00", 5)
+    payload = told[0][1]
+    assert payload["currency"] == "EUR"
+    assert [cause["currency"] for cause in payload["causes"]] == ["USD"]
+
+
+def test_a_move_within_the_threshold_is_not(work: Workspace, told: list) -> None:
+    project(work, watch_threshold=0.10)
+    refreshed("60.00", 5)
+    assert alerts() == []
+    assert told == []
+
+
+def test_a_fall_is_a_move_too(work: Workspace, told: list) -> None:
+    project(work)
+    refreshed("40.00", 5)
+    assert alerts() == [("price_move", "165120.00", "120000.00")]
+    assert "-27.3%" in Alert.objects.get().message
+
+
+def test_the_same_prices_are_told_once(work: Workspace, told: list) -> None:
+    row = project(work)
+    refreshed("60.00", 5)
+    budget_watch.watch_project(row)
+    refreshed("60.00", 6)
+    assert len(alerts()) == len(told) == 1
+
+
+def test_the_next_move_is_measured_from_the_last_alert(work: Workspace, told: list) -> None:
+    project(work)
+    for day, price in ((5, "60.00"), (6, "61.00"), (7, "70.00")):
+        refreshed(price, day)
+    assert alerts() == [
+        ("price_move", "165120.00", "180000.00"),
+        ("price_move", "180000.00", "210000.00"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "period"), [("170000", "total"), ("28000", "monthly"), ("340000", "yearly")]
+)
+def test_outgrowing_the_budget_is_told(
+    work: Workspace, told: list, budget: str, period: str
+) -> None:
+    row = project(work, budget=budget, budget_period=period, watch_threshold=9.0)
+    plan = plan_of(row)
+    assert plan is not None
+    assert Decimal(plan.summary["total_cost"]) < (budget_watch.budget_over_horizon(row, plan) or 0)
+    refreshed("60.00", 5)
+    assert [kind for kind, _, _ in alerts()] == [AlertKind.BUDGET_OVERRUN]
+    assert told[0][0] == WebhookEvent.BUDGET_OVERRUN
+
+
+def test_a_plan_that_is_no_longer_possible_is_told(
+    work: Workspace, told: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = project(work)
+    row.team.custom_offers = []
+    plan = plan_of(row)
+    assert plan is not None
+    plan.given["constraints"]["regions"] = ["us-gone-1"]
+    plan.save()
+    budget_watch.watch_project(row)
+    assert [kind for kind, _, _ in alerts()] == [AlertKind.NOT_FEASIBLE]
+
+
+def test_what_is_no_longer_possible_a_second_time_is_told_again(
+    work: Workspace, told: list
+) -> None:
+    market("40.00", dt.date(2026, 11, 2))
+    limited = {**NO_SPOT, "constraints": {**NO_SPOT["constraints"], "monthly_budget": 25_000}}
+    assumptions = {"start": "2027-01", "horizon_months": 6, **limited}
+    row = work.project(watched=True, watch_threshold=9.0, assumptions=assumptions)
+    work.saved(row)
+    for day, price, known in (
+        (3, "56.00", 1),
+        (4, "57.00", 1),
+        (5, "40.32", 1),
+        (6, "40.33", 1),
+        (7, "56.45", 2),
+        (8, "57.45", 2),
+    ):
+        refreshed(price, day)
+        assert [kind for kind, _, _ in alerts()] == ["not_feasible"] * known, price
+    assert AuditEntry.objects.filter(action="alert.ended").count() == 1
+
+
+def test_an_overrun_that_returns_at_the_same_amount_is_told_again(
+    work: Workspace, told: list
+) -> None:
+    project(work, budget="170000", watch_threshold=9.0)
+    for day, price in ((3, "60.00"), (4, "50.00"), (5, "51.00"), (6, "60.00"), (7, "60.00")):
+        refreshed(price, day)
+    assert alerts() == [("budget_overrun", "170000.00", "180000.00")] * 2
+
+
+def test_a_budget_in_another_currency_is_not_held_against_the_plan(
+    work: Workspace, told: list
+) -> None:
+    row = project(work, budget="170000", watch_threshold=9.0)
+    changed = {**row.assumptions, "currency": "JPY", "exchange_rates": {"JPY": 150}}
+    projects.change_project(work.access(), row, {"assumptions": changed})
+    refreshed("60.00", 5)
+    assert alerts() == []
+
+
+def test_a_plan_is_watched_in_the_currency_of_its_answer(work: Workspace, told: list) -> None:
+    row = project(work)
+    row.team.currency = "EUR"
+    row.team.save()
+    refreshed("60.00", 5)
+    assert alerts() == [("price_move", "165120.00", "180000.00")]
+    assert told[0][1]["currency"] == "USD"
+
+
+@pytest.mark.parametrize("change", [{"watched": False}, {"archived": True}])
+def test_only_watched_projects_are_priced(work: Workspace, told: list, change: dict) -> None:
+    row = project(work)
+    Project.objects.filter(pk=row.pk).update(**change)
+    refreshed("99.00", 5)
+    assert alerts() == []
+    assert not Job.objects.exists()
+
+
+def test_a_project_without_a_plan_is_passed_over(work: Workspace) -> None:
+    work.project(watched=True)
+    refreshed("99.00", 5)
+    assert Job.objects.get().result == {"projects": 1, "alerts": 0}
+
+
+def test_a_watch_that_its_process_left_behind_switches_nothing_off(
+    work: Workspace, told: list
+) -> None:
+    project(work)
+    orphan = Job.objects.create(kind="budget_watch")
+    refreshed("60.00", 5)
+    assert len(told) == 1
+    assert Job.objects.get().pk == orphan.pk
+    assert Job.objects.get().state == "succeeded"
+    refreshed("70.00", 6)
+    assert len(told) == 2
+
+
+def test_a_watch_that_waits_is_not_doubled(work: Workspace, settings) -> None:
+    project(work)
+    settings.JOBS_BACKEND = "thread"  # A thread starts on commit, which never comes here.
+    refreshed("60.00", 5)
+    refreshed("61.00", 6)
+    assert Job.objects.count() == 1
+
+
+def test_an_alert_is_acknowledged_once(work: Workspace, told: list) -> None:
+    project(work)
+    refreshed("60.00", 5)
+    alert = Alert.objects.get()
+    first = budget_watch.acknowledge(work.access(), alert).acknowledged_at
+    assert budget_watch.acknowledge(work.access(), alert).acknowledged_at == first
+    assert AuditEntry.objects.filter(action="alert.acknowledged").count() == 1
+
+
+def test_the_event_reaches_the_endpoint_queue(work: Workspace, monkeypatch) -> None:
+    monkeypatch.setattr(webhooks, "deliver_due", lambda: 0)
+    hook = {"url": "https://hooks.example.com/", "events": [WebhookEvent.PRICE_MOVED]}
+    endpoint = webhooks.add_endpoint(work.access(), work.team, hook)
+    project(work)
+    refreshed("60.00", 5)
+    assert endpoint.deliveries.get().payload["after"] == "180000.00"
+
+
+@pytest.mark.parametrize(
+    ("period", "budget", "says"),
+    [
+        ("total", "80", "What was paid is 25.0% over the budget."),
+        ("monthly", "59", "What was paid in 2027-02 is 1.7% over the budget."),
+        ("yearly", "50", "What was paid in 2027 is 100.0% over the budget."),
+    ],
+)
+def test_spending_beyond_the_budget_is_told_once(
+    work: Workspace, told: list, period: str, budget: str, says: str
+) -> None:
+    row = work.project(budget=budget, budget_period=period)
+    text = b"month,cost\n2026-12,0\n2027-01,40\n2027-02,60\n"
+    actuals.load_actuals(work.access(), row, io.BytesIO(text))
+    assert [alert.message for alert in Alert.objects.all()] == [says]
+    assert told[0][0] == WebhookEvent.BUDGET_OVERRUN
+    budget_watch.watch_spending(row)
+    assert len(told) == 1
+
+
+def test_spending_within_the_budget_is_fine(work: Workspace, told: list) -> None:
+    row = work.project(budget="100")
+    actuals.load_actuals(work.access(), row, io.BytesIO(b"month,cost\n2027-01,100\n"))
+    assert told == []
+
+
+def paid(work: Workspace, row: Project, text: str) -> Any:
+    return actuals.load_actuals(work.access(), row, io.BytesIO(f"month,cost\n{text}".encode()))
+
+
+def test_spending_counts_what_was_paid_in_the_currency_of_the_budget(
+    work: Workspace, told: list
+) -> None:
+    row = work.project(budget="100")
+    paid(work, row, "2027-01,90\n")
+    changed = {**row.assumptions, "currency": "JPY", "exchange_rates": {"JPY": 150}}
+    projects.change_project(work.access(), row, {"assumptions": changed})
+    row.refresh_from_db()
+    paid(work, row, "2027-01,60\n")
+    assert alerts() == []
+    paid(work, row, "2027-02,50\n")
+    assert alerts() == [("budget_overrun", "100.00", "110.00")]
+    assert told[0][1]["currency"] == "JPY"
+
+
+def test_spending_is_told_to_the_cent(work: Workspace, told: list) -> None:
+    row = work.project(budget="20")
+    paid(work, row, "2027-01,24.833456789012345678\n")
+    assert alerts() == [("budget_overrun", "20.00", "24.83")]
+
+
+def test_a_hair_above_the_budget_is_within_it(work: Workspace, told: list) -> None:
+    paid(work, work.project(budget="20"), "2027-01,20.000000001\n")
+    assert alerts() == []
+
+
+def test_spending_that_is_again_too_much_is_told_again(work: Workspace, told: list) -> None:
+    row = work.project(budget="100", budget_period="monthly")
+    paid(work, row, "2027-01,150\n")
+    much = paid(work, row, "2027-02,120\n")
+    actuals.delete_upload(work.access(), much)
+    paid(work, row, "2027-02,20\n")
+    assert len(told) == 2
+    paid(work, row, "2027-02,100\n")
+    paid(work, row, "2027-03,1\n")
+    messages = [payload["message"] for _, payload in told]
+    assert messages == [
+        "What was paid in 2027-01 is 50.0% over the budget.",
+        "What was paid in 2027-02 is 20.0% over the budget.",
+        "What was paid in 2027-02 is 20.0% over the budget.",
+    ]

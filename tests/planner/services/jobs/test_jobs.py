@@ -1,0 +1,246 @@
+"""Jobs: done once, cancelled when asked, honest about what went wrong."""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.test import TestCase
+from django.utils import timezone
+
+from planner.models import Access, Job, JobState, Role, Scope
+from planner.services.jobs import jobs, price_refreshes
+from planner.services.jobs.jobs import background
+from planner.services.teams.errors import WrongStateError
+from pricing import discovery
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import REQUEST, Workspace, market
+
+pytestmark = pytest.mark.django_db
+OPERATOR = Access(user_id=None, name="op", scopes=frozenset({Scope.REFRESH}), is_operator=True)
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def queued(work: Workspace, **values: object) -> Job:
+    return Job.objects.create(
+        team=work.team, kind="comparison", arguments={"request": REQUEST}, **values
+    )
+
+
+def test_a_job_is_done_once(work: Workspace) -> None:
+    job = queued(work)
+    jobs.run(str(job.pk))
+    finished = Job.objects.get(pk=job.pk)
+    assert finished.state == JobState.SUCCEEDED
+    assert finished.result["scenarios"]
+    assert (finished.done, finished.total) == (1, 1)
+    jobs.run(str(job.pk))
+    assert Job.objects.get(pk=job.pk).finished_at == finished.finished_at
+
+
+def test_a_queued_job_is_cancelled_at_once(work: Workspace) -> None:
+    job = jobs.cancel(work.access(Role.EDITOR), queued(work))
+    assert job.state == JobState.CANCELLED
+    jobs.run(str(job.pk))
+    assert Job.objects.get().state == JobState.CANCELLED
+    with pytest.raises(WrongStateError, match="over"):
+        jobs.cancel(work.access(), job)
+
+
+def test_a_running_job_stops_at_its_next_step(work: Workspace, monkeypatch) -> None:
+    def endless(job: Job, progress: jobs.Progress) -> None:
+        jobs.cancel(work.access(), job)
+        while True:
+            progress.step(1, 2)
+            time.sleep(0.01)
+
+    monkeypatch.setattr("planner.services.projects.comparisons.comparison_job", endless)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    assert Job.objects.get().state == JobState.CANCELLED
+
+
+def test_a_viewer_cancels_nothing(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        jobs.cancel(work.access(Role.VIEWER), queued(work))
+
+
+def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> None:
+    def broken(job: Job, progress: jobs.Progress) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("planner.services.projects.comparisons.comparison_job", broken)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == JobState.FAILED
+    assert "secret" not in str(job.error)
+
+
+def test_a_job_whose_process_is_gone_is_failed(work: Workspace) -> None:
+    now = timezone.now()
+    lost = queued(work, state=JobState.RUNNING, heard_at=now - dt.timedelta(hours=1))
+    alive = queued(work, state=JobState.RUNNING, heard_at=now)
+    assert jobs.mark_lost() == 1
+    lost.refresh_from_db()
+    alive.refresh_from_db()
+    assert (lost.state, alive.state) == (JobState.FAILED, JobState.RUNNING)
+
+
+@pytest.fixture
+def resubmitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that are put in line, without anything doing them."""
+    ids: list[str] = []
+    monkeypatch.setattr(background, "submit", lambda task, job_id: ids.append(job_id))
+    return ids
+
+
+@pytest.mark.parametrize(("backend", "minutes"), [("thread", 5), ("celery", 60)])
+def test_a_job_that_waits_for_nobody_is_put_in_line_again(
+    work: Workspace, settings, resubmitted: list[str], backend: str, minutes: int
+) -> None:
+    settings.JOBS_BACKEND = backend
+    long = timezone.now() - dt.timedelta(minutes=minutes + 1)
+    orphan = queued(work, created_at=long)
+    queued(work, created_at=timezone.now() - dt.timedelta(minutes=minutes - 1))
+    queued(work, created_at=long, state=JobState.CANCELLED)
+    assert jobs.mark_lost() == jobs.mark_lost() == 0
+    assert resubmitted == [str(orphan.pk)], "once for each such wait, however often it is polled"
+    Job.objects.filter(pk=orphan.pk).update(heard_at=long)
+    jobs.mark_lost()
+    assert resubmitted == [str(orphan.pk)] * 2
+
+
+def test_a_job_that_is_put_in_line_twice_is_done_once(work: Workspace, settings) -> None:
+    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=1))
+    settings.JOBS_BACKEND = "thread"
+    with TestCase.captureOnCommitCallbacks() as again:
+        jobs.mark_lost()
+    settings.JOBS_BACKEND = "inline"
+    assert len(again) == 1
+    jobs.run(str(orphan.pk))
+    first = Job.objects.get().finished_at
+    jobs.run(str(orphan.pk))
+    assert Job.objects.get().finished_at == first
+
+
+@pytest.mark.parametrize("backend", ["thread", "celery", "inline"])
+def test_a_job_that_nothing_does_for_a_day_is_failed_in_words(
+    work: Workspace, settings, resubmitted: list[str], backend: str
+) -> None:
+    settings.JOBS_BACKEND = backend
+    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=25))
+    assert jobs.mark_lost() == 1
+    orphan.refresh_from_db()
+    assert orphan.state == JobState.FAILED
+    assert orphan.finished_at is not None
+    assert "waited 24 hours" in orphan.error["detail"]
+    assert resubmitted == []
+
+
+def test_every_kind_names_a_function_that_is_there() -> None:
+    from django.utils.module_loading import import_string
+
+    for path in (*jobs.KINDS.values(), *background.TASKS.values()):
+        assert callable(import_string(path))
+
+
+def test_every_task_is_known_to_celery() -> None:
+    from planner import tasks
+    from planner.celery import app
+
+    assert {f"planner.tasks.{name}" for name in background.TASKS} <= set(app.tasks)
+    assert tasks.run_job.name == "planner.tasks.run_job"
+
+
+def test_a_task_is_sent_to_celery_by_name(
+    work: Workspace, settings, monkeypatch, django_capture_on_commit_callbacks
+) -> None:
+    settings.JOBS_BACKEND = "celery"
+    sent: list[tuple] = []
+    monkeypatch.setattr(
+        "planner.celery.app.send_task", lambda *args, **options: sent.append((args, options))
+    )
+    with django_capture_on_commit_callbacks(execute=True):
+        job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
+    assert sent == [(("planner.tasks.run_job", (str(job.pk),)), {"countdown": 0})]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_without_a_broker_a_thread_does_it(settings) -> None:
+    settings.JOBS_BACKEND = "thread"
+    market()
+    work = Workspace("alpha")
+    with transaction.atomic():
+        job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
+    background._executor("run_job").submit(lambda: None).result(timeout=20)
+    assert Job.objects.get(pk=job.pk).state == JobState.SUCCEEDED
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_slow_delivery_holds_up_no_job(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    answered, done = threading.Event(), threading.Event()
+    monkeypatch.setattr("planner.services.webhooks.webhooks.deliver_due", lambda: answered.wait(20))
+    monkeypatch.setattr("planner.services.jobs.jobs.run", lambda job_id: done.set())
+    background.submit("deliver_webhooks")
+    background.submit("run_job", "1")
+    try:
+        assert done.wait(5)
+    finally:
+        answered.set()
+
+
+def test_what_is_put_off_shares_one_timer_and_one_thread(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    threads: list[str] = []
+    monkeypatch.setattr(
+        "planner.services.webhooks.webhooks.deliver_due",
+        lambda: threads.append(threading.current_thread().name),
+    )
+    for expected in (1, 2):
+        for seconds in (60, 0.1, 0.1, 60):
+            background.submit_later(seconds, "deliver_webhooks")
+        time.sleep(0.5)
+        assert threads == ["planner-deliver_webhooks_0"] * expected
+
+
+# Refreshes --------------------------------------------------------------------------------
+
+
+class FakeProvider:
+    name = title = "fake"
+
+    def fetch(self, context):
+        from pricing.ingest.provider import ProviderUnavailable
+
+        context.progress("pages", 1, 3)
+        raise ProviderUnavailable("fake", "it sleeps", "Wake it.")
+        yield
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_refresh_says_what_came_of_each_provider(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "inline"
+    monkeypatch.setattr(discovery, "named", lambda names: [FakeProvider()])
+    job = price_refreshes.start_refresh(OPERATOR, [])
+    assert job.state == JobState.SUCCEEDED
+    row = job.result["results"][0]
+    assert (row["provider"], row["outcome"], row["revision"]) == ("fake", "failed", None)
+    assert "it sleeps" in row["message"]
+
+
+def test_prices_are_refreshed_by_operators_alone(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        price_refreshes.start_refresh(work.access(), [])
+    with pytest.raises(InvalidInput, match="unknown"):
+        price_refreshes.start_refresh(OPERATOR, ["nobody"])

@@ -1,0 +1,106 @@
+"""A number once approved is computed again years later, whatever came in the meantime."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+from planner.costing.assumptions import defaults
+from planner.services.projects.reprice import reprice
+from planner.services.projects.saved_comparisons import replay
+from planner.services.teams import teams
+from pricing import catalog as catalogs
+from pricing.models import ExchangeRate
+from tests.planner.workspace import REQUEST, SEEN, Workspace, market
+
+pytestmark = pytest.mark.django_db
+OWNING = {**REQUEST, "on_prem": {"servers": [{"server": "dgx-h100"}]}}
+
+
+@pytest.fixture
+def work() -> Workspace:
+    ExchangeRate.objects.create(
+        currency="EUR", date=SEEN - dt.timedelta(days=60), units_per_usd=Decimal("0.8684")
+    )
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def other_defaults(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def changed(**values: float) -> None:
+        """As a later release of the program would have them."""
+        table = dict(defaults.all_defaults())
+        for field, value in values.items():
+            table[field] = replace(table[field], value=value, source="a later source")
+        later = MappingProxyType(table)
+        monkeypatch.setattr(defaults, "all_defaults", lambda: later)
+
+    return changed
+
+
+def test_a_rate_that_arrives_late_changes_nothing(work: Workspace) -> None:
+    kept = work.saved(request={**REQUEST, "currency": "EUR"})
+    assert kept.answer["exchange_rate"]["units_per_usd"] == "0.8684"
+    ExchangeRate.objects.create(
+        currency="EUR", date=SEEN - dt.timedelta(days=1), units_per_usd=Decimal("0.9")
+    )
+    assert replay(kept)["identical"]
+
+
+def test_what_the_program_assumes_otherwise_today_changes_nothing_and_is_told(
+    work: Workspace, other_defaults: Any
+) -> None:
+    kept = work.saved(request=OWNING)
+    other_defaults(pue=1.9, colocation_per_kw_month=999.0)
+    told = replay(kept)
+    assert told["identical"], told["differences"]
+    changed = {row["field"]: (row["kept"], row["now"]) for row in told["changed_defaults"]}
+    assert changed["on_prem.pue"] == (1.56, 1.9)
+    assert set(changed) == {"on_prem.pue", "on_prem.colocation_per_kw_month"}
+
+
+def test_nothing_is_told_where_no_default_changed(work: Workspace) -> None:
+    assert replay(work.saved(request=OWNING))["changed_defaults"] == []
+
+
+def test_a_new_default_is_an_assumption_and_not_a_price(
+    work: Workspace, other_defaults: Any
+) -> None:
+    kept = work.saved(request=OWNING)
+    other_defaults(pue=1.9)
+    row = next(
+        row for row in reprice(kept, catalogs.current()).difference if row["scenario"] == "on_prem"
+    )
+    causes = row["total_cost"]["causes"]
+    assert Decimal(causes["prices"]) == 0
+    assert Decimal(causes["assumptions"]) > 0
+
+
+def test_what_the_team_added_is_told_in_the_order_it_was_kept(work: Workspace) -> None:
+    """A database may keep a mapping in another order than it was written."""
+    defaults = {"finance": {"tax_rate": 0.2, "discount_rate_per_year": 0.07}}
+    settings = {"defaults": defaults, "price_adjustments": [{"multiplier": 0.9}]}
+    work.team = teams.change_settings(work.access(), work.team, settings)
+    kept = work.saved()
+    kept.inherited = dict(reversed(kept.inherited.items()))
+    kept.save()
+    kept.refresh_from_db()
+    assert len(kept.inherited) == 3
+    assert replay(kept)["identical"]
+
+
+def test_last_digits_and_what_answers_say_more_are_no_differences(work: Workspace) -> None:
+    kept = work.saved(request=OWNING)
+    kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-13
+    del kept.answer["warnings"]
+    assert replay(kept)["identical"]
+    kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-6
+    kept.answer["asked_long_ago"] = True
+    told = [row["field"] for row in replay(kept)["differences"]]
+    assert told == ["demand.hours_per_month.0", "asked_long_ago"]

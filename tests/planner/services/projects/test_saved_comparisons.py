@@ -1,0 +1,346 @@
+"""Saved comparisons: replayed to the cent, repriced with reasons, approved in turn."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import random
+import uuid
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError, transaction
+
+from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
+from planner.services.projects import projects, saved_comparisons
+from planner.services.projects.reprice import catalog_of, plan_of, reprice
+from planner.services.teams import teams
+from planner.services.teams.errors import StaleError, WrongStateError
+from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import REQUEST, SEEN, WORKLOAD, Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def test_an_answer_is_kept_with_all_it_came_from(work: Workspace) -> None:
+    kept = work.saved()
+    assert kept.state == State.DRAFT
+    assert kept.revisions == {"aws": 1}
+    assert kept.answer["scenarios"]
+    assert kept.assumptions == kept.answer["assumptions"]
+    assert kept.summary["total_cost"] == next(
+        s["total_cost"] for s in kept.answer["scenarios"] if s["key"] == kept.summary["recommended"]
+    )
+
+
+def test_the_start_is_fixed_when_it_is_kept(work: Workspace) -> None:
+    project = work.project(assumptions={"horizon_months": 6})
+    assert work.saved(project).request["start"] == saved_comparisons.next_month(dt.date.today())
+
+
+def test_a_project_without_a_workload_has_nothing_to_compare(work: Workspace) -> None:
+    with pytest.raises(InvalidInput, match="no workload"):
+        work.saved(work.project(workload={}))
+
+
+def test_it_replays_after_the_market_moved_on(work: Workspace) -> None:
+    kept = work.saved()
+    market("99.00", dt.date(2026, 11, 5))
+    assert saved_comparisons.is_stale(kept, {"aws": 2})
+    assert saved_comparisons.replay(kept)["identical"]
+
+
+def test_an_answer_from_own_offers_alone_does_not_go_stale(work: Workspace) -> None:
+    own = {"label": "Ours", "accelerator": "H100", "accelerator_count": 8,
+           "purchase_option": "on_demand", "usd_per_hour": 20.0}  # fmt: skip
+    kept = work.saved(request={**REQUEST, "use_catalog": False, "custom_offers": [own]})
+    assert not saved_comparisons.is_stale(kept, {"aws": 2})
+    assert saved_comparisons.replay(kept)["identical"]
+
+
+def test_a_replay_that_differs_says_where(work: Workspace) -> None:
+    kept = work.saved()
+    kept.answer["scenarios"][0]["total_cost"] = "1.00"
+    told = saved_comparisons.replay(kept)
+    assert not told["identical"]
+    assert told["differences"][0]["field"] == "scenarios.0.total_cost"
+
+
+def _any_request(rng: random.Random) -> dict[str, Any]:
+    months = rng.randint(1, 24)
+    hours = [rng.randint(0, 20_000) for _ in range(months)]
+    return {
+        "start": f"2027-{rng.randint(1, 12):02d}",
+        "horizon_months": months,
+        "workload": {**WORKLOAD, "hours_per_month": hours if any(hours) else 100},
+        "finance": {"discount_rate_per_year": rng.choice([0, 0.05, 0.1234])},
+        "on_prem": {"servers": rng.choice([[], [{"server": "dgx-h100"}]])},
+    }
+
+
+@pytest.mark.fuzz
+def test_many_saved_comparisons_replay_to_the_cent(work: Workspace) -> None:
+    """1,000 of them in the long form, with the market moving on in between."""
+    count = 1000 if os.environ.get("FUZZ") == "1" else 12
+    rng = random.Random(4711)
+    teams.change_settings(
+        work.access(), work.team, {"defaults": {"on_prem": {"electricity_per_kwh": 0.31}}}
+    )
+    project = work.project()
+    kept = []
+    for number in range(count):
+        if number % max(count // 10, 3) == 0:
+            market(f"{rng.uniform(30, 90):.4f}", SEEN + dt.timedelta(days=1 + number))
+        kept.append(work.saved(project, request=_any_request(rng)).pk)
+    market("11.11", SEEN + dt.timedelta(days=5000))
+    for pk in kept:
+        told = saved_comparisons.replay(SavedComparison.objects.get(pk=pk))
+        assert told["identical"], told["differences"]
+
+
+# Repricing --------------------------------------------------------------------------------
+
+
+def shares(repriced: Any, scenario: str = "on_demand") -> dict[str, Decimal]:
+    row = next(r for r in repriced.difference if r["scenario"] == scenario)["total_cost"]
+    causes = {name: Decimal(value) for name, value in row["causes"].items()}
+    assert sum(causes.values()) == Decimal(row["change"])
+    assert Decimal(row["after"]) - Decimal(row["before"]) == Decimal(row["change"])
+    return causes
+
+
+def test_prices_explain_a_move_of_prices(work: Workspace) -> None:
+    kept = work.saved()
+    market("60.00", dt.date(2026, 11, 5))
+    told = reprice(kept, catalogs.current())
+    causes = shares(told)
+    assert causes["prices"] > 0
+    assert causes["assumptions"] == causes["demand"] == 0
+    assert {m["offer_id"]: (m["before"], m["after"]) for m in told.prices_moved} == {
+        "aws:us-east-1:p5.48xlarge:on_demand": ("55.04", "60")
+    }
+
+
+def test_each_cause_has_its_share(work: Workspace) -> None:
+    project = work.project()
+    kept = work.saved(project)
+    market("60.00", dt.date(2026, 11, 5))
+    teams.change_settings(work.access(), work.team, {"price_adjustments": [{"multiplier": 0.5}]})
+    more = {**WORKLOAD, "hours_per_month": 8000}
+    projects.change_project(work.access(), project, {"workload": more})
+    kept = SavedComparison.objects.select_related("team", "project").get(pk=kept.pk)
+    told = reprice(kept, catalogs.current())
+    causes = shares(told)
+    assert causes["prices"] > 0 > causes["assumptions"]
+    assert causes["demand"] > 0
+    changed = {(c["field"], c["cause"]) for c in told.request_changes}
+    assert {("price_adjustments", "assumptions"), ("workload", "demand")} <= changed
+
+
+def test_a_given_request_is_priced_instead(work: Workspace) -> None:
+    other = {**REQUEST, "workload": {**WORKLOAD, "hours_per_month": 1}}
+    assert shares(reprice(work.saved(), catalogs.current(), other))["demand"] < 0
+
+
+def test_it_is_repriced_at_another_day_s_prices(work: Workspace) -> None:
+    market("60.00", dt.date(2026, 11, 5))
+    kept = work.saved()
+    assert shares(reprice(kept, catalog_of(dt.date(2026, 11, 2))))["prices"] < 0
+    with pytest.raises(InvalidInput, match="future"):
+        catalog_of(dt.date.today() + dt.timedelta(days=2))
+    with pytest.raises(InvalidInput, match="as_of"):
+        catalog_of(dt.date(2001, 1, 1))
+
+
+# States -----------------------------------------------------------------------------------
+
+
+def test_an_approval_supersedes_the_one_before(work: Workspace) -> None:
+    project = work.project()
+    first, second = work.saved(project), work.saved(project)
+    for kept in (first, second):
+        sent = saved_comparisons.submit(work.access(Role.EDITOR), kept)
+        saved_comparisons.approve(work.access(Role.APPROVER), sent)
+    first.refresh_from_db()
+    second.refresh_from_db()
+    assert (first.state, first.superseded_by_id) == (State.SUPERSEDED, second.pk)
+    assert second.approved_by == work.users[Role.APPROVER]
+    assert second.submitted_by == work.users[Role.EDITOR]
+    assert second.approved_at
+    assert plan_of(project) == second
+    told = AuditEntry.objects.filter(object_id=str(first.pk)).values_list("action", flat=True)
+    assert [action.split(".")[1] for action in reversed(told)] == [
+        "created", "submitted", "approved", "superseded",
+    ]  # fmt: skip
+
+
+def test_another_project_s_approval_stays(work: Workspace) -> None:
+    pair = [work.saved(work.project(name=name)) for name in "ab"]
+    for kept in pair:
+        saved_comparisons.approve(work.access(), saved_comparisons.submit(work.access(), kept))
+    assert SavedComparison.objects.filter(state=State.APPROVED).count() == 2
+
+
+def test_states_follow_one_another(work: Workspace) -> None:
+    kept, owner = work.saved(), work.access()
+    with pytest.raises(WrongStateError, match="draft; this needs one that is submitted"):
+        saved_comparisons.approve(owner, kept)
+    sent = saved_comparisons.submit(owner, kept)
+    for refused in (saved_comparisons.submit, saved_comparisons.delete_saved):
+        with pytest.raises(WrongStateError):
+            refused(owner, sent)
+    with pytest.raises(WrongStateError):
+        saved_comparisons.change_saved(owner, sent, {"note": "x"})
+    back = saved_comparisons.send_back(owner, sent)
+    assert (back.state, back.submitted_at) == (State.DRAFT, None)
+
+
+def test_editors_submit_and_approvers_approve(work: Workspace) -> None:
+    kept = work.saved()
+    with pytest.raises(PermissionDenied):
+        saved_comparisons.submit(work.access(Role.VIEWER), kept)
+    sent = saved_comparisons.submit(work.access(Role.EDITOR), kept)
+    with pytest.raises(PermissionDenied):
+        saved_comparisons.approve(work.access(Role.EDITOR), sent)
+
+
+def test_whoever_submits_a_plan_does_not_approve_it_unless_an_owner(work: Workspace) -> None:
+    approver, owner = work.access(Role.APPROVER), work.access()
+    own = saved_comparisons.submit(approver, work.saved())
+    with pytest.raises(WrongStateError, match="You submitted it; another approver, or an owner"):
+        saved_comparisons.approve(approver, own)
+    assert saved_comparisons.approve(owner, own).approved_by == work.users[Role.OWNER]
+    assert (
+        saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved())).state
+        == State.APPROVED
+    )
+
+
+def test_a_plan_sent_back_and_submitted_by_another_may_be_approved(work: Workspace) -> None:
+    approver, editor = work.access(Role.APPROVER), work.access(Role.EDITOR)
+    back = saved_comparisons.send_back(editor, saved_comparisons.submit(approver, work.saved()))
+    assert (
+        saved_comparisons.approve(approver, saved_comparisons.submit(editor, back)).state
+        == State.APPROVED
+    )
+
+
+def test_a_service_approves_what_a_person_submitted(work: Workspace) -> None:
+    service = Access(roles={work.team.pk: Role.APPROVER}, scopes=ALL_SCOPES, token_id=uuid.uuid4())
+    with pytest.raises(WrongStateError, match="You submitted it; another approver"):
+        saved_comparisons.approve(service, saved_comparisons.submit(service, work.saved()))
+    theirs = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    assert saved_comparisons.approve(service, theirs).state == State.APPROVED
+
+
+def test_one_service_approves_what_another_submitted_and_both_are_named(work: Workspace) -> None:
+    planner, finance = (
+        Access(
+            name=name,
+            roles={work.team.pk: Role.APPROVER},
+            scopes=ALL_SCOPES,
+            token_id=uuid.uuid4(),
+        )
+        for name in ("planning robot", "finance robot")
+    )
+    done = saved_comparisons.approve(finance, saved_comparisons.submit(planner, work.saved()))
+    assert (done.submitter, done.approver) == ("planning robot", "finance robot")
+    told = AuditEntry.objects.filter(object_id=str(done.pk)).latest("at").after
+    assert told["approved_as"] == "finance robot"
+
+
+def test_the_database_keeps_one_approved_plan_a_project(work: Workspace) -> None:
+    project, owner = work.project(), work.access()
+    first, second = work.saved(project), work.saved(project)
+    saved_comparisons.approve(owner, saved_comparisons.submit(owner, first))
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SavedComparison.objects.filter(pk=second.pk).update(state=State.APPROVED)
+
+
+def test_what_was_seen_must_be_what_is_approved(work: Workspace) -> None:
+    kept = work.saved()
+    saved_comparisons.change_saved(work.access(), kept, {"note": "changed"})
+    with pytest.raises(StaleError):
+        saved_comparisons.submit(work.access(), kept, seen=1)
+
+
+def test_a_project_with_approvals_is_archived_not_deleted(work: Workspace) -> None:
+    project = work.project()
+    saved_comparisons.submit(work.access(), work.saved(project))
+    with pytest.raises(WrongStateError, match="archive"):
+        projects.delete_project(work.access(), project)
+    assert projects.change_project(work.access(), project, {"archived": True}).archived
+
+
+# Projects ---------------------------------------------------------------------------------
+
+
+def test_a_scenario_lies_over_its_project_section_by_section(work: Workspace) -> None:
+    project = work.project(
+        assumptions={"horizon_months": 12, "finance": {"tax_rate": 0.2}, "start": "2027-01"}
+    )
+    changes = {"finance": {"discount_rate_per_year": 0.1}, "workload": {"hours_per_month": 9}}
+    scenario = projects.create_scenario(work.access(), project, {"name": "b", "changes": changes})
+    request = projects.compose(project, scenario)
+    assert request["finance"] == {"tax_rate": 0.2, "discount_rate_per_year": 0.1}
+    assert request["workload"] == {**WORKLOAD, "hours_per_month": 9}
+    assert request["horizon_months"] == 12
+    assert work.saved(project, scenario=scenario).given == request
+
+
+def test_another_kind_of_workload_replaces_the_project_s(work: Workspace) -> None:
+    training = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+    project = work.project()
+    scenario = projects.create_scenario(
+        work.access(), project, {"name": "b", "changes": {"workload": training}}
+    )
+    assert projects.compose(project, scenario)["workload"] == training
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"assumptions": {"horizon_months": 200}}, "assumptions.horizon_months"),
+        ({"assumptions": {"workload": {}}}, "assumptions.workload"),
+        ({"assumptions": {"colour": 1}, "workload": {}}, "assumptions.colour"),
+        ({"workload": {"kind": "magic"}}, "workload"),
+        ({"budget": "-5"}, "budget"),
+        ({"budget": "NaN"}, "budget"),
+        ({"budget": "1e999999"}, "budget"),
+        ({"budget": "a lot"}, "budget"),
+    ],
+)
+def test_a_project_that_cannot_be_compared_is_refused(
+    work: Workspace, values: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        work.project(**values)
+    assert refusal.value.field.startswith(field)
+
+
+def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
+    project = work.project()
+    with pytest.raises(InvalidInput) as refusal:
+        projects.create_scenario(
+            work.access(), project, {"name": "b", "changes": {"finance": {"tax_rate": 3}}}
+        )
+    assert refusal.value.field == "changes.finance.tax_rate"
+
+
+def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None:
+    project, access = work.project(), work.access()
+    projects.create_scenario(access, project, {"name": "b", "changes": {}})
+    other = projects.create_scenario(access, project, {"name": "c", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.create_scenario(access, project, {"name": "b", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.change_scenario(access, other, {"name": "b"})

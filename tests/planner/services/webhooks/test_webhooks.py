@@ -1,0 +1,176 @@
+"""Events, signed and delivered, with retries that end."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import hmac
+import json
+import socket
+from typing import Any
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
+
+from planner.models import (
+    DeliveryState,
+    Role,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+from planner.services.projects import saved_comparisons
+from planner.services.webhooks import webhooks
+from planner.services.webhooks.webhooks import outbound
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+URL = "https://hooks.example.com/plans"
+
+
+class Wire:
+    """Stands where the network is: keeps what is sent, answers what it is told."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[str, bytes, dict[str, str]]] = []
+        self.answer: Any = 200
+
+    def post(self, url: str, body: bytes, headers: Any) -> outbound.Sent:
+        self.sent.append((url, body, dict(headers)))
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return outbound.Sent(self.answer)
+
+
+@pytest.fixture
+def wire(monkeypatch: pytest.MonkeyPatch) -> Wire:
+    wire = Wire()
+    monkeypatch.setattr(outbound, "post", wire.post)
+    return wire
+
+
+@pytest.fixture
+def work() -> Workspace:
+    return Workspace("alpha")
+
+
+def endpoint(work: Workspace, **values: Any) -> WebhookEndpoint:
+    plain = {"url": URL, "events": [WebhookEvent.APPROVED]}
+    return webhooks.add_endpoint(work.access(), work.team, {**plain, **values})
+
+
+def test_an_event_is_signed_over_its_time_and_body(work: Workspace, wire: Wire) -> None:
+    hook = endpoint(work)
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {"a": 1})
+    url, body, headers = wire.sent[0]
+    sent = json.loads(body)
+    assert (url, sent["event"], sent["data"]) == (URL, "saved_comparison.approved", {"a": 1})
+    assert headers["Webhook-Id"] == sent["id"]
+    stamp, mark = (part.split("=")[1] for part in headers["Webhook-Signature"].split(","))
+    key = webhooks.secret_of(hook).encode()
+    assert mark == hmac.new(key, f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
+    assert abs(timezone.now().timestamp() - int(stamp)) < 60
+    assert WebhookDelivery.objects.get().state == DeliveryState.DELIVERED
+
+
+def test_only_endpoints_that_asked_are_told(work: Workspace, wire: Wire) -> None:
+    endpoint(work, active=False)
+    endpoint(work, events=[WebhookEvent.BUDGET_OVERRUN])
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    assert wire.sent == []
+
+
+def test_another_team_is_not_told(work: Workspace, wire: Wire) -> None:
+    endpoint(work)
+    webhooks.emit(Workspace("beta").team.pk, WebhookEvent.APPROVED, {})
+    assert wire.sent == []
+
+
+@pytest.mark.parametrize("answer", [500, 302, 404, TimeoutError("late"), ConnectionResetError()])
+def test_what_is_not_taken_is_sent_again_later(work: Workspace, wire: Wire, answer: Any) -> None:
+    endpoint(work)
+    wire.answer = answer
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 1)
+    assert delivery.error
+    wait = delivery.next_attempt_at - timezone.now()
+    assert dt.timedelta(seconds=5) < wait <= dt.timedelta(seconds=10)
+    assert webhooks.deliver_due() == 0
+    wire.answer = 204
+    WebhookDelivery.objects.update(next_attempt_at=timezone.now())
+    assert webhooks.deliver_due() == 1
+    assert WebhookDelivery.objects.get().state == DeliveryState.DELIVERED
+
+
+@pytest.mark.parametrize("code", [socket.EAI_AGAIN, socket.EAI_NONAME])
+def test_a_name_that_is_not_resolved_is_tried_again(
+    work: Workspace, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(code, "not now")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    endpoint(work)
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.attempts) == (DeliveryState.PENDING, 1)
+    assert "hooks.example.com cannot be resolved" in delivery.error
+    assert delivery.next_attempt_at > timezone.now()
+
+
+def test_retries_end(work: Workspace, wire: Wire) -> None:
+    endpoint(work)
+    wire.answer = 500
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    for _ in range(10):
+        WebhookDelivery.objects.update(next_attempt_at=timezone.now())
+        webhooks.deliver_due()
+    assert WebhookDelivery.objects.get().state == DeliveryState.FAILED
+    assert len(wire.sent) == 1 + len(webhooks.RETRY_SECONDS)
+
+
+def test_a_forbidden_target_fails_at_once(work: Workspace, wire: Wire) -> None:
+    endpoint(work)
+    wire.answer = outbound.ForbiddenTargetError("The host is at a private address.")
+    webhooks.emit(work.team.pk, WebhookEvent.APPROVED, {})
+    delivery = WebhookDelivery.objects.get()
+    assert (delivery.state, delivery.error) == ("failed", "The host is at a private address.")
+
+
+def test_a_new_secret_signs_from_then_on(work: Workspace) -> None:
+    hook = endpoint(work)
+    before = webhooks.secret_of(hook)
+    after = webhooks.secret_of(webhooks.rotate_secret(work.access(), hook))
+    assert before != after
+    assert after != webhooks.secret_of(endpoint(work))
+
+
+def test_an_inner_address_cannot_be_entered(work: Workspace) -> None:
+    with pytest.raises(InvalidInput, match="private"):
+        endpoint(work, url="https://169.254.169.254/latest")
+
+
+def test_webhooks_are_the_owner_s(work: Workspace) -> None:
+    with pytest.raises(PermissionDenied):
+        webhooks.add_endpoint(work.access(Role.APPROVER), work.team, {"url": URL, "events": []})
+
+
+def test_a_team_has_so_many_at_most(work: Workspace) -> None:
+    for _ in range(webhooks.MAX_ENDPOINTS):
+        endpoint(work)
+    with pytest.raises(InvalidInput, match="at most 20"):
+        endpoint(work)
+
+
+def test_an_approval_is_told(work: Workspace, wire: Wire) -> None:
+    market()
+    endpoint(work)
+    kept = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    saved_comparisons.approve(work.access(Role.APPROVER), kept)
+    told = json.loads(wire.sent[0][1])["data"]
+    assert told["saved_comparison"] == str(kept.pk)
+    assert told["approved_by"] == "approver-of-alpha"
+    assert told["total_cost"] == kept.summary["total_cost"]

@@ -1,0 +1,299 @@
+"""Hours of a training: monotone in its work, honest about its rate, refused where impossible."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.performance.throughput import level_of
+from planner.sizing.runs.training_run import precision_on, size_training, training_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators, get
+from tests.properties import examples
+
+A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
+CARDS = st.sampled_from(
+    [
+        get(s)
+        for s in (
+            "nvidia-a100-80gb-sxm",
+            "nvidia-h100-80gb-sxm",
+            "nvidia-l4",
+            "amd-mi300x",
+            "google-tpu-v5e",
+            "nvidia-v100-16gb-sxm",
+            "nvidia-rtx-4090",
+        )
+    ]
+)
+PARAMETERS = st.floats(1e6, 2e12)
+TOKENS = st.floats(1e6, 1e14)
+LENGTHS = st.sampled_from([None, 128, 2048, 8192])
+
+
+def training(**changes):
+    return parse(
+        Training, {"kind": "training", "parameters": 7e9, "tokens": 1e12, **changes}, "workload"
+    )
+
+
+def hours(one=A100, count=None, **changes):
+    return size_training(training(**changes), one, count).hours
+
+
+def refusal(one=A100, count=None, **changes):
+    with pytest.raises(InvalidInput) as caught:
+        size_training(training(**changes), one, count)
+    return caught.value
+
+
+@examples(50, 2000)
+@given(PARAMETERS, PARAMETERS, TOKENS, LENGTHS, CARDS)
+def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card):
+    few, many = sorted((one, other))
+    rest = {"tokens": tokens, "sequence_length": length}
+    less = hours(card, parameters=few, **rest)
+    assert less <= hours(card, parameters=many, **rest) * (1 + 1e-12)
+
+
+SHAPES = st.sampled_from([{"layers": 12, "hidden_size": 768}, {"hidden_size": 11_000}, {}])
+
+
+@examples(50, 2000)
+@given(
+    st.floats(1e6, 1e10),
+    st.sampled_from([1.0001, 1.05, 2, 10]),
+    SHAPES,
+    st.sampled_from([A100, H100]),
+)
+def test_nor_where_attention_is_most_of_the_work(one, times, shape, card):
+    rest = {"tokens": 1e9, "sequence_length": 131_072, **shape}
+    few, many = (training_on(training(parameters=n, **rest), card) for n in (one, one * times))
+    count = many.min_accelerators
+    assert few.at(count).hours <= many.at(count).hours * (1 + 1e-12)
+
+
+def test_attention_fills_an_accelerator_that_a_small_model_does_not():
+    small = {"parameters": 125e6, "layers": 12, "hidden_size": 768, "tokens": 1e9}
+    short, long = (
+        size_training(training(sequence_length=length, **small), A100, 8).mfu
+        for length in (2048, 65_536)
+    )
+    assert short / long == pytest.approx(0.445 / 0.522, abs=0.12)
+
+
+@examples(50, 2000)
+@given(TOKENS, TOKENS, PARAMETERS, LENGTHS, CARDS)
+def test_more_tokens_never_lower_the_hours(one, other, parameters, length, card):
+    few, many = sorted((one, other))
+    rest = {"parameters": parameters, "sequence_length": length}
+    assert hours(card, tokens=few, **rest) <= hours(card, tokens=many, **rest) * (1 + 1e-12)
+
+
+@examples(50, 2000)
+@given(st.floats(0.01, 1), st.floats(0.01, 1), PARAMETERS, CARDS)
+def test_a_lower_mfu_never_lowers_the_hours(one, other, parameters, card):
+    low, high = sorted((one, other))
+    rest = {"parameters": parameters}
+    assert hours(card, mfu=low, **rest) >= hours(card, mfu=high, **rest) * (1 - 1e-12)
+
+
+@examples(50, 2000)
+@given(st.integers(2, 20_000), st.integers(2, 20_000), CARDS)
+def test_more_accelerators_never_need_fewer_accelerator_hours(one, other, card):
+    few, many = sorted((one, other))
+    work = training(parameters=1e8)
+    assert size_training(work, card, few).hours <= size_training(work, card, many).hours + 1e-9
+
+
+@examples(50, 2000)
+@given(PARAMETERS, TOKENS, CARDS)
+def test_the_answers_figures_multiply_up(parameters, tokens, card):
+    size = size_training(training(parameters=parameters, tokens=tokens), card)
+    peak = card.dense_tflops(size.precision) * 1e12
+    flops = size.hours * 3600 * peak * size.mfu * size.goodput
+    assert flops == pytest.approx(size.work.model_flops)
+    low, high = size.range_p10_p90
+    assert low < 1 < high
+
+
+def test_a_given_mfu_and_goodput_are_the_formula():
+    flops = 6 * 7e9 * 1e12
+    by_hand = flops / (312e12 * 0.4 * 0.9 * 3600)
+    assert hours(count=64, mfu=0.4, goodput=0.9) == pytest.approx(by_hand)
+
+
+def test_an_hfu_is_three_quarters_mfu():
+    assert hours(hfu=0.48) == pytest.approx(hours(mfu=0.36))
+
+
+def test_an_hfu_is_shown_as_it_was_given():
+    size = size_training(training(hfu=0.48), A100, 256)
+    assert size.hfu == pytest.approx(0.48)
+    assert size.layout.split.recompute
+    assert size.hardware_flops == size.work.hardware_flops_recomputing
+
+
+def test_an_mfu_that_leaves_nothing_for_the_checkpointing_it_needs_warns():
+    size = size_training(training(mfu=0.8, parameters=70e9, micro_batch_size=64), A100, 64)
+    assert size.hfu > 1
+    assert any("nothing is left for activation checkpointing" in w for w in size.warnings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"hfu": 0.5, "activation_checkpointing": False}, "hfu", "allowed there is mfu"),
+        ({"mfu": 0.8, "activation_checkpointing": True}, "mfu", "up to 0.75"),
+    ],
+)
+def test_rates_that_contradict_the_checkpointing_are_refused(changes, field, words):
+    error = refusal(**changes)
+    assert error.field == f"workload.{field}"
+    assert words in error.message
+
+
+def test_a_measured_rate_replaces_the_calibration():
+    by_hand = 1e12 / 3000 / 3600 / 0.9
+    given = hours(tokens_per_second_per_accelerator=3000, goodput=0.9)
+    assert given == pytest.approx(by_hand)
+
+
+def test_the_hours_of_a_past_run_are_taken_as_they_are():
+    assert hours(measured_accelerator_hours=100_000) == pytest.approx(100_000)
+
+
+def test_the_peak_is_dense():
+    """A sparse peak would halve the hours."""
+    size = size_training(training(mfu=0.4, goodput=1), H100, 8)
+    assert size.hours == pytest.approx(6 * 7e9 * 1e12 / (989.4e12 * 0.4 * 3600))
+
+
+@pytest.mark.parametrize("mfu", [0.66, 0.9, 1.0])
+def test_an_mfu_above_what_training_sustains_warns(mfu):
+    warnings = size_training(training(mfu=mfu), A100).warnings
+    assert any("HFU" in w and "sparse" in w for w in warnings)
+
+
+def test_an_ordinary_mfu_does_not_warn():
+    assert size_training(training(mfu=0.5), A100).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "words"),
+    [
+        ({"mfu": 1.01}, "mfu", "more than 100 % of peak is impossible"),
+        ({"mfu": 40}, "mfu", "such as 0.4 for 40 %"),
+        ({"mfu": 0}, "mfu", "above 0"),
+        ({"mfu": -0.1}, "mfu", "above 0"),
+        ({"hfu": 1.2}, "hfu", "more than 100 %"),
+        ({"mfu": 0.4, "hfu": 0.5}, "mfu", "give only one of mfu, hfu"),
+        ({"tokens": 0}, "tokens", "at least 1"),
+        ({"parameters": 0}, "parameters", "at least"),
+        ({"active_parameters": 8e9}, "active_parameters", "more than the 7e+09 parameters"),
+        ({"goodput": 1.1}, "goodput", "at most 1"),
+        ({"goodput": 0}, "goodput", "more than 0"),
+        ({"precision": "fp33"}, "precision", "allowed are fp32, tf32, bf16, fp16 or fp8"),
+        ({"optimizer": "adam"}, "optimizer", "allowed are adamw, sgd, lora or qlora"),
+        ({"sequence_length": 0}, "sequence_length", "at least 1"),
+        ({"runs": []}, "runs", "at least 1"),
+        ({"runs": [{"start": "2027-05", "deadline": "2027-03"}]}, "runs.0.deadline", "before the"),
+        ({"runs": [{"start": "2027-05", "count": 0}]}, "runs.0.count", "at least 1"),
+        ({"experiments_factor": 0.5}, "experiments_factor", "at least 1"),
+        ({"measured_accelerator_hours": 9, "goodput": 0.9}, "goodput", "leave it out"),
+        ({"zero_stage": 4}, "zero_stage", "at most 3"),
+    ],
+)
+def test_bad_input_is_refused_by_field(changes, field, words):
+    with pytest.raises(InvalidInput) as caught:
+        training(**changes)
+    assert caught.value.field == f"workload.{field}"
+    assert words in caught.value.message
+
+
+def test_a_precision_that_the_accelerator_lacks_is_refused_with_those_it_has():
+    error = refusal(get("nvidia-v100-16gb-sxm"), precision="bf16")
+    assert error.field == "precision"
+    assert "allowed there are fp32, fp16" in error.message
+
+
+def test_too_few_accelerators_are_refused_with_the_least():
+    error = refusal(count=1)
+    assert error.field == "accelerators"
+    assert "allowed are 2 or more" in error.message
+
+
+def test_a_rate_above_the_peak_is_refused_with_the_most():
+    error = refusal(tokens_per_second_per_accelerator=10_000)
+    assert error.field == "tokens_per_second_per_accelerator"
+    assert "135% of the dense peak" in error.message
+    assert "up to 7,429" in error.message
+
+
+def test_a_sequence_that_fits_nowhere_is_refused():
+    error = refusal(get("nvidia-t4"), sequence_length=50_000_000)
+    assert error.field == "accelerator"
+    assert "shorter sequence_length" in error.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"parameters": 5e12}, "outside the published runs'"),
+        ({"parameters": 1e6}, "outside the published runs'"),
+        ({"sequence_length": 131_072}, "8,192 tokens at once"),
+        ({"active_parameters": 1e9}, "mixture-of-experts"),
+        ({"optimizer": "lora"}, "no adapter run"),
+    ],
+)
+def test_off_the_map_the_range_is_wider_and_says_why(changes, words):
+    usual = size_training(training(), A100).range_p10_p90
+    size = size_training(training(**changes), A100)
+    assert any(words in w for w in size.warnings)
+    assert size.range_p10_p90[0] < usual[0]
+    assert size.range_p10_p90[1] > usual[1]
+
+
+def test_dequantising_makes_qlora_slower_than_lora():
+    few = {"tokens": 1e9, "parameters": 7e9}
+    ratio = hours(count=8, optimizer="qlora", **few) / hours(count=8, optimizer="lora", **few)
+    assert ratio == pytest.approx(1 / 0.64)
+
+
+def test_frozen_weights_take_two_thirds_of_the_hours():
+    ratio = hours(count=8, optimizer="lora") / hours(count=8)
+    assert 2 / 3 < ratio < 0.75
+
+
+def test_a_card_without_language_benchmarks_says_so():
+    assert any(
+        "no language-model benchmark" in w
+        for w in size_training(training(), get("nvidia-l4")).warnings
+    )
+
+
+def test_many_cards_over_pcie_say_so():
+    assert any("over PCIe" in w for w in size_training(training(), get("nvidia-l4"), 64).warnings)
+
+
+def test_a_given_rate_leaves_nothing_to_doubt_about_the_calibration():
+    size = size_training(training(parameters=5e12, mfu=0.4), A100)
+    assert size.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("slug", "precision"),
+    [("nvidia-a100-80gb-sxm", "bf16"), ("nvidia-t4", "fp16"), ("nvidia-p40", "fp32")],
+)
+def test_the_best_precision_of_the_accelerator_is_taken(slug, precision):
+    assert precision_on(training(), get(slug)) == precision
+
+
+def test_every_level_is_a_share_of_the_dense_peak_within_reason():
+    for one in all_accelerators():
+        for precision in ("fp32", "tf32", "bf16", "fp16", "fp8"):
+            if one.dense_tflops(precision):
+                level = level_of(one, precision)
+                assert 0.1 <= level.mfu <= 0.66, (one.slug, precision)
+                assert level.source

@@ -1,0 +1,116 @@
+"""Assumptions edited in place: new figures for an open answer, or messages beside the box."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+from planner.web.answer.assumption_rows import rows_of
+from tests.planner.web.asking import HOURS, IN_PLACE, get, text
+
+
+def row(response, path):
+    return next(r for r in rows_of(response.context["page"].answer) if r.path == path)
+
+
+def test_an_edit_brings_the_figures_alone(client, prices):
+    response = get(client, "plan", {**HOURS, "on_prem.pue": "1.3"}, headers=IN_PLACE)
+    page = text(response)
+    assert "<html" not in page
+    assert 'id="figures"' in page
+    assert 'name="on_prem.pue"' not in page
+
+
+def test_an_edit_moves_the_address_and_leaves_empty_boxes_out_of_it(client, prices):
+    asked = {**HOURS, "on_prem.pue": "1.3", "finance.tax_rate~pct": ""}
+    response = get(client, "plan", asked, headers=IN_PLACE)
+    found = parse_qs(urlsplit(response["HX-Push-Url"]).query)
+    assert found["on_prem.pue"] == ["1.3"]
+    assert "finance.tax_rate~pct" not in found
+
+
+def test_the_state_of_each_box_follows(client, prices):
+    page = text(get(client, "plan", {**HOURS, "on_prem.pue": "1.3"}, headers=IN_PLACE))
+    assert '<span id="a-on-prem-pue-state" hx-swap-oob="true">given</span>' in page
+    assert '<span id="a-finance-tax-rate-state" hx-swap-oob="true">default</span>' in page
+
+
+@pytest.mark.parametrize("typed", ["8", "8 %", "8%"])
+def test_shares_are_edited_in_per_cent(client, prices, typed):
+    given = {**HOURS, "finance.discount_rate_per_year~pct": typed}
+    found = row(get(client, "plan", given), "finance.discount_rate_per_year")
+    assert (found.value, found.unit, found.given) == ("8", "% a year", True)
+
+
+def test_a_share_written_as_a_fraction_is_shown_in_per_cent(client, prices):
+    found = row(get(client, "plan", {**HOURS, "finance.tax_rate": "0.21"}), "finance.tax_rate")
+    assert (found.name, found.value) == ("finance.tax_rate~pct", "21")
+
+
+def test_defaults_stand_in_the_box_as_a_hint(client, prices):
+    found = row(get(client, "plan", HOURS), "finance.discount_rate_per_year")
+    assert (found.value, found.shown, found.given) == ("", "10", False)
+
+
+def test_a_choice_is_edited_by_choosing(client, prices):
+    found = row(get(client, "plan", HOURS), "finance.depreciation")
+    assert found.shown == "Straight line"
+    assert ("macrs_5", "MACRS, 5 years") in found.choices
+
+
+def test_money_is_edited_in_the_currency_asked_for(client, prices):
+    euros = {**HOURS, "currency": "EUR", "exchange_rates.EUR": "0.9"}
+    assert row(get(client, "plan", euros), "on_prem.electricity_per_kwh").unit == "EUR/kWh"
+
+
+def test_a_refused_edit_stands_beside_its_box_and_the_figures_stay(client, prices):
+    asked = {**HOURS, "on_prem.pue": "0.5", "finance.tax_rate~pct": "many"}
+    response = get(client, "plan", asked, headers=IN_PLACE)
+    page = text(response)
+    assert response["HX-Reswap"] == "none"
+    assert "HX-Push-Url" not in response
+    assert 'id="figures"' not in page
+    assert 'id="a-on-prem-pue-error" hx-swap-oob="true">0.5 is not allowed' in page
+    assert 'id="a-finance-tax-rate-error" hx-swap-oob="true"></div>' not in page
+
+
+def test_the_message_of_a_mended_box_goes(client, prices):
+    asked = {**HOURS, "on_prem.pue": "1.2", "finance.tax_rate~pct": "many"}
+    page = text(get(client, "plan", asked, headers=IN_PLACE))
+    assert 'id="a-on-prem-pue-error" hx-swap-oob="true"></div>' in page
+
+
+def test_without_scripts_a_refused_edit_opens_the_form_with_everything_typed(client, prices):
+    response = get(client, "plan", {**HOURS, "on_prem.pue": "0.5", "name": "Mine"})
+    page = text(response)
+    assert response.status_code == 400
+    assert 'id="id_on_prem.pue_error"' in page
+    assert 'value="0.5"' in page
+    assert 'value="Mine"' in page
+
+
+def test_going_back_in_history_gives_the_whole_page(client, prices):
+    headers = {**IN_PLACE, "HX-History-Restore-Request": "true"}
+    assert "<html" in text(get(client, "plan", HOURS, headers=headers))
+
+
+def test_empty_boxes_are_left_out_of_the_address(client, prices):
+    response = get(client, "plan", {**HOURS, "name": "", "constraints.regions": " "})
+    assert response.status_code == 302
+    assert "name=" not in response["Location"]
+    assert "workload.hours_per_month=4000" in response["Location"]
+
+
+def test_every_assumption_can_be_edited(client, prices):
+    data = {**HOURS, "risk.samples": "500"}
+    rows = rows_of(get(client, "plan", data).context["page"].answer)
+    assert [one.path for one in rows if not one.name] == []
+
+
+def test_useful_spot_hours_change_what_spot_costs(client, prices):
+    def spot(values):
+        scenarios = get(client, "plan", values).context["page"].answer["scenarios"]
+        return next(float(s["total_cost"]) for s in scenarios if s["key"] == "spot")
+
+    assert spot({**HOURS, "risk.spot_goodput~pct": "50"}) > spot(HOURS) * 1.5

@@ -1,0 +1,103 @@
+"""What a server on the open network must do: secure headers, complete and compressible files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.core.management import call_command
+
+ASK = """
+import json, django
+django.setup()
+from django.core.management import call_command
+from django.test import Client
+call_command("check", deploy=True, fail_level="WARNING")
+answer = Client().get("/theme/", secure=True, headers={"host": "planner.example"})
+print(json.dumps(dict(answer.headers)))
+"""
+
+
+@pytest.fixture(scope="module")
+def headers(tmp_path_factory):
+    """Headers of an answer under the settings of production, after `check --deploy`."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DJANGO_SETTINGS_MODULE": "planner.settings",
+        "DEBUG": "0",
+        "SECRET_KEY": "".join(chr(33 + i % 90) for i in range(80)),
+        "ALLOWED_HOSTS": "planner.example",
+        "DATABASE_URL": f"sqlite:///{tmp_path_factory.mktemp('db')}/db.sqlite3",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", ASK],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr.replace("Method Not Allowed", "").replace(
+        "WARNING django.request", ""
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_browsers_are_told_to_come_by_https_alone(headers):
+    assert headers["Strict-Transport-Security"].startswith("max-age=31536000; includeSubDomains")
+
+
+def test_the_content_policy_allows_nothing_inline_and_nobody_else(headers):
+    policy = headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "script-src 'self'" in policy
+    assert "style-src 'self'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "http" not in policy
+
+
+def test_no_page_may_be_framed_or_sniffed(headers):
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def _named_files() -> set[str]:
+    found = set()
+    for path in (settings.BASE_DIR / "templates").rglob("*.html"):
+        found |= set(re.findall(r"{% static '([^']+)' %}", path.read_text()))
+    return found
+
+
+def test_every_file_that_a_template_names_is_found():
+    named = _named_files()
+    assert "npm/echarts/echarts.min.js" in named
+    assert [name for name in named if finders.find(name) is None] == []
+
+
+@pytest.mark.parametrize("path", ["npm/tabler/../../package.json", "npm/tabler/css/none.css"])
+def test_nothing_else_of_a_package_is_served(path):
+    assert finders.find(path) is None
+
+
+def test_the_files_are_collected_under_names_of_their_content(settings, tmp_path):
+    settings.STATIC_ROOT = tmp_path
+    settings.STATICFILES_FINDERS = [
+        "django.contrib.staticfiles.finders.FileSystemFinder",
+        "planner.web.common.front_end.FrontEndFinder",
+    ]
+    manifest = "django.contrib.staticfiles.storage.ManifestStaticFilesStorage"
+    settings.STORAGES = {**settings.STORAGES, "staticfiles": {"BACKEND": manifest}}
+    finders.get_finder.cache_clear()
+    call_command("collectstatic", interactive=False, verbosity=0)
+    finders.get_finder.cache_clear()
+    names = json.loads((tmp_path / "staticfiles.json").read_text())["paths"]
+    assert _named_files() <= set(names)
+    assert all((Path(tmp_path) / name).is_file() for name in names.values())

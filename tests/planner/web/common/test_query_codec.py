@@ -1,0 +1,105 @@
+"""The address of a page is the request."""
+
+from __future__ import annotations
+
+from django.http import QueryDict
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.web.common import query_codec
+from planner.web.common.form_fields import KINDS
+from planner.web.common.plan_request import request_of
+
+
+def read(text: str):
+    return query_codec.read(QueryDict(text), KINDS)
+
+
+def test_dotted_names_become_the_nested_request():
+    found = read("workload.kind=training&workload.parameters~bn=7&finance.tax_rate~pct=21")
+    assert found == {
+        "workload": {"kind": "training", "parameters": 7_000_000_000},
+        "finance": {"tax_rate": 0.21},
+    }
+
+
+def test_positions_become_lists_and_gaps_close():
+    found = read("on_prem.servers.3.server=dgx-h100&on_prem.servers.1.server=dgx-a100-640")
+    assert [s["server"] for s in found["on_prem"]["servers"]] == ["dgx-a100-640", "dgx-h100"]
+
+
+def test_a_pasted_column_is_one_number_per_month():
+    assert read("workload.hours_per_month=100%0A200%0A300") == {
+        "workload": {"hours_per_month": [100, 200, 300]}
+    }
+
+
+def test_repeated_choices_are_a_list_and_empty_ones_are_absent():
+    found = read("constraints.providers=aws&constraints.providers=gcp&constraints.regions=")
+    assert found == {"constraints": {"providers": ["aws", "gcp"]}}
+
+
+def test_text_that_is_no_number_reaches_the_core_as_it_is():
+    assert read("horizon_months=many") == {"horizon_months": "many"}
+
+
+def test_fields_of_another_tab_stay_out_of_the_request():
+    query = QueryDict(
+        "workload.kind=accelerator_hours&workload.hours_per_month=5&workload.tokens~bn=3"
+    )
+    assert request_of(query) == {"workload": {"kind": "accelerator_hours", "hours_per_month": 5}}
+
+
+def test_what_belongs_to_the_page_alone_is_left_out():
+    assert request_of(QueryDict("rows.custom_offers=3&scenario=spot&name=a")) == {"name": "a"}
+
+
+percentages = st.decimals(0, 100, places=4, allow_nan=False, allow_infinity=False)
+
+
+@given(percentages)
+def test_per_cent_scales_exactly(value):
+    assert query_codec.number(str(value), "pct") == float(f"{value}e-2")
+
+
+leaves = st.one_of(
+    st.integers(0, 10**12),
+    st.floats(1e-9, 1e12, allow_nan=False).filter(lambda x: not x.is_integer()),
+)
+
+
+@given(st.dictionaries(st.sampled_from(["tax_rate", "discount_rate_per_year"]), leaves, min_size=1))
+def test_a_request_survives_the_way_to_its_address_and_back(finance):
+    pairs = query_codec.flatten({"finance": finance})
+    query = QueryDict(mutable=True)
+    for name, value in pairs:
+        query.appendlist(name, value)
+    assert read(query.urlencode()) == {"finance": finance}
+
+
+@given(st.lists(st.one_of(st.integers(0, 10**9), leaves), min_size=1, max_size=120))
+def test_hours_by_month_survive_the_way_to_their_address_and_back(hours):
+    ((name, value),) = query_codec.flatten({"workload": {"hours_per_month": hours}})
+    query = QueryDict(mutable=True)
+    query.appendlist(name, value)
+    assert read(query.urlencode()) == {"workload": {"hours_per_month": hours}}
+
+
+def test_whatever_the_api_takes_can_stand_in_an_address():
+    request = {
+        "workload": {"kind": "training", "parameters": 7e9, "tokens": 2e9, "zero_stage": 3},
+        "exchange_rates": {"EUR": 0.9},
+        "on_prem": {"servers": []},
+        "risk": {},
+        "sensitivity": False,
+        "constraints": {"providers": ["aws"], "quotas": [{"max_accelerators": 8}]},
+    }
+    query = QueryDict(mutable=True)
+    for name, value in query_codec.flatten(request):
+        query.appendlist(name, value)
+    assert read(query.urlencode()) == request
+
+
+def test_a_name_that_is_both_a_value_and_a_group_reaches_the_core_as_the_value():
+    assert read("workload=1&workload.kind=training") == {"workload": "1"}
+    assert read("workload.kind=training&workload=1") == {"workload": "1"}

@@ -1,0 +1,176 @@
+"""The plan form: the answer so far, the demand by month, the hardware chooser, long work."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from django.conf import settings as project
+from django.urls import reverse
+
+from planner.models import Job
+from planner.services.jobs import jobs
+from tests.planner.web.asking import HOURS, TRAINING, get, text
+
+CONFIGURATION = project.BASE_DIR / "gunicorn.conf.py"
+RUNS = {
+    "workload.runs.0.start": "2027-01",
+    "workload.runs.0.deadline": "2027-02",
+    "workload.runs.1.start": "2027-05",
+}
+MANY = {**HOURS, "risk.samples": "150000"}
+
+
+def test_an_answer_can_be_changed_in_the_form(client, prices):
+    page = text(get(client, "plan", {**HOURS, "edit": "1"}))
+    assert 'id="plan-form"' in page
+    assert 'value="4000"' in page or ">\n4000</textarea>" in page
+    assert 'name="edit"' not in page
+
+
+def test_the_form_keeps_what_it_has_no_box_for(client, prices):
+    page = text(get(client, "plan", {**HOURS, "term_end": "full", "edit": "1"}))
+    assert '<input type="hidden" name="term_end" value="full">' in page
+
+
+def test_the_panel_shows_hours_memory_and_fit(client, prices):
+    live = get(client, "plan-live", TRAINING).context["live"]
+    assert live.low < live.hours < live.high
+    assert live.memory_gib > 10
+    assert live.min_accelerators >= 1
+
+
+def test_the_panel_draws_the_demand_that_the_runs_give(client, prices):
+    months = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"].months
+    assert [month.label for month in months][:2] == ["2027-01", "2027-02"]
+    assert months[0].hours > 0
+    assert months[2].hours == 0
+    assert max(month.height for month in months) == 60
+
+
+def test_the_demand_of_the_runs_becomes_a_grid_of_months(client, prices):
+    live = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"]
+    given = parse_qs(live.month_by_month)
+    assert given["workload.kind"] == ["accelerator_hours"]
+    hours = [float(one) for one in given["workload.hours_per_month"][0].split()]
+    assert hours == pytest.approx([month.hours for month in live.months], rel=1e-5)
+    assert not [name for name in given if name.startswith(("workload.runs", "workload.tokens"))]
+
+
+def test_the_grid_of_months_has_its_way_without_scripts(client, prices):
+    live = get(client, "plan-live", {**TRAINING, **RUNS}).context["live"]
+    page = text(client.get(f"{reverse('plan')}?{live.month_by_month}"))
+    assert re.search(r'<textarea name="workload.hours_per_month"[^>]*>\s*\d', page)
+    assert 'data-month-grid="id_workload.hours_per_month"' in page
+
+
+def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, prices):
+    response = get(client, "plan-accelerators", {**TRAINING, "workload.parameters~bn": "70"})
+    rows = {row["accelerator"]: row for row in response.context["rows"]}
+    assert rows["nvidia-h100-80gb-sxm"]["rank"] >= 1
+    assert rows["nvidia-k80"]["why_not"].startswith("retired")
+    assert any("licence" in note for note in rows["nvidia-rtx-4090"]["notes"])
+
+
+def test_choosing_fills_the_accelerator_of_the_form(client, prices):
+    response = get(client, "plan-accelerators", TRAINING)
+    row = next(r for r in response.context["rows"] if r["accelerator"] == "nvidia-h100-80gb-sxm")
+    page = text(client.get(f"{reverse('plan')}?{row['address']}"))
+    assert re.search(r'value="nvidia-h100-80gb-sxm" selected', page)
+
+
+def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
+    response = get(client, "plan-accelerators", TRAINING)
+    rows = {row["accelerator"]: row for row in response.context["rows"]}
+    assert rows["nvidia-h100-80gb-sxm"]["usd_per_hour"] == pytest.approx(55.04 / 8)
+    assert rows["nvidia-l4"]["usd_per_hour"] is None
+
+
+def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
+    small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}
+    assert "A CPU is enough" in text(get(client, "plan-accelerators", small))
+    assert get(client, "plan-live", small).context["live"].cpu_is_enough
+
+
+def test_the_chooser_says_what_is_missing(client, prices):
+    missing = {"workload.kind": "training", "workload.parameters~bn": "7"}
+    assert "Training tokens" in text(get(client, "plan-accelerators", missing))
+    assert "Describe the work first" in text(get(client, "plan-accelerators"))
+
+
+def test_more_futures_than_a_page_waits_for_are_offered_as_a_job(client, prices):
+    page = text(get(client, "plan", MANY))
+    assert "take a while" in page
+    assert "Run them" in page
+
+
+def test_the_panel_beside_long_work_shows_the_totals_already(client, prices):
+    response = get(client, "plan", MANY)
+    assert response.context["live"].hours == 24_000
+
+
+def test_the_panel_names_fields_in_the_words_of_the_form(client, prices):
+    page = text(get(client, "plan-live", {**HOURS, "horizon_months": "500"}))
+    assert "<strong>Horizon</strong>: 500 is not allowed" in page
+
+
+def start(client, values):
+    return client.post(reverse("futures-start"), {"plan": urlencode(values)})
+
+
+def test_many_futures_run_as_a_job_and_end_in_the_answer(client, prices, settings):
+    settings.JOBS_BACKEND = "inline"
+    response = client.get(start(client, MANY)["Location"])
+    assert response.context["page"].answer["risk"]["samples"] == 150_000
+    assert "Assumptions" in text(response)
+
+
+def test_a_waiting_job_shows_a_bar_and_can_be_cancelled(client, prices, settings):
+    settings.JOBS_BACKEND = "none"
+    here = start(client, MANY)["Location"]
+    assert "<progress" in text(client.get(here))
+    page = text(client.post(f"{here}cancel/", follow=True))
+    assert "It was stopped" in page
+
+
+def test_one_visitor_runs_one_at_a_time(client, prices, settings):
+    settings.JOBS_BACKEND = "none"
+    assert start(client, MANY)["Location"] == start(client, MANY)["Location"]
+    assert Job.objects.count() == 1
+
+
+def test_the_job_of_another_visitor_is_not_found(client, prices, settings):
+    settings.JOBS_BACKEND = "none"
+    here = start(client, MANY)["Location"]
+    client.cookies.clear()
+    assert client.get(here).status_code == 404
+
+
+def test_a_job_that_is_asked_to_stop_ends_between_two_chunks(client, prices, settings):
+    settings.JOBS_BACKEND = "none"
+    start(client, MANY)
+    job = Job.objects.get()
+    Job.objects.update(cancel_requested=True)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert job.state == "cancelled"
+    assert job.result is None
+
+
+def test_a_request_that_is_refused_ends_the_job_with_its_reason(client, prices, settings):
+    settings.JOBS_BACKEND = "inline"
+    here = start(client, {**MANY, "workload.accelerator": "X9"})["Location"]
+    assert "workload.accelerator" in text(client.get(here))
+
+
+def test_a_form_sent_without_scripts_fits_the_first_line_of_a_request(client, prices):
+    rows = {f"rows.{name}": "3" for name in ("custom_offers", "on_prem.servers", "workload.runs")}
+    page = text(get(client, "plan", {**HOURS, **rows}))
+    form = page[page.index('id="plan-form"') : page.index("</form>", page.index("plan-form"))]
+    names = re.findall(r'<(?:input|select|textarea)[^>]* name="([^"]+)"', form)
+    assert len(names) > 100
+    boxes = re.findall(r'type="checkbox" name="([^"]+)"', form)
+    sent = [(name, "1234567") for name in names if name not in boxes]
+    limit = int(re.search(r"limit_request_line = (\d+)", CONFIGURATION.read_text())[1])
+    assert len(f"GET {reverse('plan')}?{urlencode(sent)} HTTP/1.1") < limit

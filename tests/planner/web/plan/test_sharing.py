@@ -1,0 +1,126 @@
+"""A shared link gives the same answer on another day, and says what has changed since."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.http import QueryDict
+from django.urls import reverse
+
+from planner.models import Role
+from planner.web.common.sharing import pinned
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.web.asking import HOURS, get, text
+from tests.planner.workspace import Workspace, market
+
+LATER = dt.date(2026, 11, 15)
+
+
+def share(client, values=None):
+    return get(client, "plan", values or HOURS).context["share"]
+
+
+def totals(response):
+    return [s["total_cost"] for s in response.context["page"].answer["scenarios"]]
+
+
+def test_the_link_names_start_and_prices(client, prices):
+    given = dict(HOURS)
+    del given["start"]
+    found = parse_qs(urlsplit(share(client, given)).query)
+    assert found["prices"] == ["aws.1"]
+    assert len(found["start"][0]) == 7
+
+
+def test_the_link_gives_the_same_answer_after_the_catalog_moved_on(client, prices):
+    before = get(client, "plan", HOURS)
+    link = before.context["share"]
+    market("70.00", as_of=LATER)
+    assert totals(get(client, "plan", HOURS)) != totals(before)
+    assert totals(client.get(link)) == totals(before)
+
+
+def test_the_link_says_what_has_changed_since(client, prices):
+    link = share(client)
+    market("70.00", as_of=LATER)
+    response = client.get(link)
+    page = text(response)
+    assert "Prices have changed since this link was made" in page
+    assert "this answer uses" in page
+    row = next(row for row in response.context["since"].totals if row.title == "On demand")
+    assert (row.before, row.after) == (Decimal("165120.00"), Decimal("210000.00"))
+    assert "+44,880" in page
+
+
+def test_one_click_answers_with_todays_prices(client, prices):
+    link = share(client)
+    market("70.00", as_of=LATER)
+    todays = client.get(link).context["todays"]
+    assert "prices=" not in todays
+    assert totals(client.get(f"{reverse('plan')}?{todays}")) == totals(get(client, "plan", HOURS))
+
+
+def test_a_fresh_link_says_that_its_prices_are_in_force(client, prices):
+    assert "still the ones in force" in text(client.get(share(client)))
+
+
+def test_what_the_team_adds_goes_with_the_link(client, prices):
+    team = Workspace("red")
+    team.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    team.team.save()
+    client.force_login(team.users[Role.EDITOR])
+    mine = get(client, "plan", HOURS)
+    client.logout()
+    assert totals(get(client, "plan", HOURS)) != totals(mine)
+    assert totals(client.get(mine.context["share"])) == totals(mine)
+
+
+def test_the_team_is_not_added_to_its_own_link_again(client, prices):
+    team = Workspace("red")
+    team.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    team.team.save()
+    client.force_login(team.users[Role.EDITOR])
+    mine = get(client, "plan", HOURS)
+    assert totals(client.get(mine.context["share"])) == totals(mine)
+
+
+def test_own_prices_alone_pin_nothing(client, prices):
+    own = {
+        **HOURS,
+        "use_catalog": "false",
+        "custom_offers.0.label": "mine",
+        "custom_offers.0.accelerator": "H100",
+        "custom_offers.0.accelerator_count": "8",
+        "custom_offers.0.purchase_option": "on_demand",
+        "custom_offers.0.usd_per_hour": "40",
+    }
+    before = get(client, "plan", own)
+    assert "prices=none" in before.context["share"]
+    assert totals(client.get(before.context["share"])) == totals(before)
+
+
+@pytest.mark.parametrize("given", ["aws", "aws.x", "aws.1;gcp.2", "1.aws", "aws.1-", "../etc.1"])
+def test_text_that_names_no_prices_is_refused_by_name(client, prices, given):
+    response = get(client, "plan", {**HOURS, "prices": given})
+    assert response.status_code == 400
+    assert response.context["outcome"].refusals[0].field == "prices"
+
+
+def test_a_revision_that_never_was_is_refused(client, prices):
+    response = get(client, "plan", {**HOURS, "prices": "aws.7"})
+    assert response.status_code == 400
+    assert "aws has no revision 7" in text(response)
+
+
+def test_providers_may_have_marks_in_their_names():
+    query = QueryDict("prices=my-cloud.12-aws.3")
+    assert pinned(query) == {"my-cloud": 12, "aws": 3}
+
+
+def test_no_name_pins_nothing():
+    assert pinned(QueryDict("")) is None
+    with pytest.raises(InvalidInput):
+        pinned(QueryDict("prices=?"))

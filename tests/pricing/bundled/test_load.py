@@ -1,0 +1,117 @@
+"""Loading the shipped catalog: through the checks, once, and never over newer prices."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pricing import models
+from pricing.bundled import files
+from pricing.bundled.build import build
+from pricing.bundled.load import load
+from pricing.publish import refresh
+from pricing.publish.refresh import Batch
+from pricing.storage import reference, store
+from tests.pricing.bundled.price_lists import PriceLists, price
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """A bundle of two offers, one of them retired, with one past price."""
+    lists = PriceLists(tmp_path / "lists")
+    lists.prices(
+        price("aws", "us-east-1", "p5.48xlarge", "55.04"),
+        price("aws", "us-east-1", "p2.xlarge", "0.90"),
+    )
+    past = {"instance_type": "p5.48xlarge", "first_seen_date": "2023-07-31"}
+    lists.add("data/history/aws_price_changes_us_east_1.csv", {**past, "usd_per_hour": "98.32"})
+    files.write(build(lists.write()), tmp_path / "bundle")
+    return tmp_path / "bundle"
+
+
+def loaded(folder: Path, **options: bool) -> dict[str, bool]:
+    return {part.part: part.changed for part in load(folder, **options)}
+
+
+def test_everything_is_published_the_first_time(bundle: Path) -> None:
+    assert loaded(bundle) == {
+        "exchange rates": True,
+        "regions": True,
+        "aws": True,
+        "past prices": True,
+    }
+    latest = store.latest("aws")
+    assert latest is not None
+    assert (latest.origin, latest.offer_count, latest.sold_count) == ("bundled", 2, 1)
+    assert {offer.instance_type: offer.sold_now for offer in store.read_offers(latest)} == {
+        "p5.48xlarge": True,
+        "p2.xlarge": False,
+    }
+    assert reference.regions()["aws", "us-east-1"].geography == "north-america"
+    assert reference.exchange_rates().currencies == ("CNY", "USD")
+    assert models.PastPrice.objects.count() == 1
+
+
+def test_a_second_load_changes_nothing(bundle: Path) -> None:
+    load(bundle)
+    assert not any(loaded(bundle).values())
+    assert models.Revision.objects.count() == 1
+
+
+def test_trap_9_the_date_is_that_of_the_newest_price_not_of_the_load(bundle: Path) -> None:
+    load(bundle)
+    latest = store.latest("aws")
+    assert latest is not None
+    assert latest.as_of == dt.date(2026, 8, 1)
+
+
+def test_trap_9_prices_of_a_live_refresh_stay_in_force(bundle: Path) -> None:
+    load(bundle)
+    latest = store.latest("aws")
+    assert latest is not None
+    offers = [replace(o, as_of=dt.date(2026, 8, 9)) for o in store.read_offers(latest)]
+    day = dt.date(2026, 8, 9)
+    refresh.publish(Batch("aws", tuple(offers), day), today=day)
+    told = {part.part: part for part in load(bundle)}
+    assert not told["aws"].changed
+    assert "stays in force" in told["aws"].note
+    assert loaded(bundle, force=True)["aws"]
+
+
+def test_what_the_build_left_out_is_kept_with_the_revision(tmp_path: Path) -> None:
+    lists = PriceLists(tmp_path / "lists").prices(
+        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
+        price("azure", "eastus", "Standard_NC4as_T4_v3", "0.71", operating_system="windows"),
+    )
+    files.write(build(lists.write()), tmp_path / "bundle")
+    load(tmp_path / "bundle")
+    latest = store.latest("azure")
+    assert latest is not None
+    assert latest.skipped == {"windows": {"count": 1, "examples": {}}}
+
+
+def test_the_shipped_catalog_loads_and_the_command_says_so() -> None:
+    said = StringIO()
+    call_command("load_catalog", stdout=said)
+    shipped = files.read_report()["providers"]
+    for name, found in shipped.items():
+        latest = store.latest(name)
+        assert latest is not None
+        assert (latest.offer_count, latest.sold_count) == (found["offers"], found["sold_now"])
+        assert f"{name}: {found['offers']} loaded (revision 1)" in said.getvalue()
+        assert latest.withheld == {}
+    said = StringIO()
+    call_command("load_catalog", stdout=said)
+    assert "loaded" not in said.getvalue()
+
+
+def test_a_folder_without_a_catalog_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match=r"exchange_rates\.csv"):
+        call_command("load_catalog", folder=tmp_path)

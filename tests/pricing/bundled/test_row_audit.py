@@ -1,0 +1,64 @@
+"""Building a catalog: every row accounted for, files that read back, the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pricing.bundled import files
+from pricing.bundled.build import build
+from pricing.bundled.row_audit import Account
+from pricing.bundled.source import Row
+from pricing.common.invalid_input import InvalidInput
+from tests.pricing.bundled.price_lists import PriceLists, made, price
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> PriceLists:
+    return PriceLists(tmp_path)
+
+
+def test_every_row_read_has_one_outcome(lists: PriceLists) -> None:
+    lists.prices(price("aws", "us-east-1", "p2.xlarge", "0.9"))
+    account = made(lists).account
+    assert sum(account.totals().values()) == sum(account.read.values())
+
+
+def test_an_account_that_does_not_balance_is_refused() -> None:
+    account = Account()
+    account.enter(Row("a.csv", 2, {}))
+    with pytest.raises(ValueError, match=r"differ: \{'a\.csv': \(1, 0\)\}"):
+        account.balance()
+
+
+def test_a_missing_list_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"gcp_machine_type_region_availability\.csv is not"):
+        build(tmp_path)
+
+
+def test_the_command_writes_files_that_read_back(lists: PriceLists, tmp_path: Path) -> None:
+    lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04"))
+    out = tmp_path / "out"
+    call_command("build_catalog", str(lists.write()), out=out)
+    report = json.loads((out / files.REPORT).read_text())
+    assert report["providers"]["aws"]["offers"] == 1
+    assert files.read_regions(out)["aws", "us-east-1"].country == "US"
+    assert [rate.currency for rate in files.read_exchange_rates(out)] == ["CNY"]
+
+
+def test_the_same_lists_give_the_same_bytes(lists: PriceLists, tmp_path: Path) -> None:
+    bundle = made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04")))
+    for name in ("one", "two"):
+        files.write(bundle, tmp_path / name)
+    first, second = (
+        {p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two")
+    )
+    assert first == second
+
+
+def test_the_command_refuses_a_folder_without_lists(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="is not there"):
+        call_command("build_catalog", str(tmp_path))

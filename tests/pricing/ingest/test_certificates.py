@@ -1,0 +1,125 @@
+"""A server whose certificate is refused is not asked again, whichever SDK asks."""
+
+from __future__ import annotations
+
+import datetime as dt
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from pricing.ingest.http import Pages
+from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.retries import RetryableError, refused_certificate
+from pricing.providers.aws import calls as aws
+from pricing.providers.azure import management as azure
+from pricing.providers.gcp import client as gcp
+from tests.pricing.servers.base import FakeServer, Reply, Request
+
+NOW = dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
+
+
+class Impostor(FakeServer):
+    """Speaks TLS with a certificate that it signed itself."""
+
+    def __init__(self, certificate: Path) -> None:
+        super().__init__()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        self._http.socket = context.wrap_socket(self._http.socket, server_side=True)
+        self.url = self.url.replace("http:", "https:")
+
+    def answer(self, request: Request) -> Reply:
+        return Reply(b"{}")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Impostor]:
+    file = tmp_path_factory.mktemp("tls") / "own.pem"
+    file.write_bytes(own_certificate())
+    with Impostor(file) as running:
+        yield running
+
+
+def own_certificate() -> bytes:
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
+    now = dt.datetime.now(dt.UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    pem, form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return certificate.public_bytes(pem) + key.private_bytes(
+        pem, form, serialization.NoEncryption()
+    )
+
+
+def by_page(pages: Pages, url: str) -> None:
+    pages.get_json("a.json", url)
+
+
+def by_download(pages: Pages, url: str) -> None:
+    pages.download("a.json", url).__enter__()
+
+
+def by_boto3(pages: Pages, url: str) -> None:
+    import boto3
+    from botocore.config import Config
+
+    client = boto3.client(
+        "sts",
+        region_name="us-east-1",
+        endpoint_url=url,
+        aws_access_key_id="none",
+        aws_secret_access_key="none",
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+    pages.call("a.json", client.get_caller_identity, aws.failure_of("sts"))
+
+
+def by_google(pages: Pages, url: str) -> None:
+    import requests
+
+    pages.call("a.json", lambda: requests.get(url, timeout=5), lambda e: gcp.failure(e, ""))
+
+
+def by_azure(pages: Pages, url: str) -> None:
+    from azure.core import PipelineClient
+    from azure.core.rest import HttpRequest
+
+    client: Any = PipelineClient(url)
+    pages.call("a.json", lambda: client.send_request(HttpRequest("GET", url)), azure.failure)
+
+
+@pytest.mark.parametrize("ask", [by_page, by_download, by_boto3, by_google, by_azure])
+def test_a_refused_certificate_fails_at_once(
+    server: Impostor, ask: Callable[[Pages, str], None]
+) -> None:
+    slept: list[float] = []
+    pages = Pages("aws", FetchContext({}, NOW, extra={"sleep": slept.append}))
+    with pages, pytest.raises(ProviderUnavailable) as caught:
+        ask(pages, server.url)
+    assert caught.value.what.startswith("a.json: the server's certificate is refused (self")
+    assert "SSL_CERT_FILE" in caught.value.remedy
+    assert slept == []
+
+
+def test_any_other_fault_of_tls_may_pass() -> None:
+    fault = RetryableError("it hung up")
+    fault.__context__ = ssl.SSLEOFError(8, "EOF occurred in violation of protocol")
+    assert refused_certificate(fault) == ""
+
+
+def test_errors_that_name_each_other_are_walked_once() -> None:
+    one, other = ValueError(), ValueError()
+    one.__cause__, other.__context__ = other, one
+    assert refused_certificate(one) == ""

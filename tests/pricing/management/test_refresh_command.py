@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
+
+from pricing import discovery
+from pricing.ingest.provider import ProviderUnavailable, SkippedRow
+from pricing.models import HeldBatch, Revision
+from pricing.storage import store
+from pricing.storage.locks import provider_lock
+from tests.pricing.publish.fake_provider import FakeProvider, some_offers
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def nimbus(monkeypatch):
+    provider = FakeProvider()
+    monkeypatch.setattr(discovery, "all_providers", lambda: {"nimbus": provider})
+    return provider
+
+
+def run(*arguments: str) -> tuple[str, int]:
+    out = StringIO()
+    try:
+        call_command("refresh_prices", *arguments, stdout=out, stderr=StringIO())
+    except SystemExit as end:
+        return out.getvalue(), int(end.code or 0)
+    return out.getvalue(), 0
+
+
+def test_it_says_what_was_published_and_what_changed(nimbus):
+    run()
+    nimbus.items = [replace(o, price_per_hour=o.price_per_hour * 2) for o in some_offers()]
+    text, status = run("nimbus")
+    assert status == 0
+    assert "nimbus: published revision 2 of " in text
+    assert "0 added, 0 gone, 12 dearer, 0 cheaper, 0 changed, 0 unchanged" in text
+    assert "nimbus:region-0:h8.xlarge:on_demand: 40 → 80 USD/h (× 2)" in text
+
+
+def test_it_says_which_rows_were_not_understood_with_counts(nimbus):
+    nimbus.items.append(SkippedRow("unknown accelerator", "X9"))
+    text, status = run()
+    assert "not understood: unknown accelerator: 1 row (X9)" in text
+    assert status == 0
+
+
+def test_a_failure_says_what_stays_in_force_its_age_and_what_to_do(nimbus):
+    run()
+    nimbus.items = [ProviderUnavailable("nimbus", "the key was refused", "Set NIMBUS_KEY.")]
+    text, status = run()
+    assert "nimbus: failed: the key was refused. Set NIMBUS_KEY." in text
+    assert "in force: revision 1 of " in text
+    assert "oldest price 0 days old" in text
+    assert status == 1
+
+
+def test_a_failure_before_the_first_revision_says_that_nothing_is_in_force(nimbus):
+    nimbus.items = [ProviderUnavailable("nimbus", "no network", "Try later.")]
+    text, _ = run()
+    assert "in force: nothing, no price of this provider was ever published" in text
+
+
+def test_a_held_batch_says_why_and_how_to_release_it(nimbus):
+    run()
+    nimbus.items = some_offers()[:6]
+    text, status = run()
+    assert "nimbus: held as batch" in text
+    assert "why: it has 6 offers sold now where 12 were (50% less)" in text
+    assert "release it there or refresh with --force" in text
+    assert status == 1
+
+
+def test_a_dry_run_changes_nothing(nimbus):
+    text, status = run("--dry-run")
+    assert "nimbus: would publish: 12 offers" in text
+    assert (status, Revision.objects.count()) == (0, 0)
+
+
+def test_a_dry_run_that_would_be_held_sends_nobody_to_look_for_it(nimbus):
+    run()
+    nimbus.items = some_offers()[:6]
+    text, status = run("--dry-run")
+    assert "nimbus: would hold: 6 offers" in text
+    assert "Nothing was kept: a refresh without --dry-run keeps it for review" in text
+    assert "in the admin" not in text
+    assert (status, HeldBatch.objects.count()) == (1, 0)
+
+
+def test_json_reports_the_same(nimbus):
+    text, status = run("--json")
+    (told,) = json.loads(text)["providers"]
+    assert (told["outcome"], told["revision"], told["changes"]["added"]) == ("published", 1, 12)
+    assert (told["in_force"]["revision"], told["in_force"]["level"]) == (1, "green")
+    assert status == 0
+
+
+def test_a_second_refresh_says_so_and_stops(nimbus):
+    with provider_lock("nimbus"):
+        text, status = run()
+    assert "nimbus: busy: another refresh of nimbus is running; this one stops here" in text
+    assert status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["azur"], "provider: 'azur' is unknown; known providers are nimbus"),
+        (["--deadline", "0"], "--deadline: 0 is not more than 0 seconds"),
+    ],
+)
+def test_bad_arguments_are_refused_with_status_2(nimbus, arguments, message):
+    with pytest.raises(CommandError, match=message) as refused:
+        run(*arguments)
+    assert refused.value.returncode == 2
+
+
+def test_an_unknown_region_is_refused_with_the_nearest(nimbus):
+    run()
+    with pytest.raises(CommandError, match=r"'region-x' is no region of nimbus; did you mean reg"):
+        run("--region", "region-x")
+    with pytest.raises(CommandError, match=r"'mars' is no region of nimbus; known are region-0, "):
+        run("--region", "mars")
+
+
+@pytest.mark.parametrize("arguments", [(), ("nimbus",)])
+def test_a_folder_without_pages_is_refused(nimbus, tmp_path, arguments):
+    with pytest.raises(CommandError, match="holds no pages of nimbus") as refused:
+        run(*arguments, "--from", str(tmp_path))
+    assert refused.value.returncode == 2
+
+
+@pytest.mark.parametrize("arguments", [(), ("nimbus",)])
+def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path, arguments):
+    with pytest.raises(CommandError, match="is not a folder; give one that --record filled"):
+        run(*arguments, "--from", str(tmp_path / "nowhere"))
+
+
+@pytest.mark.parametrize("error", ["disk I/O error", "no such table: pricing_revision"])
+def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, error):
+    def check_migrations(_command):
+        raise OperationalError(f"{error} of hunter2hunter2")
+
+    monkeypatch.setenv("DATABASE_URL", "postgres://planner:hunter2hunter2@db/planner")
+    monkeypatch.setattr(
+        "django.core.management.base.BaseCommand.check_migrations", check_migrations
+    )
+    with pytest.raises(CommandError) as refused:
+        call_command("refresh_prices", skip_checks=True)
+    told = str(refused.value)
+    assert f"the database cannot be used ({error} of ***)" in told
+    assert "What is published stays in force" in told
+    assert "room on its disk, DATABASE_URL, and `manage.py migrate`" in told
+    assert refused.value.returncode == 1
+
+
+def test_a_replay_takes_the_providers_that_were_recorded(nimbus, tmp_path):
+    nimbus.items.append(lambda: nimbus.seen.record("prices/1.json", b"{}"))
+    run("--record", str(tmp_path))
+    nimbus.items = [*some_offers(), lambda: seen.append(nimbus.seen.replay("prices/1.json"))]
+    seen: list[bytes] = []
+    _, status = run("--from", str(tmp_path))
+    assert (seen, status) == ([b"{}"], 0)
+    assert store.latest("nimbus").origin == "replayed"

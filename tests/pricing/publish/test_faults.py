@@ -1,0 +1,75 @@
+"""The faults that need processes of their own: killed, racing, without room."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.db import connection
+
+ROOT = Path(__file__).parents[3]
+KILLS = 50 if os.environ.get("FAULTS") == "1" else 6
+
+
+@pytest.fixture
+def database(tmp_path, django_db_blocker) -> Iterator[str]:
+    """A database of the kind under test, for other processes alone."""
+    if connection.vendor == "sqlite":
+        yield f"sqlite:///{tmp_path / 'faults.sqlite3'}"
+        return
+    import psycopg
+
+    name = f"faults_{os.getpid()}_{tmp_path.name[-20:]}".lower().replace("-", "_")
+    given = connection.settings_dict
+    place = {"host": given["HOST"], "port": given["PORT"] or 5432}
+    login = {"user": given["USER"], "password": given["PASSWORD"] or None}
+    with psycopg.connect(dbname="postgres", autocommit=True, **place, **login) as server:
+        server.execute(f'CREATE DATABASE "{name}"')
+        secret = f":{given['PASSWORD']}" if given["PASSWORD"] else ""
+        yield f"postgres://{given['USER']}{secret}@{place['host']}:{place['port']}/{name}"
+        server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def worker(database: str, mode: str, count: int) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.pricing.publish.fault_worker", mode, str(count)],
+        cwd=ROOT,
+        env={**os.environ, "DATABASE_URL": database, "LOG_LEVEL": "CRITICAL"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def never_mixed_or_partial(seen: dict[str, Any]) -> None:
+    assert seen["wrong"] == []
+    assert seen["reads"] > 0
+    assert seen["outcomes"].get("interrupted", 0) > 0, "no kill hit a refresh"
+    assert seen["after"] == "published"
+
+
+@pytest.mark.faults
+def test_kill_9_at_random_moments_leaves_no_mixed_or_partial_revision_and_no_lock(database):
+    never_mixed_or_partial(worker(database, "kill", KILLS))
+
+
+def test_of_8_simultaneous_runs_one_publishes_and_the_others_stop(database):
+    seen = worker(database, "race", 8)
+    assert seen == {"published": 1, "busy": 7, "others": 0, "revisions": 1, "wrong": []}
+
+
+def test_a_disk_that_fills_up_leaves_the_last_revision_in_force(database):
+    seen = worker(database, "full", 0)
+    assert (seen["outcome"], seen["seen"], seen["wrong"]) == ("failed", 400, [])
+    assert "the disk is full" in seen["message"]
+    assert seen["remedy"] == "Make room and refresh again."
+    assert seen["after"] == "published"

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import gzip
+import lzma
+from dataclasses import replace
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+import zstandard
+from django.core.management import CommandError, call_command
+
+from pricing import catalog
+from pricing.market.offer_rows import OFFER_COLUMNS, from_row, to_row
+from tests.pricing.make import offer
+
+pytestmark = pytest.mark.django_db
+
+BEFORE = offer("98.32", as_of=dt.date(2023, 8, 1))
+AFTER = replace(BEFORE, price_per_hour=Decimal("55.04"), as_of=dt.date(2025, 6, 5))
+
+
+def write(path, *offers, opener=open):
+    with opener(path, "wt", newline="") as file:
+        writer = csv.DictWriter(file, OFFER_COLUMNS)
+        writer.writeheader()
+        writer.writerows(to_row(o) for o in offers)
+    return path
+
+
+def load(path) -> str:
+    out = StringIO()
+    call_command("import_history", str(path), stdout=out)
+    return out.getvalue()
+
+
+def prices() -> list[tuple[dt.date, Decimal]]:
+    return [(p.date, p.offer.price_per_hour) for p in catalog.price_history(BEFORE.id)]
+
+
+@pytest.mark.parametrize(
+    ("name", "opener"),
+    [("h.csv", open), ("h.csv.gz", gzip.open), ("h.csv.xz", lzma.open),
+     ("h.csv.zst", zstandard.open)],
+)  # fmt: skip
+def test_a_price_cut_shows_in_the_history(tmp_path, name, opener):
+    assert load(write(tmp_path / name, BEFORE, AFTER, opener=opener)) == "aws: 2 dated prices\n"
+    assert prices() == [
+        (dt.date(2023, 8, 1), Decimal("98.32")),
+        (dt.date(2025, 6, 5), Decimal("55.04")),
+    ]
+
+
+def test_an_offer_survives_being_written_as_text():
+    odd = replace(AFTER, vcpus=192.0, memory_gib=0.30000000000000004, sold_now=False, zone="a")
+    assert from_row(to_row(odd)) == odd
+
+
+def test_a_price_without_a_date_is_refused_and_nothing_recorded(tmp_path):
+    load(write(tmp_path / "good.csv", BEFORE))
+    with pytest.raises(CommandError, match="has no date"):
+        load(write(tmp_path / "bad.csv", AFTER, replace(BEFORE, as_of=None)))
+    assert prices() == [(dt.date(2023, 8, 1), Decimal("98.32"))]
+
+
+def test_a_value_that_cannot_be_read_is_named_with_its_line(tmp_path):
+    path = write(tmp_path / "bad.csv", BEFORE, AFTER)
+    path.write_text(path.read_text().replace("55.04", "cheap"))
+    with pytest.raises(CommandError, match=r"bad.csv line 3, price_per_hour: 'cheap'") as refused:
+        load(path)
+    assert refused.value.returncode == 2
+
+
+def test_an_unknown_column_is_refused(tmp_path):
+    (tmp_path / "bad.csv").write_text("provider,colour\naws,red\n")
+    with pytest.raises(CommandError, match="column 'colour' is unknown; allowed are provider"):
+        load(tmp_path / "bad.csv")
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(CommandError, match="cannot be read: No such file"):
+        load(tmp_path / "none.csv")

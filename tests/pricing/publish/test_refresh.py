@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import datetime as dt
+import threading
+import time
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from pricing.ingest.provider import ProviderUnavailable, SkippedRow
+from pricing.models import HeldBatch, Price, RefreshRun, Revision
+from pricing.publish import refresh
+from pricing.publish.refresh import Options
+from pricing.storage import store
+from pricing.storage.locks import provider_lock
+from tests.pricing.publish.fake_provider import FakeProvider, some_offers
+
+pytestmark = pytest.mark.django_db
+
+
+def one(provider: FakeProvider, **options):
+    (result,) = refresh.refresh([provider], Options(**options))
+    return result
+
+
+def published(name: str = "nimbus"):
+    revision = store.latest(name)
+    return {} if revision is None else {o.id: o for o in store.read_offers(revision)}
+
+
+def test_what_a_provider_gives_is_published_as_of_today():
+    result = one(FakeProvider())
+    assert result.outcome == "published"
+    assert len(published()) == 12
+    assert store.latest("nimbus").as_of == timezone.now().date()
+    assert store.latest("nimbus").origin == "live"
+
+
+def test_each_run_is_recorded():
+    one(FakeProvider([*some_offers(), SkippedRow("unknown accelerator", "X9")]))
+    run = RefreshRun.objects.get()
+    assert (run.outcome, run.offer_count, run.skipped_count) == ("published", 12, 1)
+    assert run.revision.number == 1
+    assert run.finished_at is not None
+
+
+def test_a_repeat_without_change_writes_no_price_row():
+    one(FakeProvider())
+    before = Price.objects.count()
+    assert one(FakeProvider()).publication.changes.unchanged == 12
+    assert (Price.objects.count(), Revision.objects.count()) == (before, 2)
+
+
+def test_providers_run_side_by_side():
+    barrier = threading.Barrier(2, timeout=10)
+    one_, other = (FakeProvider([barrier.wait, *some_offers(n)], name=n) for n in ("one", "two"))
+    results = refresh.refresh([one_, other])
+    assert {r.provider: r.outcome for r in results} == {"one": "published", "two": "published"}
+
+
+def test_trap_10_one_provider_failing_leaves_the_others_and_its_own_last_prices():
+    broken = ProviderUnavailable("one", "the server answered 500", "Try later.")
+    refresh.refresh([FakeProvider(name="one"), FakeProvider(name="two")])
+    before = published("one")
+    results = refresh.refresh(
+        [FakeProvider([*some_offers("one")[:3], broken], name="one"), FakeProvider(name="two")]
+    )
+    assert {r.provider: r.outcome for r in results} == {"one": "failed", "two": "published"}
+    assert published("one") == before
+    assert store.latest("two").number == 2
+
+
+def test_trap_9_a_failed_download_does_not_touch_the_date():
+    one(FakeProvider())
+    Revision.objects.update(as_of=dt.date(2026, 1, 1))
+    one(FakeProvider([ProviderUnavailable("nimbus", "no network", "Try later.")]))
+    assert store.latest("nimbus").as_of == dt.date(2026, 1, 1)
+    assert RefreshRun.objects.first().message == "no network"
+
+
+def test_a_defect_in_an_adapter_fails_that_provider_only():
+    results = refresh.refresh(
+        [FakeProvider([KeyError("price")], name="one"), FakeProvider(name="two")]
+    )
+    by_name = {r.provider: r for r in results}
+    assert by_name["one"].outcome == "failed"
+    assert "a defect in the adapter (KeyError: 'price')" in by_name["one"].message
+    assert by_name["two"].outcome == "published"
+
+
+def test_something_that_is_no_offer_fails_the_provider():
+    assert "gave a dict instead of an offer" in one(FakeProvider([{"price": 1}])).message
+
+
+def test_a_secret_in_an_error_is_not_repeated(monkeypatch, caplog):
+    monkeypatch.setenv("NIMBUS_API_KEY", "hunter2hunter2")
+    result = one(FakeProvider([RuntimeError("GET /?key=hunter2hunter2 failed")]))
+    assert "hunter2" not in result.message + caplog.text
+    assert "hunter2" not in RefreshRun.objects.get().message
+
+
+def test_the_second_refresh_of_a_provider_says_so_and_stops():
+    with provider_lock("nimbus"):
+        result = one(FakeProvider())
+    assert result.outcome == "busy"
+    assert "another refresh of nimbus is running" in result.message
+    assert not RefreshRun.objects.exists()
+
+
+def test_a_busy_provider_does_not_stop_the_others():
+    with provider_lock("one"):
+        results = refresh.refresh([FakeProvider(name="one"), FakeProvider(name="two")])
+    assert {r.provider: r.outcome for r in results} == {"one": "busy", "two": "published"}
+
+
+def test_the_deadline_ends_a_run_that_hangs():
+    release = threading.Event()
+    started = time.monotonic()
+    result = one(FakeProvider([lambda: release.wait(30)]), deadline_s=0.3)
+    release.set()
+    assert (result.outcome, time.monotonic() - started < 5) == ("failed", True)
+    assert "deadline of 0.3 s passed" in result.message
+
+
+def test_ctrl_c_leaves_the_last_revision_in_place():
+    one(FakeProvider())
+    release = threading.Event()
+
+    class Stop(refresh.Silent):
+        def started(self, provider):
+            raise KeyboardInterrupt
+
+    (result,) = refresh.refresh([FakeProvider([lambda: release.wait(30)])], None, Stop())
+    release.set()
+    assert result.outcome == "interrupted"
+    assert store.latest("nimbus").number == 1
+
+
+def test_a_run_that_was_killed_is_noted_by_the_next():
+    RefreshRun.objects.create(provider="nimbus")
+    one(FakeProvider())
+    last, killed = RefreshRun.objects.all()
+    assert (killed.outcome, last.outcome) == ("interrupted", "published")
+    assert killed.message == "the process ended before the refresh did"
+
+
+def test_a_dry_run_reports_and_writes_nothing():
+    result = one(FakeProvider(), dry_run=True)
+    assert (result.outcome, result.publication.changes.added) == ("would_publish", 12)
+    assert not Revision.objects.exists()
+    assert not RefreshRun.objects.exists()
+
+
+def test_regions_reach_the_adapter():
+    provider = FakeProvider()
+    one(provider, regions=("region-1",))
+    assert provider.seen.regions == ("region-1",)
+
+
+# Faults -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def before():
+    one(FakeProvider())
+    return published()
+
+
+def held(offers, **options) -> str:
+    result = one(FakeProvider(offers), **options)
+    assert result.outcome == "held"
+    return result.message
+
+
+def test_prices_times_100_are_held(before):
+    dear = [replace(o, price_per_hour=o.price_per_hour * 100) for o in some_offers()]
+    assert "12 moved more than 5 times" in held(dear)
+    assert published() == before
+    assert HeldBatch.objects.get().offer_count == 12
+
+
+def test_half_the_rows_gone_are_held(before):
+    assert "6 offers sold now where 12 were (50% less)" in held(some_offers()[:6])
+    assert published() == before
+
+
+def test_an_empty_answer_changes_nothing(before):
+    result = one(FakeProvider([]))
+    assert (result.outcome, published()) == ("failed", before)
+    assert "nothing to publish: 0 offers came" in result.message
+
+
+def test_a_page_lost_half_way_changes_nothing(before):
+    cut = ProviderUnavailable("nimbus", "page 7 was cut off", "Try later.")
+    result = one(FakeProvider([*some_offers()[:6], cut]))
+    assert (result.outcome, published()) == ("failed", before)
+
+
+def test_force_publishes_what_was_held(before):
+    held(some_offers()[:6])
+    assert one(FakeProvider(some_offers()[:6]), force=True).outcome == "published"
+    assert HeldBatch.objects.get().state == HeldBatch.State.RELEASED
+
+
+def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
+    def full(*_):
+        raise OperationalError("database or disk is full")
+
+    monkeypatch.setattr("pricing.storage.bulk.insert", full)
+    dearer = [replace(o, price_per_hour=o.price_per_hour + 1) for o in some_offers()]
+    result = one(FakeProvider(dearer))
+    assert (result.outcome, published()) == ("failed", before)
+    assert "the disk is full" in result.message
+    assert result.remedy == "Make room and refresh again."
+
+
+@pytest.mark.parametrize("hours", [-2, 2])
+def test_a_clock_two_hours_off_is_told_and_never_makes_prices_fresher(before, hours):
+    result = one(FakeProvider(server_ahead=dt.timedelta(hours=hours)))
+    assert result.outcome == "published"
+    (warning,) = result.publication.warnings
+    assert "our clock is 2 h 0 min" in warning
+    now = timezone.now()
+    assert store.latest("nimbus").as_of <= min(now, now + dt.timedelta(hours=hours)).date()
+
+
+def test_a_clock_days_off_stops_the_refresh(before):
+    result = one(FakeProvider(server_ahead=dt.timedelta(days=3)))
+    assert (result.outcome, published()) == ("failed", before)
+    assert "our clock is 72 h 0 min behind" in result.message
+    assert "Set the clock" in result.remedy
+
+
+def test_a_clock_that_went_back_keeps_revisions_in_order(before):
+    later = timezone.now() + dt.timedelta(hours=3)
+    Revision.objects.update(published_at=later)
+    result = one(FakeProvider())
+    assert store.latest("nimbus").published_at == later
+    assert "which our clock has not reached" in result.publication.warnings[0]
+
+
+def test_bad_rows_are_withheld_with_reasons_and_the_rest_goes_on(before):
+    bad = [
+        replace(some_offers()[0], region="region-9", price_per_hour=Decimal(0)),
+        replace(some_offers()[1], region="region-9", accelerator="mystery-9000"),
+    ]
+    result = one(FakeProvider([*some_offers(), *bad]))
+    assert result.outcome == "published"
+    assert {reason: row["count"] for reason, row in result.publication.withheld.items()} == {
+        "price is not above 0": 1,
+        "unknown accelerator": 1,
+    }
+    assert set(published()) == set(before)

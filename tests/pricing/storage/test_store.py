@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import datetime as dt
+import gc
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from pricing.models import OPEN, Listing, Price, Revision
+from pricing.publish import history, publication
+from pricing.publish.batch import Batch
+from pricing.storage import bulk, store
+from tests.pricing.make import offer
+
+pytestmark = pytest.mark.django_db
+
+DAY = dt.date(2026, 9, 1)
+
+
+def machines(count: int, price: str = "1.5"):
+    """Offers whose ids do not come in their order."""
+    return tuple(offer(price, instance_type=f"m{n * 7919 % 10_007}.large") for n in range(count))
+
+
+def publish(offers):
+    return publication.publish(Batch("aws", offers, DAY), force=True, today=DAY).revision
+
+
+def published(revision):
+    return {o.id: o for o in store.read_offers(revision)}
+
+
+def by_id(offers):
+    return {o.id: o for o in offers}
+
+
+@pytest.mark.parametrize("count", [1, 54, 55, 56, 110, 166, 167, 333, 55 * 33 + 1])
+def test_a_revision_of_any_size_reads_back_whole(count):
+    """Of a statement's 999 values, a listing takes 18 and a price 6."""
+    first = publish(machines(count))
+    second = publish(machines(count, "2.5"))
+    assert published(first) == by_id(machines(count))
+    assert published(second) == by_id(machines(count, "2.5"))
+    assert store.verify(first)
+    assert store.verify(second)
+
+
+def test_only_prices_that_ended_are_closed():
+    before = machines(40)
+    after = tuple(
+        replace(o, price_per_hour=Decimal(3)) if at % 5 == 0 else o
+        for at, o in enumerate(before)
+        if at % 7
+    )
+    first, second, third = publish(before), publish(after), publish(before)
+    assert [published(r) for r in (first, second, third)] == list(
+        map(by_id, (before, after, before))
+    )
+    assert all(map(store.verify, (first, second, third)))
+    assert Price.objects.filter(last_revision=OPEN).count() == 40
+
+
+def test_listings_are_written_in_the_order_of_their_index():
+    publish(machines(60))
+    written = list(Listing.objects.order_by("id").values_list("offer_id", flat=True))
+    assert written == sorted(written)
+
+
+def test_listings_of_two_shapes_of_one_offer_are_told_apart():
+    big, small = offer("1", 8, as_of=DAY), offer("1", 4, as_of=DAY)
+    assert history.record("aws", [big, replace(small, as_of=DAY + dt.timedelta(1))]) == 2
+    publish([big])
+    publish([small])
+    publish([big])
+    assert published(store.latest("aws")) == by_id([big])
+
+
+def test_a_fraction_and_a_missing_shape_are_found_again():
+    """What a listing says is compared with what the database gives back."""
+    odd = offer("1", Fraction(1, 6), vcpus=0.1 + 0.2, memory_gib=None, sku="'\\\t%s", source="é\n")
+    publish([odd])
+    publish([replace(odd, price_per_hour=Decimal("1.0000000001"))])
+    assert (Listing.objects.count(), Price.objects.count()) == (1, 2)
+    publish([replace(odd, sku="other")])
+    publish([odd])
+    assert Listing.objects.count() == 2
+    assert all(map(store.verify, Revision.objects.all()))
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_collector_is_left_as_it_was(was_on):
+    before = gc.isenabled()
+    (gc.enable if was_on else gc.disable)()
+    try:
+        with bulk.without_collector():
+            assert not gc.isenabled()
+        assert gc.isenabled() == was_on
+        assert gc.get_freeze_count() == 0
+    finally:
+        (gc.enable if before else gc.disable)()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_prices_move_into_their_key_and_back_as_they_are():
+    try:
+        call_command("migrate", "pricing", "0001", verbosity=0)
+        states = [machines(30), machines(30, "2.5")[3:], machines(30)]
+        revisions = [publish(offers) for offers in states]
+        rows = list(Price.objects.order_by("pk").values())
+        call_command("migrate", "pricing", verbosity=0)
+        assert list(Price.objects.order_by("pk").values()) == rows
+        assert all(map(store.verify, revisions))
+        assert _is_within_key() == (connection.vendor == "sqlite")
+        call_command("migrate", "pricing", "0001", verbosity=0)
+        assert list(Price.objects.order_by("pk").values()) == rows
+        assert not _is_within_key()
+    finally:
+        call_command("migrate", "pricing", verbosity=0)
+    revisions.append(publish(states[1]))
+    assert [published(r) for r in revisions] == list(map(by_id, [*states, states[1]]))
+
+
+def _is_within_key() -> bool:
+    if connection.vendor != "sqlite":
+        return False
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sql FROM sqlite_master WHERE name = 'pricing_price'")
+        return cursor.fetchone()[0].endswith("WITHOUT ROWID")
