@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,4 +31,5 @@ def get(client: Any, name: str, values: dict[str, str] | None = None, **more: An
 
 
 def text(response: Any) -> str:
-    return html.unescape(response.content.decode())
+    """The page with entities read and white space collapsed, as a browser shows it."""
+    return re.sub(r"[ \n]+", " ", html.unescape(response.content.decode()))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
+import re
 from typing import Any
 
 
 def text(answer: Any) -> str:
-    """The page with entities read and no-break spaces as plain ones."""
-    return html.unescape(answer.content.decode()).replace("\u00a0", " ")
+    """The page with entities read and every white space as one plain blank."""
+    return re.sub(r"\s+", " ", html.unescape(answer.content.decode()))
