@@ -26,7 +26,7 @@ from planner.answer_parts import (
 from planner.costing.analysis.break_even import BreakEven, CostLine, crossings
 from planner.costing.analysis.sensitivity import price_grid
 from planner.costing.assumptions.assumptions import Assumption
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from pricing.market.offers import HOURS_PER_MONTH
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _recommendation(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _offer(source: Source) -> dict[str, Any]:
+def _offer(source: CapacitySource) -> dict[str, Any]:
     native = source.native
     known = {
         "label": source.label,
@@ -228,7 +228,7 @@ def _offer(source: Source) -> dict[str, Any]:
     }
 
 
-def _server(source: Source) -> dict[str, Any]:
+def _server(source: CapacitySource) -> dict[str, Any]:
     return {
         "key": source.key,
         "label": source.label,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem
@@ -29,7 +29,7 @@ def relaxation_ms(problem: PlanProblem) -> float:
     """Pruning and one run of HiGHS on what is left, fractions of units allowed: half an answer."""
 
     def relax() -> None:
-        rows = lay_out(prune(problem))
+        rows = build_rows(prune(problem))
         columns, starts = continuous_columns(rows), StartColumns(rows)
         nothing = np.zeros(columns.count)
         everything = starts.entries(np.arange(starts.cost.size))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.analysis.monte_carlo import Spread, draw, simulate
+from planner.costing.analysis.monte_carlo import RiskParameters, draw, simulate
 from planner.costing.analysis.plan_exposure import Exposure
 from tests.bench.row import SHORT, Row, median_ms
 
@@ -21,7 +21,7 @@ def exposures(count: int) -> list[Exposure]:
         Exposure(
             fixed=1e6 + i,
             residual=-1e5,
-            later=np.full(MONTHS, 100.0),
+            later_commitments=np.full(MONTHS, 100.0),
             hours=np.full(MONTHS, 6e4 + i),
             width=np.full(MONTHS, 90.0),
             rent=5.0 - 0.01 * months,
@@ -33,7 +33,7 @@ def exposures(count: int) -> list[Exposure]:
     ]
 
 
-def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> Floats:
+def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: RiskParameters) -> Floats:
     """The futures drawn and costed as one would in a notebook: whole arrays, one after another."""
     random = np.random.Generator(np.random.PCG64(spread.seed))
     n, years = spread.samples, np.arange(MONTHS) / 12.0
@@ -57,7 +57,7 @@ def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> F
     for i, one in enumerate(ones):
         served = np.minimum(one.hours, one.width * hours / peak)
         rented = np.maximum(demand - served, 0.0)
-        cost[i] = demand @ one.use + rented @ (one.data - one.use) + prices @ one.later
+        cost[i] = demand @ one.use + rented @ (one.data - one.use) + prices @ one.later_commitments
         dear = rented * prices
         cost[i] += dear @ one.rent + spot * (dear @ one.spot) + one.fixed + one.residual * kept
     return cost
@@ -65,7 +65,7 @@ def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> F
 
 def bench() -> list[Row]:
     hours, peak = np.full(MONTHS, 70_000.0), np.full(MONTHS, 96.0)
-    spread = Spread(SAMPLES, 1, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
+    spread = RiskParameters(SAMPLES, 1, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
     rows = []
     for count in (1, 6):
         ones = exposures(count)

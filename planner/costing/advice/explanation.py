@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.money import said
-from planner.costing.advice.server_operating_cost import in_place
+from planner.contract.money import format_money
+from planner.costing.advice.server_operating_cost import additional_units
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.optimizer.marginal_values import (
     MarginalValue,
@@ -34,7 +34,7 @@ class Explanation:
     switch_points: tuple[SwitchPoint, ...] = ()
 
 
-def plan_of(scenario: Scenario, project: Project) -> Plan:
+def to_plan(scenario: Scenario, project: Project) -> Plan:
     """The scenario as the optimiser's plan."""
     units = {key for key, source in project.by_key.items() if source.term is not None}
     used = scenario.used_hours
@@ -42,15 +42,15 @@ def plan_of(scenario: Scenario, project: Project) -> Plan:
         feasible=scenario.feasible,
         cost=scenario.cost,
         bound=scenario.bound,
-        begun=dict(scenario.begun),
+        units_started=dict(scenario.units_started),
         used_hours={key: hours for key, hours in used.items() if key in units},
         rented_hours={key: hours for key, hours in used.items() if key not in units},
     )
 
 
-def bought(scenario: Scenario, project: Project) -> tuple[Purchase, ...]:
+def list_purchases(scenario: Scenario, project: Project) -> tuple[Purchase, ...]:
     """What a scenario begins, in the order of months."""
-    return purchases(project.problem, plan_of(scenario, project))
+    return purchases(project.problem, to_plan(scenario, project))
 
 
 def explain(scenario: Scenario, project: Project) -> Explanation:
@@ -59,14 +59,14 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     The changed problems are solved anew: seconds, not milliseconds.
     """
     keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
-    plan = plan_of(scenario, project)
+    plan = to_plan(scenario, project)
     values = marginal_values(
         project.problem,
         plan,
         keys,
         gap=MARGINAL_GAP,
         node_limit=NODES,
-        in_place=in_place(project.sources, project.calendar),
+        additional_units=additional_units(project.sources, project.calendar),
     )
     points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
     return Explanation(
@@ -89,7 +89,7 @@ def _kinds(keys: frozenset[str] | None, project: Project) -> frozenset[str] | No
     return frozenset(kinds)
 
 
-def in_words(explanation: Explanation, project: Project, currency: str) -> list[str]:
+def describe(explanation: Explanation, project: Project, currency: str) -> list[str]:
     """The explanation as sentences."""
     calendar = project.calendar
     words = [_begin(purchase, project, calendar) for purchase in explanation.purchases]
@@ -108,7 +108,7 @@ def _begin(purchase: Purchase, project: Project, calendar: Calendar) -> str:
 
 def _worth(value: MarginalValue, project: Project, currency: str) -> str:
     limit = _labelled(value.limit, project)
-    saved = f"would save {said(value.saving, currency)} of present value"
+    saved = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
         return f"{limit[0].upper()}{limit[1:]} {saved}."
     return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."
@@ -140,13 +140,13 @@ def _turns(point: SwitchPoint, project: Project) -> str:
 def _ended(point: SwitchPoint, project: Project) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
-    if not point.clashes:
+    if not point.conflicts:
         return " that meets every limit"
-    missing = [clash.limit for clash in point.clashes if clash.given is None]
+    missing = [conflict.limit for conflict in point.conflicts if conflict.given is None]
     if missing:
         return f": {'; '.join(missing)}"
-    limits = [f"{_labelled(c.limit, project)} (now {c.given:,.6g})" for c in point.clashes]
-    if all(clash.alone for clash in point.clashes):
+    limits = [f"{_labelled(c.limit, project)} (now {c.given:,.6g})" for c in point.conflicts]
+    if all(conflict.alone for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"
     return f" unless {' and '.join(limits)} are raised together"
 

@@ -7,18 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL, Calendar, Category, Stream, unit_streams
-from planner.costing.optimizer.marginal_values import InPlace
+from planner.costing.optimizer.marginal_values import AdditionalUnit
 
 
-def in_place(sources: Sequence[Source], calendar: Calendar) -> dict[str, InPlace]:
+def additional_units(
+    sources: Sequence[CapacitySource], calendar: Calendar
+) -> dict[str, AdditionalUnit]:
     """One more unit of each server by key: new at the start, or another of the youngest batch of
     those already owned; its keep, and its residual value, are due whatever the plan."""
     return {s.key: _one_more(s, calendar) for s in sources if s.is_owned and s.term is not None}
 
 
-def _one_more(source: Source, calendar: Calendar) -> InPlace:
+def _one_more(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
     months = np.arange(calendar.months)
     if source.existing is None:
         assert source.term is not None
@@ -28,18 +30,20 @@ def _one_more(source: Source, calendar: Calendar) -> InPlace:
         up = source.existing > 0
         due = tuple(_of_the_youngest(source))
     cash = replace(source, fixed=due).fixed_cash(calendar)
-    return InPlace(up.astype(np.int64), float(cash @ calendar.discount), cash[: calendar.months])
+    return AdditionalUnit(
+        up.astype(np.int64), float(cash @ calendar.discount), cash[: calendar.months]
+    )
 
 
-def _of_a_new_one(source: Source) -> Iterator[Stream]:
+def _of_a_new_one(source: CapacitySource) -> Iterator[Stream]:
     """What a unit in service from month 0 costs but its purchase."""
     assert source.term is not None
-    begun = np.eye(1, source.term.months)[0]
+    units_started = np.eye(1, source.term.months)[0]
     charges = tuple(c for c in source.unit_charges if c.category not in CAPITAL)
-    return unit_streams(charges, replace(source.term, lead_months=0), begun)
+    return unit_streams(charges, replace(source.term, lead_months=0), units_started)
 
 
-def _of_the_youngest(source: Source) -> Iterator[Stream]:
+def _of_the_youngest(source: CapacitySource) -> Iterator[Stream]:
     """The keep of one unit as long as any is up, and the resale of the one that fetches most."""
     assert source.existing is not None
     units = np.maximum(source.existing, 1)

@@ -8,13 +8,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from planner.contract.money import said
-from planner.costing.advice.warnings import beyond_horizon
+from planner.contract.money import format_money
+from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import Project, feasible
+from planner.costing.scenarios import Project, rank_feasible
 from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
@@ -53,7 +53,7 @@ def recommend(
 ) -> Recommendation:
     """The scenario of least net present cost; of scenarios that cost the same the one that
     uses the fewest ways of buying."""
-    ranked = feasible(scenarios)
+    ranked = rank_feasible(scenarios)
     if not ranked:
         words = ("No scenario is feasible.", *_in_the_way(scenarios))
         return Recommendation(None, Decimal("0.00"), None, words)
@@ -68,7 +68,7 @@ def recommend(
     because += _resale(best, project, currency)
     if other is None or other.key is not ScenarioKey.ON_DEMAND:
         because += _against_on_demand(best, scenarios, currency)
-    because += beyond_horizon(best, project, currency)
+    because += warn_beyond_horizon(best, project, currency)
     because += _pays_back(best, project, break_even)
     because += proof(best, currency)
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
@@ -76,16 +76,16 @@ def recommend(
 
 def _what(best: Scenario, project: Project) -> Iterator[str]:
     """What to begin and to rent, what there is, and what share of the hours each serves."""
-    for key, begun in best.begun.items():
+    for key, units_started in best.units_started.items():
         source = project.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
         starts = [
-            f"{int(begun[m])} in {project.calendar.month(m):%Y-%m}"
-            for m in np.flatnonzero(begun).tolist()
+            f"{int(units_started[m])} in {project.calendar.month(m):%Y-%m}"
+            for m in np.flatnonzero(units_started).tolist()
         ]
         many = "" if len(starts) <= 6 else f" and {len(starts) - 6} more starts"
         share = _share(best, source)
-        they = "It serves" if begun.sum() == 1 else "They serve"
+        they = "It serves" if units_started.sum() == 1 else "They serve"
         served = "" if share == ALL else f" {they} {share}."
         yield f"{verb} {source.label}: {', '.join(starts[:6])}{many}.{served}"
     rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
@@ -97,7 +97,7 @@ def _what(best: Scenario, project: Project) -> Iterator[str]:
             yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
 
 
-def _share(best: Scenario, source: Source) -> str:
+def _share(best: Scenario, source: CapacitySource) -> str:
     used = best.used_hours.get(source.key)
     served = 0.0 if used is None else float(used.sum()) * source.capacity
     return _of_the_hours(served / float(best.served_hours.sum()))
@@ -123,14 +123,14 @@ def _of_the_hours(share: float) -> str:
 def _saving(
     best: Scenario, ranked: Sequence[Scenario], other: Scenario | None, currency: str
 ) -> Iterator[str]:
-    value = f"Present value {said(best.net_present_cost, currency)}"
+    value = f"Present value {format_money(best.net_present_cost, currency)}"
     if other is None:
         yield f"{value}; {_nothing_else(best, ranked)}."
         return
     saving = other.net_present_cost - best.net_present_cost
     share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
-        f"{value}, {said(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
+        f"{value}, {format_money(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
         "the next best."
     )
 
@@ -157,8 +157,9 @@ def _resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
     left = best.total_cost + income * (1 - Decimal(str(tax)))
     why = "; without it the total would not be negative" if best.total_cost < 0 <= left else ""
     yield (
-        f"The total of {said(best.total_cost, currency)} counts {said(income, currency)} of "
-        f"resale value at the horizon's end{before} as income{why}."
+        f"The total of {format_money(best.total_cost, currency)} counts "
+        f"{format_money(income, currency)} of resale value at the horizon's end{before} as "
+        f"income{why}."
     )
 
 
@@ -170,8 +171,8 @@ def _against_on_demand(
         saved = rent.net_present_cost - best.net_present_cost
         share = _percent(saved, rent)
         yield (
-            f"In present value that is {said(saved, currency)}{share} less than renting on demand "
-            "alone."
+            f"In present value that is {format_money(saved, currency)}{share} less than renting on "
+            "demand alone."
         )
 
 
@@ -184,7 +185,7 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
     """When the server that matters pays back against renting on demand: one that the plan buys,
     else the one that would be first, then also against what the plan rents instead."""
     reached = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
-    bought = {key.partition(":")[2] for key in best.begun if key.startswith("server:")}
+    bought = {key.partition(":")[2] for key in best.units_started if key.startswith("server:")}
     row = min(
         (b for b in reached if not bought or b.server in bought),
         key=lambda b: (b.hours or 0.0, b.server),
@@ -201,14 +202,14 @@ def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]
     if bought:
         yield f"{name} has paid for itself {after}{over_life}."
         return
-    instead = [
+    on_demand_rent = [
         b
         for b in break_even
         if b.server == row.server
         and b.purchase_option != "on_demand"
-        and b.against in (*best.used_hours, *best.begun)
+        and b.against in (*best.used_hours, *best.units_started)
     ]
-    words = f"{after}{_instead(instead)}{over_life}"
+    words = f"{after}{_instead(on_demand_rent)}{over_life}"
     yield f"If bought, {name} would have paid for itself {words}."
 
 
@@ -243,7 +244,7 @@ def proof(best: Scenario, currency: str) -> Iterator[str]:
         gap = max(best.gap, float(NEGLIGIBLE))
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:
-            by = f"is more than {said(left, currency)} cheaper"
+            by = f"is more than {format_money(left, currency)} cheaper"
     yield f"Proven: no plan from these offers and servers {by}."
 
 

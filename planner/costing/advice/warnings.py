@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from planner.contract.money import said
+from planner.contract.money import format_money
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
@@ -26,14 +26,14 @@ _NOTES = {
 }
 
 
-def cautions(
+def collect_warnings(
     project: Project, scenarios: Mapping[ScenarioKey, Scenario], listed: OfferTable
 ) -> Iterator[str]:
     """Warnings on the answer as a whole."""
     committed = scenarios[ScenarioKey.COMMITTED]
     if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
         yield "No commitment fits: committed is the same as on demand."
-    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
+    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.units_started)}
     rented = [s for s in project.sources if s.key in used and s.native is not None]
     yield from _dates([s for s in rented if s.native and s.native.source != "request"])
     for source in rented:
@@ -48,7 +48,7 @@ def cautions(
         )
 
 
-def without_deadline(
+def warn_without_deadline(
     workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
 ) -> Iterator[str]:
     """That runs without a deadline are done as soon as the usual number of accelerators can,
@@ -73,27 +73,27 @@ def without_deadline(
     )
 
 
-def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
+def warn_beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
     """What the commitments of a plan bind to after the horizon and its totals leave out; after
     tax, as the totals are."""
     calendar, due, last = project.calendar, 0.0, 0
-    for key, begun in scenario.begun.items():
+    for key, units_started in scenario.units_started.items():
         source = project.by_key[key]
-        if source.is_owned or source.term is None or source.term.runs_beyond:
+        if source.is_owned or source.term is None or source.term.charges_after_horizon:
             continue
-        due += float(source.due_later() @ begun)
-        last = max(last, int(np.flatnonzero(begun)[-1]) + source.term.duration_months)
+        due += float(source.due_later() @ units_started)
+        last = max(last, int(np.flatnonzero(units_started)[-1]) + source.term.duration_months)
     due *= 1.0 - calendar.tax_rate
     after = " after tax" if calendar.tax_rate else ""
     if last > calendar.months and due >= _CENT:
         yield (
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
-            f"{said(due, currency)}{after} more than these totals is owed under them, upfront "
-            'payments included (term_end "full" counts it).'
+            f"{format_money(due, currency)}{after} more than these totals is owed under them, "
+            'upfront payments included (term_end "full" counts it).'
         )
 
 
-def _dates(rented: Sequence[Source]) -> Iterator[str]:
+def _dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
     undated = [s.label for s in rented if s.native and s.native.as_of is None]
     if undated:
         yield f"The source gives no date for the price of {'; '.join(undated)}."
@@ -102,7 +102,7 @@ def _dates(rented: Sequence[Source]) -> Iterator[str]:
         yield f"The oldest price used is of {min(dates)}."
 
 
-def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
+def _below_a_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:
     """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
     for quota in quotas:
         if quota.group in source.limit_groups and quota.max_accelerators < source.accelerators:
@@ -113,7 +113,7 @@ def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
             )
 
 
-def _terms(source: Source) -> Iterator[str]:
+def _terms(source: CapacitySource) -> Iterator[str]:
     if source.is_spot:
         lost = f"{1.0 - source.goodput:.1%}"
         yield f"{source.label}: can be taken back at any time; {lost} of its hours count as lost."

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.inputs.servers import IDLE_SHARE
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import Project
@@ -111,7 +111,7 @@ class Grids:
         return place.g_co2e_per_kwh, place.carbon_source
 
 
-def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
+def calculate_energy(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
     """Energy and carbon of every source that the scenario keeps up or uses."""
     draws, unknown = [], []
     for key, source in project.by_key.items():
@@ -139,17 +139,19 @@ def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Ene
     return Energy(tuple(draws), tuple(unknown))
 
 
-def _hours_up(scenario: Scenario, source: Source) -> float:
+def _hours_up(scenario: Scenario, source: CapacitySource) -> float:
     """Node-hours for which units of a source are in service."""
     if source.term is None:
         return 0.0
-    begun = np.asarray(scenario.begun.get(source.key, np.zeros(source.term.months)), dtype=float)
-    if not begun.any() and source.existing is None:
+    units_started = np.asarray(
+        scenario.units_started.get(source.key, np.zeros(source.term.months)), dtype=float
+    )
+    if not units_started.any() and source.existing is None:
         return 0.0
-    return float(source.up(begun).sum()) * HOURS_PER_MONTH
+    return float(source.up(units_started).sum()) * HOURS_PER_MONTH
 
 
-def _kwh(source: Source, used: float, idle: float) -> tuple[float, str] | None:
+def _kwh(source: CapacitySource, used: float, idle: float) -> tuple[float, str] | None:
     """kWh of a source and how they were found; None where its power is not known."""
     if source.is_owned:
         if not source.power_kw:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT, Project
@@ -28,7 +28,7 @@ class Exposure:
     """What no future changes: servers bought, their keep, commitments begun at the start."""
     residual: float
     """Residual value, negative."""
-    later: Floats
+    later_commitments: Floats
     """[T] commitments by the month in which they begin."""
     hours: Floats
     """[T] reference hours that units can deliver."""
@@ -42,43 +42,45 @@ class Exposure:
     """[T] storage and egress of an hour rented."""
     use: Floats
     """[T] cost of an hour used of units."""
-    most_spot: float = 1.0
+    max_spot_share: float = 1.0
     """Most of the hours asked in a month that may be spot."""
     spot_share: Floats = field(default_factory=lambda: np.zeros(0))
     """[T] share of the hours rented that is spot, as long as that is within the most."""
-    instead: Floats = field(default_factory=lambda: np.zeros(0))
+    on_demand_rent: Floats = field(default_factory=lambda: np.zeros(0))
     """[T] rent of an hour that may not be spot."""
 
 
-def exposure_of(scenario: Scenario, project: Project) -> Exposure:
+def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
     """A scenario's plan as the futures see it."""
     months = project.calendar.months
     fixed, residual = _fixed(project)
-    later, hours, width, use, in_turn = (np.zeros(months) for _ in range(5))
+    later_commitments, hours, width, use, in_turn = (np.zeros(months) for _ in range(5))
     used = np.zeros(months)
     for key, source in project.by_key.items():
-        begun = np.asarray(scenario.begun.get(key, np.zeros(months)), dtype=np.float64)
-        if source.term is None or (not begun.any() and source.existing is None):
+        units_started = np.asarray(
+            scenario.units_started.get(key, np.zeros(months)), dtype=np.float64
+        )
+        if source.term is None or (not units_started.any() and source.existing is None):
             continue
-        up = source.up(begun)
+        up = source.up(units_started)
         hours += up * source.hours_per_month * source.capacity
         width += up * source.capacity
         mine = scenario.used_hours.get(key, np.zeros(months))
         used += mine * source.capacity
         use += mine * project.units[key].hour_cost
         in_turn += up * project.units[key].hour_cost
-        cost, kept = _begun_cost(source, begun, project)
+        cost, kept = _start_costs(source, units_started, project)
         residual += kept
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
-            later[1:] += cost[1:]
+            later_commitments[1:] += cost[1:]
     rents = _rents(scenario, project)
     np.divide(in_turn, width, out=in_turn, where=width > 0)
     use = np.where(used > 0, use / np.maximum(used, 1e-12), in_turn)
     return Exposure(
         fixed,
         residual,
-        later,
+        later_commitments,
         hours,
         width,
         rents.rent,
@@ -87,7 +89,7 @@ def exposure_of(scenario: Scenario, project: Project) -> Exposure:
         use,
         project.max_spot_share,
         rents.spot_share,
-        rents.instead,
+        rents.on_demand_rent,
     )
 
 
@@ -106,7 +108,9 @@ def _fixed(project: Project) -> tuple[float, float]:
     return kept, resold
 
 
-def _begun_cost(source: Source, begun: Floats, project: Project) -> tuple[Floats, float]:
+def _start_costs(
+    source: CapacitySource, units_started: Floats, project: Project
+) -> tuple[Floats, float]:
     """[T] present cost of units by their start without the residual value, and that value."""
     calendar = project.calendar
     assert source.term is not None
@@ -115,9 +119,11 @@ def _begun_cost(source: Source, begun: Floats, project: Project) -> tuple[Floats
         (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
         np.zeros((calendar.months, calendar.length)),
     )
-    resold = begun * (residual @ calendar.discount) * keep
+    resold = units_started * (residual @ calendar.discount) * keep
     start = project.units[source.key].start_cost
-    whole = np.where(begun > 0, begun * np.where(np.isfinite(start), start, 0.0), 0.0)
+    whole = np.where(
+        units_started > 0, units_started * np.where(np.isfinite(start), start, 0.0), 0.0
+    )
     return whole - resold, float(resold.sum())
 
 
@@ -129,7 +135,7 @@ class _Rents:
     spot: Floats
     data: Floats
     spot_share: Floats
-    instead: Floats
+    on_demand_rent: Floats
 
 
 def _rents(scenario: Scenario, project: Project) -> _Rents:
@@ -164,7 +170,7 @@ def _rents(scenario: Scenario, project: Project) -> _Rents:
     return _Rents(rent, spot, data, spot_hours, dear)
 
 
-def _split(source: Source, project: Project) -> tuple[Floats, Floats]:
+def _split(source: CapacitySource, project: Project) -> tuple[Floats, Floats]:
     """[T] net present rent, and data, of one useful node-hour."""
     calendar = project.calendar
     months = calendar.months
@@ -204,7 +210,7 @@ def _spot(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
     return _cheapest(wanted, project)
 
 
-def _cheapest(sources: Sequence[Source], project: Project) -> tuple[Floats, Floats]:
+def _cheapest(sources: Sequence[CapacitySource], project: Project) -> tuple[Floats, Floats]:
     """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
     first = min(sources, key=lambda s: (float(_split(s, project)[0][0]) / s.capacity, s.key))
     price, data = _split(first, project)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.costing.analysis.break_even import CostLine, best_rents, break_even_of
-from planner.costing.analysis.monte_carlo import Spread, draw, simulate
-from planner.costing.analysis.plan_exposure import exposure_of
+from planner.costing.analysis.break_even import CostLine, best_rents, compute_break_even
+from planner.costing.analysis.monte_carlo import RiskParameters, draw, simulate
+from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import Recipe
@@ -22,7 +22,7 @@ from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import ON_DEMAND
 from pricing.market.offers import HOURS_PER_MONTH
 
-SWING = 0.2
+DEFAULT_CHANGE = 0.2
 """Share by which a figure without a published range is moved: demand, prices, figures given."""
 FIELDS = (
     "electricity_per_kwh",
@@ -45,7 +45,7 @@ PRICE_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5)
 
 
 @dataclass(frozen=True)
-class Swing:
+class TornadoBar:
     """One figure at its low and high value, all else as it is."""
 
     field: str
@@ -84,21 +84,21 @@ class _Case:
     change: Change
 
 
-def swings(
+def one_way_sensitivity(
     recipe: Recipe,
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
     demand_range: tuple[float, float] = (1.0, 1.0),
     given: frozenset[str] = frozenset(),
-) -> list[Swing]:
+) -> list[TornadoBar]:
     """One row for each figure that moves anything, the furthest reaching first."""
     plans = _distinct(scenarios, advised)
-    keys = {key for s in plans for key in (*s.begun, *s.used_hours)}
+    keys = {key for s in plans for key in (*s.units_started, *s.used_hours)}
     kept = recipe.only(keys | _pays_back_first(recipe, given) | _fallback(recipe))
     rows = []
     for case in _cases(kept, demand_range):
         low, high = (_Outcome.of(case, at, kept, plans, given) for at in (case.low, case.high))
-        row = Swing(
+        row = TornadoBar(
             case.field,
             case.unit,
             case.low,
@@ -129,13 +129,19 @@ def _distinct(scenarios: Mapping[ScenarioKey, Scenario], advised: ScenarioKey) -
 
 
 def _cases(recipe: Recipe, demand_range: tuple[float, float]) -> Iterator[_Case]:
-    low, high = demand_range if demand_range != (1.0, 1.0) else (1 - SWING, 1 + SWING)
+    low, high = (
+        demand_range if demand_range != (1.0, 1.0) else (1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE)
+    )
     yield _Case("workload.hours", "factor", low, high, Recipe.with_demand)
-    yield _Case("rental_prices", "factor", 1 - SWING, 1 + SWING, Recipe.with_rents)
-    if recipe.fleet.to_buy:
+    yield _Case(
+        "rental_prices", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, Recipe.with_rents
+    )
+    if recipe.servers.to_buy:
         prices = Recipe.with_unit_prices
-        yield _Case("on_prem.servers.unit_price", "factor", 1 - SWING, 1 + SWING, prices)
-    for row in recipe.terms.rows:
+        yield _Case(
+            "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
+        )
+    for row in recipe.assumptions.rows:
         name = row.field.rsplit(".", 1)[-1]
         if name in FIELDS:
             yield _of_assumption(row, name, recipe)
@@ -143,16 +149,16 @@ def _cases(recipe: Recipe, demand_range: tuple[float, float]) -> Iterator[_Case]
 
 def _of_assumption(row: Assumption, name: str, recipe: Recipe) -> _Case:
     """Between the published ends of a default, in its own unit; ± 20 % of what was given."""
-    value, known = recipe.terms[name], all_defaults()[name]
+    value, known = recipe.assumptions[name], all_defaults()[name]
     scale = value / known.value if known.value and not row.given else 1.0
     low, high = known.low * scale, known.high * scale
     if row.given:
-        low, high = sorted((value * (1 - SWING), value * (1 + SWING)))
+        low, high = sorted((value * (1 - DEFAULT_CHANGE), value * (1 + DEFAULT_CHANGE)))
     low, high = max(low, FLOORS.get(name, low)), min(high, CEILINGS.get(name, high))
     if name == "useful_life_months":
         low, high = float(round(low)), float(round(high))
-        low = max(low, recipe.terms["lead_time_months"] + 1)
-    return _Case(row.field, row.unit, low, high, lambda r, at: r.with_term(name, at))
+        low = max(low, recipe.assumptions["lead_time_months"] + 1)
+    return _Case(row.field, row.unit, low, high, lambda r, at: r.with_assumption(name, at))
 
 
 @dataclass(frozen=True)
@@ -174,19 +180,19 @@ class _Outcome:
         given: frozenset[str],
     ) -> _Outcome:
         changed = case.change(recipe, at)
-        undiscounted = changed.with_term("discount_rate_per_year", 0.0)
+        undiscounted = changed.with_assumption("discount_rate_per_year", 0.0)
         return cls(
-            total=costs_of(plans[:1], undiscounted)[0],
-            costs=tuple(costs_of(plans, changed)),
+            total=cost_plans(plans[:1], undiscounted)[0],
+            costs=tuple(cost_plans(plans, changed)),
             break_even=_break_even(changed, given),
         )
 
 
-def costs_of(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
+def cost_plans(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
     """Cost of each plan in the circumstances of `recipe`, discounted at its rate."""
     project = recipe.project
-    exposures = [exposure_of(plan, project) for plan in plans]
-    sure = Spread(samples=1, seed=0, interruptions_vary=False)
+    exposures = [measure_exposure(plan, project) for plan in plans]
+    sure = RiskParameters(samples=1, seed=0, interruptions_vary=False)
     cost = simulate(exposures, project.hours, project.peak, sure, draw(sure))
     return [float(one) for one in cost[:, 0]]
 
@@ -201,9 +207,9 @@ def _paid_back(recipe: Recipe, given: frozenset[str]) -> dict[str, float]:
     rents = best_rents(recipe.project.sources, recipe.calendar)
     against = [rent for rent in rents if rent.source.purchase_option in ON_DEMAND] or rents
     hours: dict[str, float] = {}
-    for server in recipe.fleet.to_buy:
+    for server in recipe.servers.to_buy:
         r = recipe.throughput[server.accelerator]
-        rows = break_even_of(server, r, against, recipe.terms, recipe.calendar, given)
+        rows = compute_break_even(server, r, against, recipe.assumptions, recipe.calendar, given)
         reached = [row.hours for row in rows if row.hours is not None]
         if reached:
             hours[server.slug] = min(reached)

@@ -79,15 +79,15 @@ class Assumption:
     source: str
 
 
-Kept = Mapping[str, Assumption]
+PreviousAssumptions = Mapping[str, Assumption]
 """By field, the assumptions of an earlier answer that nobody gave."""
 
 
-def kept_from(rows: Iterable[Mapping[str, Any]]) -> Kept:
+def read_previous_assumptions(rows: Iterable[Mapping[str, Any]]) -> PreviousAssumptions:
     """The assumptions of an answer as they are told, by field.
 
     >>> row = {"field": "on_prem.pue", "value": 1.5, "unit": "ratio", "given": False, "source": "x"}
-    >>> kept_from([row])["on_prem.pue"].value
+    >>> read_previous_assumptions([row])["on_prem.pue"].value
     1.5
     """
     return {
@@ -123,7 +123,10 @@ class Assumptions:
 
     @classmethod
     def of(
-        cls, request: ComparisonRequest, units_per_usd: float, kept: Kept = MappingProxyType({})
+        cls,
+        request: ComparisonRequest,
+        units_per_usd: float,
+        kept: PreviousAssumptions = MappingProxyType({}),
     ) -> Assumptions:
         """Values for `request`; `units_per_usd` converts the defaults that are money.
 
@@ -157,7 +160,9 @@ class Assumptions:
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
-def _rows(request: ComparisonRequest, units_per_usd: float, kept: Kept) -> Iterator[Assumption]:
+def _rows(
+    request: ComparisonRequest, units_per_usd: float, kept: PreviousAssumptions
+) -> Iterator[Assumption]:
     currency = request.currency
 
     def row(field: str, given: float | None) -> Assumption:

@@ -1,6 +1,7 @@
 """A source of accelerator-hours with its charges: an offer rented, a commitment, a server. PURE.
 
-One `Source` gives the optimiser its coefficients (`hourly`, `unit`) and the ledger its streams
+One `CapacitySource` gives the optimiser its coefficients (`rental_option`,
+`commitment_option`) and the ledger its streams
 (`streams`), both from the same charges.
 """
 
@@ -24,7 +25,7 @@ from planner.costing.cost_model.charges import (
     hour_streams,
     unit_streams,
 )
-from planner.costing.optimizer.problem import HourlySource, UnitSource
+from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -52,7 +53,7 @@ class NativePrice:
 
 
 @dataclass(frozen=True)
-class Source:
+class CapacitySource:
     """Where accelerator-hours can come from, on which terms, and everything it costs."""
 
     key: str
@@ -104,11 +105,11 @@ class Source:
             total += charge.per_hour[: calendar.months]
         return total
 
-    def hourly(self, calendar: Calendar) -> HourlySource:
+    def rental_option(self, calendar: Calendar) -> RentalOption:
         """The optimiser's view of a source rented by the hour."""
         cash = self.hour_cash(calendar)
         after_tax = cash * (1.0 - calendar.tax_rate)
-        return HourlySource(
+        return RentalOption(
             key=self.key,
             capacity=self.capacity,
             accelerators=self.accelerators,
@@ -119,18 +120,18 @@ class Source:
             available=self.available,
         )
 
-    def unit(self, calendar: Calendar) -> UnitSource:
+    def commitment_option(self, calendar: Calendar) -> CommitmentOption:
         """The optimiser's view of a source begun in whole units."""
         assert self.term is not None
         months, term = calendar.months, self.term
         paid, capital = self.unit_amounts()
         cash = paid + capital - self._tax_relief(paid, capital, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
-        can_begin = term.may_begin & (self.max_units != 0)
+        can_start = term.can_start & (self.max_units != 0)
         if self.available is not None:
-            can_begin = can_begin & self.available
-        start_cost = np.where(can_begin, cash @ calendar.discount, np.inf)
-        return UnitSource(
+            can_start = can_start & self.available
+        start_cost = np.where(can_start, cash @ calendar.discount, np.inf)
+        return CommitmentOption(
             key=self.key,
             is_owned=self.is_owned,
             capacity=self.capacity,
@@ -176,12 +177,14 @@ class Source:
         basis = capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
         return np.asarray(calendar.tax_rate * (expense + basis * self.term.write_off))
 
-    def streams(self, begun: Floats, used_hours: Floats, calendar: Calendar) -> Iterator[Stream]:
-        """Every cost of a plan that begins `begun` [T] units and uses `used_hours` [T]."""
+    def streams(
+        self, units_started: Floats, used_hours: Floats, calendar: Calendar
+    ) -> Iterator[Stream]:
+        """Every cost of a plan that begins `units_started` [T] units and uses `used_hours` [T]."""
         yield from self.fixed
         yield from hour_streams(self.hour_charges, used_hours, calendar.length)
-        if self.term is not None and begun.any():
-            yield from unit_streams(self.unit_charges, self.term, begun)
+        if self.term is not None and units_started.any():
+            yield from unit_streams(self.unit_charges, self.term, units_started)
 
     def fixed_cash(self, calendar: Calendar) -> Floats:
         """[L] what is due whatever the plan, after tax."""
@@ -191,11 +194,11 @@ class Source:
             due += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
         return due
 
-    def up(self, begun: Floats) -> Floats:
+    def up(self, units_started: Floats) -> Floats:
         """[T] units in service in each month, those already in place included."""
         if self.term is None:
             return np.zeros(0)
         months = self.term.months
         service = self.term.active[:, :months]
-        up = np.asarray(begun @ service, dtype=np.float64)
+        up = np.asarray(units_started @ service, dtype=np.float64)
         return up if self.existing is None else up + self.existing

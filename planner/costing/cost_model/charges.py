@@ -48,7 +48,7 @@ CAPITAL = frozenset({Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE,
 """Categories that are written off over time instead of being an expense of their month."""
 
 
-class When(StrEnum):
+class ChargeTiming(StrEnum):
     """When a charge of a unit falls due."""
 
     START = "start"
@@ -106,7 +106,7 @@ class Term:
     length: int
     lead_months: int
     duration_months: int
-    runs_beyond: bool = False
+    charges_after_horizon: bool = False
     """Whether charges go on after the horizon until the term is over."""
     depreciation: Depreciation | None = None
     """How capital is written off; None spreads it evenly over the months in service."""
@@ -114,7 +114,7 @@ class Term:
     @property
     def last(self) -> int:
         """First month in which nothing monthly falls due any more."""
-        return self.length if self.runs_beyond else self.months
+        return self.length if self.charges_after_horizon else self.months
 
     @cached_property
     def active(self) -> Floats:
@@ -137,13 +137,19 @@ class Term:
     def at_end(self) -> Floats:
         """1 at the horizon's end for a unit whose life goes on beyond it."""
         due = np.zeros((self.months, self.length))
-        begun = np.arange(self.months)
-        due[begun + self.lead_months + self.duration_months > self.months, self.months] = 1.0
+        units_started = np.arange(self.months)
+        due[units_started + self.lead_months + self.duration_months > self.months, self.months] = (
+            1.0
+        )
         return due
 
-    def mask(self, when: When) -> Floats:
+    def mask(self, when: ChargeTiming) -> Floats:
         """[T, L] the mask of a kind of charge."""
-        return {When.START: self.at_start, When.MONTHLY: self.active, When.END: self.at_end}[when]
+        return {
+            ChargeTiming.START: self.at_start,
+            ChargeTiming.MONTHLY: self.active,
+            ChargeTiming.END: self.at_end,
+        }[when]
 
     @cached_property
     def write_off(self) -> Floats:
@@ -160,7 +166,7 @@ class Term:
         return _scheduled(shares, self.months, self.length, self.lead_months)
 
     @cached_property
-    def may_begin(self) -> NDArray[np.bool_]:
+    def can_start(self) -> NDArray[np.bool_]:
         """[T] whether a unit begun in month m comes into service within the horizon."""
         return np.arange(self.months) + self.lead_months < self.months
 
@@ -215,7 +221,7 @@ class UnitCharge:
     quantity: float
     unit_price: Floats
     """[L] by month; of the month of the start if `fixed_at_start`, else of the month it is due."""
-    when: When
+    when: ChargeTiming
     fixed_at_start: bool = False
 
     def amounts(self, term: Term) -> Floats:
@@ -227,7 +233,7 @@ class UnitCharge:
     @property
     def by_start(self) -> bool:
         """Whether the price depends on the month in which the unit was begun."""
-        return self.fixed_at_start or self.when is When.END
+        return self.fixed_at_start or self.when is ChargeTiming.END
 
 
 @dataclass(frozen=True)
@@ -259,24 +265,28 @@ def hour_streams(charges: tuple[HourCharge, ...], hours: Floats, length: int) ->
         )
 
 
-def unit_streams(charges: tuple[UnitCharge, ...], term: Term, begun: Floats) -> Iterator[Stream]:
+def unit_streams(
+    charges: tuple[UnitCharge, ...], term: Term, units_started: Floats
+) -> Iterator[Stream]:
     """Streams of units begun in each month [T]; one for each price that a start fixed."""
     for charge in charges:
-        for cohort, price in _cohorts(charge, begun, term):
+        for cohort, price in _cohorts(charge, units_started, term):
             mask = term.mask(charge.when)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.when is When.START:
+            if charge.when is ChargeTiming.START:
                 paid = cohort * charge.quantity * price[: term.months]
                 write_off = paid @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)
 
 
-def _cohorts(charge: UnitCharge, begun: Floats, term: Term) -> Iterator[tuple[Floats, Floats]]:
+def _cohorts(
+    charge: UnitCharge, units_started: Floats, term: Term
+) -> Iterator[tuple[Floats, Floats]]:
     """Units begun, split by the price that their start fixed, with that price by month."""
     if not charge.by_start:
-        yield begun, charge.unit_price
+        yield units_started, charge.unit_price
         return
     prices = charge.unit_price[: term.months]
-    for price in np.unique(prices[begun > 0]):
-        yield np.where(prices == price, begun, 0.0), np.full(term.length, price)
+    for price in np.unique(prices[units_started > 0]):
+        yield np.where(prices == price, units_started, 0.0), np.full(term.length, price)

@@ -31,7 +31,7 @@ class CloudData:
     A place without a known price takes the default of the assumptions.
     """
 
-    terms: Assumptions
+    assumptions: Assumptions
     storage_gib: float = 0.0
     egress_gib_per_month: float = 0.0
     checkpoint_gib: float | None = None
@@ -66,7 +66,7 @@ class CloudData:
     def _price(self, at: tuple[str, str], kind: str, gib: float, default: str) -> float:
         found = storage_prices.rates(*at, kind) if gib else ()
         if not found:
-            return self.terms[default]
+            return self.assumptions[default]
         rate = float(self.exchange_rates.find(found[0].currency).units_per_usd)
         return storage_prices.cost(found, gib) / gib / rate * self.units_per_usd
 

@@ -19,13 +19,13 @@ LEAST_PEAK_HOURS = 0.001
 _LIMITS = ("providers", "regions", "geographies")
 
 
-def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
+def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     """Raise `InvalidInput` for a provider, region or geography that neither the catalog nor a
     private offer has, wherever it stands, or an interconnect that no accelerator has.
 
     The catalog's names count as known where its prices are left aside, too.
     """
-    _refuse_unknown_interconnect(request.constraints.interconnect)
+    _check_interconnect(request.constraints.interconnect)
     own = {
         "providers": {offer.provider for offer in request.custom_offers},
         "regions": {offer.region for offer in request.custom_offers},
@@ -47,7 +47,7 @@ def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]
                 yield f"{field}.{i}.{one}", kind, () if name is None else (name,)
 
 
-def _refuse_unknown_interconnect(name: str | None) -> None:
+def _check_interconnect(name: str | None) -> None:
     if name is None:
         return
     known = sorted({a.interconnect for a in all_accelerators() if a.interconnect})
@@ -58,9 +58,9 @@ def _refuse_unknown_interconnect(name: str | None) -> None:
         )
 
 
-def refuse_clashing_terms(terms: Assumptions) -> None:
+def check_server_life(assumptions: Assumptions) -> None:
     """Raise `InvalidInput` for a useful life that is over when the server arrives."""
-    life, lead = terms["useful_life_months"], terms["lead_time_months"]
+    life, lead = assumptions["useful_life_months"], assumptions["lead_time_months"]
     if life <= lead:
         raise InvalidInput(
             "on_prem.useful_life_months",
@@ -69,7 +69,7 @@ def refuse_clashing_terms(terms: Assumptions) -> None:
         )
 
 
-def refuse_a_blink(request: ComparisonRequest, demand: Demand) -> None:
+def check_minimum_duration(request: ComparisonRequest, demand: Demand) -> None:
     """Raise `InvalidInput` for given hours that are over in seconds at their peak."""
     if not isinstance(request.workload, AcceleratorHours):
         return

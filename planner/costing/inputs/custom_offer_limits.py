@@ -21,7 +21,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True)
-class PrivateOffers:
+class CustomOfferFilter:
     """Private offers under the limits of their request."""
 
     given: Sequence[CustomOffer]

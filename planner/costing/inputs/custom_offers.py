@@ -11,14 +11,14 @@ from fractions import Fraction
 import numpy as np
 
 from planner.contract.request.comparison import ComparisonRequest, CustomOffer
-from planner.costing.inputs.dominance import Eligible
+from planner.costing.inputs.dominance import EligibleOffers
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
 
 
-def custom_table(offers: Sequence[CustomOffer]) -> OfferTable:
+def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:
     """The team's own prices as a table; row `i` is the i-th of them."""
     return OfferTable.from_offers(
         Offer(
@@ -38,7 +38,7 @@ def custom_table(offers: Sequence[CustomOffer]) -> OfferTable:
     )
 
 
-def rates_of(request: ComparisonRequest, known: ExchangeRates) -> ExchangeRates:
+def merge_exchange_rates(request: ComparisonRequest, known: ExchangeRates) -> ExchangeRates:
     """`known` with the rates that the request gives in place of those of their currencies."""
     given = {
         currency: (
@@ -51,7 +51,9 @@ def rates_of(request: ComparisonRequest, known: ExchangeRates) -> ExchangeRates:
     return ExchangeRates({**known.by_currency, **given}) if given else known
 
 
-def converted(found: Eligible, before: ExchangeRates, after: ExchangeRates) -> Eligible:
+def convert_prices(
+    found: EligibleOffers, before: ExchangeRates, after: ExchangeRates
+) -> EligibleOffers:
     """Dollar prices that were native price / rate before, at the rates after: × before / after."""
     factors = {
         currency: float(before.find(currency).units_per_usd / rates[-1].units_per_usd)

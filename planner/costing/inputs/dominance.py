@@ -89,7 +89,7 @@ def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Eligible:
+class EligibleOffers:
     """Columns of eligible offers; money in US dollars, adjustments applied."""
 
     table: OfferTable
@@ -123,7 +123,7 @@ def eligible(
     quotas: Sequence[QuotaRule] = (),
     adjustments: Sequence[Adjustment] = (),
     grids: Collection[tuple[str, str]] = (),
-) -> Eligible:
+) -> EligibleOffers:
     """Columns of `rows`; `throughput` is r of each accelerator slug."""
     r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
     codes = np.array(
@@ -132,7 +132,7 @@ def eligible(
     accelerator = table.accelerator.codes[rows].astype(np.int64)
     count = table.accelerator_count[rows]
     multiplier = multipliers(table, rows, adjustments)
-    return Eligible(
+    return EligibleOffers(
         table=table,
         rows=rows,
         multiplier=multiplier,
@@ -148,24 +148,28 @@ def eligible(
     )
 
 
-def hourly_shortlist(
-    market: Eligible, goodput: Floats, data_cost: Floats, peak: float, dated: Collection[int] = ()
+def undominated_rentals(
+    offers: EligibleOffers,
+    goodput: Floats,
+    data_cost: Floats,
+    peak: float,
+    dated: Collection[int] = (),
 ) -> list[int]:
     """Entries rented by the hour that no other beats: the cheapest per useful reference
     accelerator-hour of each purchase option and set of quotas, and those dearer by the hour in
     places where the data costs less; those in `dated` all stay."""
-    is_hourly = ~np.isin(market.option, _COMMITMENT_CODES)
-    price = market.usd_per_hour / (market.capacity * goodput)
+    is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
+    price = offers.usd_per_hour / (offers.capacity * goodput)
     kept = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
-    for group in _groups(entries, (market.option, *_quota_key(market))):
-        kept += _frontier(market, group, peak, price, data_cost)
+    for group in _groups(entries, (offers.option, *_quota_key(offers))):
+        kept += _frontier(offers, group, peak, price, data_cost)
     return kept
 
 
-def commitment_shortlist(
-    market: Eligible,
+def undominated_commitments(
+    offers: EligibleOffers,
     worth_of_waiting: float,
     data_cost: Floats,
     peak: float,
@@ -180,33 +184,33 @@ def commitment_shortlist(
     budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
     beat none.
     """
-    is_commitment = np.isin(market.option, _COMMITMENT_CODES)
+    is_commitment = np.isin(offers.option, _COMMITMENT_CODES)
     always = [i for i in dated if is_commitment[i]]
     is_commitment[always] = False
     entries = np.flatnonzero(is_commitment)
-    upfront = market.upfront_usd / np.maximum(market.term_months, 1)
-    monthly = HOURS_PER_MONTH * market.usd_per_hour
-    now = (upfront + monthly) / market.capacity
-    later = (upfront + monthly * worth_of_waiting) / market.capacity
-    size = np.round(market.capacity * 1e6).astype(np.int64)
-    keys = [market.term_months, size, *_quota_key(market)]
+    upfront = offers.upfront_usd / np.maximum(offers.term_months, 1)
+    monthly = HOURS_PER_MONTH * offers.usd_per_hour
+    now = (upfront + monthly) / offers.capacity
+    later = (upfront + monthly * worth_of_waiting) / offers.capacity
+    size = np.round(offers.capacity * 1e6).astype(np.int64)
+    keys = [offers.term_months, size, *_quota_key(offers)]
     if keep_payments:
         share = np.divide(upfront, upfront + monthly)
         keys.append(np.round(share * 10).astype(np.int64))
     kept = []
     for group in _groups(entries, keys):
-        kept += _frontier(market, group, peak, now, later, data_cost)
-    alike = [market.term_months, *keys[2:]]
+        kept += _frontier(offers, group, peak, now, later, data_cost)
+    alike = [offers.term_months, *keys[2:]]
     return always + [
         entry
         for group in _groups(np.array(kept, dtype=np.intp), alike)
-        for entry in _no_dearer_parts(market, group, (now, later, data_cost))
+        for entry in _no_dearer_parts(offers, group, (now, later, data_cost))
     ]
 
 
-def _no_dearer_parts(market: Eligible, group: Rows, costs: Sequence[Floats]) -> list[int]:
+def _no_dearer_parts(offers: EligibleOffers, group: Rows, costs: Sequence[Floats]) -> list[int]:
     """`group` without the nodes that several smaller ones replace at no higher cost."""
-    capacity = market.capacity[group]
+    capacity = offers.capacity[group]
     parts = capacity[:, None] / capacity[None, :]
     is_replaced = (parts > 1.5) & (np.abs(parts - np.round(parts)) < 1e-9)
     for cost in costs:
@@ -218,11 +222,11 @@ def _no_dearer_parts(market: Eligible, group: Rows, costs: Sequence[Floats]) -> 
 _COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_commitment]
 
 
-def _quota_key(market: Eligible) -> tuple[NDArray[np.int64], ...]:
+def _quota_key(offers: EligibleOffers) -> tuple[NDArray[np.int64], ...]:
     """What must agree for a quota to count two offers alike; nothing without quotas."""
-    if not market.quotas.any():
+    if not offers.quotas.any():
         return ()
-    return (market.quotas, np.where(market.quotas > 0, market.accelerator, -1))
+    return (offers.quotas, np.where(offers.quotas > 0, offers.accelerator, -1))
 
 
 def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
@@ -245,18 +249,18 @@ def split_alike(entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]) -> I
     yield from np.split(entries[order], np.flatnonzero(changed))
 
 
-def _best(market: Eligible, group: Rows, price: Floats, peak: float) -> int:
+def _best(offers: EligibleOffers, group: Rows, price: Floats, peak: float) -> int:
     lowest = price[group].min()
     equal = group[price[group] <= lowest * (1 + TIE)]
-    return min((int(i) for i in equal), key=lambda i: _preference(market, i, peak))
+    return min((int(i) for i in equal), key=lambda i: _preference(offers, i, peak))
 
 
-def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
+def _preference(offers: EligibleOffers, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
     """Among equal prices: a node no larger than the peak, then the largest, then a place whose
     grid is known, then a region rather than a zone beside one, then by name."""
-    capacity, offer = float(market.capacity[i]), market.offer(i)
+    capacity, offer = float(offers.capacity[i]), offers.offer(i)
     is_larger = capacity > peak
-    is_grid_unknown = (offer.provider, offer.region) not in market.grids
+    is_grid_unknown = (offer.provider, offer.region) not in offers.grids
     return (
         is_larger,
         capacity if is_larger else -capacity,
@@ -280,12 +284,12 @@ def is_beside_a_region(region: str) -> bool:
     return _BESIDE.fullmatch(region) is not None
 
 
-def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> list[int]:
+def _frontier(offers: EligibleOffers, group: Rows, peak: float, *criteria: Floats) -> list[int]:
     """Entries that no other is as good as in every criterion, the best in the first one first."""
     kept: list[int] = []
     rest = group
     while len(rest):
-        best = _best(market, rest, criteria[0], peak)
+        best = _best(offers, rest, criteria[0], peak)
         kept.append(best)
         is_better = np.zeros(len(rest), dtype=bool)
         for cost in criteria[1:]:

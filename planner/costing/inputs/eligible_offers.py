@@ -17,24 +17,24 @@ from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.rental import (
     Rental,
-    goodput_of_spot,
-    months_open,
+    available_months,
+    estimate_spot_goodput,
 )
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.inputs.custom_offer_limits import PrivateOffers
-from planner.costing.inputs.custom_offers import converted, rates_of
+from planner.costing.inputs.custom_offer_limits import CustomOfferFilter
+from planner.costing.inputs.custom_offers import convert_prices, merge_exchange_rates
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
     WHOLE_NODE,
-    Eligible,
+    EligibleOffers,
     Filters,
-    commitment_shortlist,
     count_exclusions,
     eligible,
-    hourly_shortlist,
     split_alike,
+    undominated_commitments,
+    undominated_rentals,
 )
-from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, counted, matched
+from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, match_adjustment, match_quota
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
 from planner.sizing.footprint.parallelism import fast_domain
@@ -53,13 +53,13 @@ _FEW = 2
 
 
 @dataclass(frozen=True)
-class Market:
+class OfferSelection:
     """What can be rented for one demand, with the limits that decide it."""
 
     request: ComparisonRequest
     catalog: Catalog
     demand: Demand
-    terms: Assumptions
+    assumptions: Assumptions
     calendar: Calendar
     units_per_usd: float
     custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
@@ -121,7 +121,7 @@ class Market:
         """Data that the work keeps in the cloud."""
         given = self.request.data
         return CloudData(
-            self.terms,
+            self.assumptions,
             given.storage_gib or 0.0,
             given.egress_gib_per_month or 0.0,
             given.checkpoint_gib,
@@ -132,15 +132,15 @@ class Market:
     def rentals(self) -> Iterator[Rental]:
         """Every offer that can matter, the team's own first."""
         for table, custom in ((self.custom, self.request.custom_offers), (self.listed, ())):
-            market = self._eligible(table, custom)
-            for i in self._shortlist(market, custom):
-                yield self._rental(market, i, custom)
+            offers = self._eligible(table, custom)
+            for i in self._shortlist(offers, custom):
+                yield self._rental(offers, i, custom)
 
     @cached_property
-    def private(self) -> PrivateOffers:
+    def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
         given = self.request
-        return PrivateOffers(
+        return CustomOfferFilter(
             given.custom_offers, self.custom, given.constraints, self.catalog, self.throughput
         )
 
@@ -196,19 +196,19 @@ class Market:
         kept = table.accelerator_count[rows] >= need[table.accelerator.codes[rows]]
         return np.asarray(rows[kept])
 
-    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
-        rows = self.private.rows() if custom else self.filters.rows(table)
+    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
+        rows = self.custom_filter.rows() if custom else self.filters.rows(table)
         adjustments = () if custom else self.adjustments
         rows = self._large_enough(table, rows)
         found = eligible(
             table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
         )
-        return found if custom else converted(found, self.catalog.exchange_rates, self.rates)
+        return found if custom else convert_prices(found, self.catalog.exchange_rates, self.rates)
 
     @cached_property
     def rates(self) -> ExchangeRates:
         """The catalog's exchange rates, those of the request in their place."""
-        return rates_of(self.request, self.catalog.exchange_rates)
+        return merge_exchange_rates(self.request, self.catalog.exchange_rates)
 
     @cached_property
     def adjustments(self) -> tuple[Adjustment, ...]:
@@ -220,7 +220,7 @@ class Market:
 
     def warnings(self) -> Iterator[str]:
         """What of the request's own prices, discounts and limits has no effect."""
-        yield from self.private.warnings()
+        yield from self.custom_filter.warnings()
         yield from self._idle_adjustments()
         yield from self._idle_quotas()
 
@@ -229,52 +229,52 @@ class Market:
         table = self.listed
         every = np.arange(len(table))
         for i, rule in enumerate(self.adjustments):
-            if not matched(table, every, rule).any():
+            if not match_adjustment(table, every, rule).any():
                 yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
 
     def _idle_quotas(self) -> Iterator[str]:
         """Warnings on quotas that count no price at all."""
         tables = (self.listed, self.custom)
         for i, rule in enumerate(self.quota_rules):
-            if not any(counted(table, np.arange(len(table)), rule).any() for table in tables):
+            if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
                 yield f"constraints.quotas.{i} matches no price and limits nothing."
 
-    def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
+    def _shortlist(self, offers: EligibleOffers, custom: Sequence[CustomOffer]) -> list[int]:
         peak = float(self.demand.peak_accelerators.max())
         dated = [
-            i for i in range(len(market) if custom else 0) if _is_dated(custom[int(market.rows[i])])
+            i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
         ]
-        term = int(market.term_months.max(initial=1))
+        term = int(offers.term_months.max(initial=1))
         waiting = float(np.mean(discount_factors(self.calendar.discount_rate_per_year, term)))
         keep = self.request.constraints.monthly_budget is not None
-        data = self._data_cost(market)
-        hourly = hourly_shortlist(market, self._goodput(market), data, peak, dated)
-        return hourly + commitment_shortlist(market, waiting, data, peak, keep, dated)
+        data = self._data_cost(offers)
+        hourly = undominated_rentals(offers, self._goodput(offers), data, peak, dated)
+        return hourly + undominated_commitments(offers, waiting, data, peak, keep, dated)
 
-    def _goodput(self, market: Eligible) -> Floats:
+    def _goodput(self, offers: EligibleOffers) -> Floats:
         """Useful share of an hour of each entry: below 1 for what can be interrupted."""
-        spot = np.flatnonzero(np.isin(market.option, _INTERRUPTIBLE))
-        useful = np.ones(len(market))
-        table, rows = market.table, market.rows[spot]
+        spot = np.flatnonzero(np.isin(offers.option, _INTERRUPTIBLE))
+        useful = np.ones(len(offers))
+        table, rows = offers.table, offers.rows[spot]
         kinds = (
             table.provider.codes[rows],
             table.region.codes[rows],
             table.instance_type.codes[rows],
         )
         for entries in split_alike(spot, kinds):
-            offer = market.offer(int(entries[0]))
+            offer = offers.offer(int(entries[0]))
             least = self.least[offer.accelerator]
-            useful[entries] = goodput_of_spot(offer, least, self.terms, self.data)
+            useful[entries] = estimate_spot_goodput(offer, least, self.assumptions, self.data)
         return useful
 
-    def _data_cost(self, market: Eligible) -> Floats:
+    def _data_cost(self, offers: EligibleOffers) -> Floats:
         """Cost of a month's data in the place of each entry; 0 without data."""
-        cost = np.zeros(len(market))
+        cost = np.zeros(len(offers))
         if self.data.is_any:
-            table, rows = market.table, market.rows
+            table, rows = offers.table, offers.rows
             places = (table.provider.codes[rows], table.region.codes[rows])
-            for entries in split_alike(np.arange(len(market)), places):
-                offer = market.offer(int(entries[0]))
+            for entries in split_alike(np.arange(len(offers)), places):
+                offer = offers.offer(int(entries[0]))
                 cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
         return cost
 
@@ -283,21 +283,21 @@ class Market:
         """Least number of each accelerator that holds one job."""
         return {c.accelerator: c.min_accelerators for c in self.demand.candidates}
 
-    def _rental(self, market: Eligible, i: int, custom: Sequence[CustomOffer]) -> Rental:
-        offer = market.offer(i)
-        bits = int(market.quotas[i])
-        given = custom[int(market.rows[i])] if custom else None
+    def _rental(self, offers: EligibleOffers, i: int, custom: Sequence[CustomOffer]) -> Rental:
+        offer = offers.offer(i)
+        bits = int(offers.quotas[i])
+        given = custom[int(offers.rows[i])] if custom else None
         return Rental(
             offer=offer,
-            price_per_hour=float(market.usd_per_hour[i]) * self.units_per_usd,
-            upfront=float(market.upfront_usd[i]) * self.units_per_usd,
+            price_per_hour=float(offers.usd_per_hour[i]) * self.units_per_usd,
+            upfront=float(offers.upfront_usd[i]) * self.units_per_usd,
             r=self.throughput[offer.accelerator],
             limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
             available=None
             if given is None
-            else months_open(given.available_from, given.available_until, self.calendar),
+            else available_months(given.available_from, given.available_until, self.calendar),
             min_accelerators=self.least[offer.accelerator],
-            native=self._native(offer, float(market.multiplier[i])),
+            native=self._native(offer, float(offers.multiplier[i])),
             label=given.label if given else "",
         )
 

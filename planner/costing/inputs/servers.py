@@ -8,9 +8,14 @@ from dataclasses import dataclass, replace
 from planner.contract.request.comparison import ComparisonRequest, Constraints, Server
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
-from planner.costing.cost_model.ownership import Batch, ServerToBuy, owned_source, server_source
+from planner.costing.cost_model.ownership import (
+    ServerBatch,
+    ServerToBuy,
+    build_existing_server_source,
+    build_server_source,
+)
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get as accelerator
 from pricing.market.accelerators import resolve
@@ -23,11 +28,11 @@ _OTHER_WORK = "does not serve this workload"
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ServerSelection:
     """Servers as the request wants them."""
 
     to_buy: tuple[ServerToBuy, ...]
-    owned: tuple[tuple[ServerToBuy, tuple[Batch, ...]], ...] = ()
+    owned: tuple[tuple[ServerToBuy, tuple[ServerBatch, ...]], ...] = ()
     excluded: tuple[str, ...] = ()
     """Why servers that were asked for, or are on the list, do not fit."""
 
@@ -39,21 +44,23 @@ class Fleet:
         )
 
     def sources(
-        self, throughput: Mapping[str, float], terms: Assumptions, calendar: Calendar
-    ) -> list[Source]:
+        self, throughput: Mapping[str, float], assumptions: Assumptions, calendar: Calendar
+    ) -> list[CapacitySource]:
         """Servers as sources of accelerator-hours; `throughput` is r by accelerator."""
         bought = [
-            server_source(server, throughput[server.accelerator], terms, calendar)
+            build_server_source(server, throughput[server.accelerator], assumptions, calendar)
             for server in self.to_buy
             if server.accelerator in throughput
         ]
         return bought + [
-            owned_source(server, batches, throughput[server.accelerator], terms, calendar)
+            build_existing_server_source(
+                server, batches, throughput[server.accelerator], assumptions, calendar
+            )
             for server, batches in self.owned
             if server.accelerator in throughput
         ]
 
-    def fitting(self, allowed: Mapping[str, float], limits: Constraints) -> Fleet:
+    def fitting(self, allowed: Mapping[str, float], limits: Constraints) -> ServerSelection:
         """The fleet without the servers that a limit excludes, each with the reason.
 
         `allowed` are the accelerators that serve the work, with the least that a node holds.
@@ -71,7 +78,7 @@ class Fleet:
             for s, _ in self.owned
             if s.accelerator not in allowed
         ]
-        return Fleet(tuple(kept), owned, tuple(excluded))
+        return ServerSelection(tuple(kept), owned, tuple(excluded))
 
     def worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
         """Warnings on servers in place whose useful life was over before the start."""
@@ -93,7 +100,9 @@ class Fleet:
         return (*others, *short)
 
 
-def fleet_of(request: ComparisonRequest, calendar: Calendar, units_per_usd: float) -> Fleet:
+def select_servers(
+    request: ComparisonRequest, calendar: Calendar, units_per_usd: float
+) -> ServerSelection:
     """The servers that the request names, or the whole reference list that is on sale."""
     named = request.on_prem.servers
     if named is None:
@@ -101,7 +110,7 @@ def fleet_of(request: ComparisonRequest, calendar: Calendar, units_per_usd: floa
         to_buy = tuple(listed)
     else:
         to_buy = tuple(_named(named, units_per_usd))
-    return Fleet(to_buy, tuple(_owned(request, to_buy, calendar, units_per_usd)))
+    return ServerSelection(to_buy, tuple(_owned(request, to_buy, calendar, units_per_usd)))
 
 
 def _listed(server: reference.Server, units_per_usd: float) -> ServerToBuy:
@@ -182,8 +191,8 @@ def _owned(
     to_buy: Sequence[ServerToBuy],
     calendar: Calendar,
     units_per_usd: float,
-) -> Iterator[tuple[ServerToBuy, tuple[Batch, ...]]]:
-    batches: dict[str, list[Batch]] = {}
+) -> Iterator[tuple[ServerToBuy, tuple[ServerBatch, ...]]]:
+    batches: dict[str, list[ServerBatch]] = {}
     servers: dict[str, ServerToBuy] = {}
     for i, given in enumerate(request.on_prem.already_owned):
         field = f"on_prem.already_owned.{i}"
@@ -196,7 +205,7 @@ def _owned(
                 f"allowed is {calendar.start:%Y-%m} or earlier",
             )
         servers[server.slug] = server
-        batches.setdefault(server.slug, []).append(Batch(given.units, age))
+        batches.setdefault(server.slug, []).append(ServerBatch(given.units, age))
     for slug in sorted(batches):
         yield servers[slug], tuple(batches[slug])
 

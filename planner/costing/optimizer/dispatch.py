@@ -12,27 +12,32 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
 from planner.costing.optimizer.highs import LinearProgram
-from planner.costing.optimizer.problem import Floats, Plan, PlanProblem, Quota, UnitSource
-from planner.costing.optimizer.reduced_problem import Kinds, Market, Rentals, Starts
+from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem, Quota
+from planner.costing.optimizer.reduced_problem import (
+    ReducedProblem,
+    Rentals,
+    StartCandidates,
+    UnitTypes,
+)
 from planner.costing.optimizer.variables import Continuous, continuous_columns
 
-Begun = Mapping[str, NDArray[np.int64]]
+UnitsStarted = Mapping[str, NDArray[np.int64]]
 _Array = TypeVar("_Array", bound=NDArray[np.generic])
 
 
 def dispatch(
-    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, begun: Begun
+    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, units_started: UnitsStarted
 ) -> Plan | None:
-    """The cheapest plan that begins exactly `begun`, None where the limits of a month forbid it.
+    """The cheapest plan that starts exactly these units, None where a month's limits forbid it.
 
     Its cost is Σ coefficient × what the plan begins, uses and rents, `base_cost` included. The
     bound is left at −inf: it is not known here.
     """
-    settled = _settled(problem, begun)
-    market = Market(settled, quotas, rentals, _kind_of_each(settled, quotas), _no_starts())
-    rows = lay_out(market)
+    settled = _settled(problem, units_started)
+    reduced = ReducedProblem(settled, quotas, rentals, _kind_of_each(settled, quotas), _no_starts())
+    rows = build_rows(reduced)
     columns = continuous_columns(rows)
     width = _cheapest_hours(rows, columns)
     if width is None:
@@ -46,26 +51,29 @@ def dispatch(
     none, nothing = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
     return Plan(
         feasible=True,
-        cost=_cost(problem, begun, used, rented),
+        cost=_cost(problem, units_started, used, rented),
         bound=-np.inf,
-        begun={u.key: none for u in problem.units} | dict(begun),
+        units_started={u.key: none for u in problem.units} | dict(units_started),
         used_hours={u.key: nothing for u in problem.units} | used,
-        rented_hours={s.key: nothing for s in problem.hourly} | rented,
+        rented_hours={s.key: nothing for s in problem.rental_options} | rented,
     )
 
 
 def _cost(
-    problem: PlanProblem, begun: Begun, used: Mapping[str, Floats], rented: Mapping[str, Floats]
+    problem: PlanProblem,
+    units_started: UnitsStarted,
+    used: Mapping[str, Floats],
+    rented: Mapping[str, Floats],
 ) -> float:
     """Σ coefficient × what is begun, used and rented, + base cost."""
     cost = problem.base_cost
     for unit in problem.units:
-        if unit.key in begun:
-            at = np.flatnonzero(begun[unit.key])
-            cost += float(unit.start_cost[at] @ begun[unit.key][at])
+        if unit.key in units_started:
+            at = np.flatnonzero(units_started[unit.key])
+            cost += float(unit.start_cost[at] @ units_started[unit.key][at])
         if unit.key in used:
             cost += float(unit.hour_cost @ used[unit.key])
-    for source in problem.hourly:
+    for source in problem.rental_options:
         if source.key in rented:
             cost += float(source.hour_cost @ rented[source.key])
     return cost
@@ -76,25 +84,25 @@ def _read_only(values: _Array) -> _Array:
     return values
 
 
-def units_up(unit: UnitSource, begun: NDArray[np.int64]) -> NDArray[np.int64]:
+def units_up(unit: CommitmentOption, units_started: NDArray[np.int64]) -> NDArray[np.int64]:
     """[T] units of a source usable in each month, of those begun and those there already."""
-    months = begun.size
+    months = units_started.size
     change = np.zeros(months + 1, np.int64)
-    starts = np.flatnonzero(begun)
+    starts = np.flatnonzero(units_started)
     first = np.minimum(starts + unit.lead_months, months)
     last = np.minimum(first + unit.duration_months, months)
-    np.add.at(change, first, begun[starts])
-    np.subtract.at(change, last, begun[starts])
+    np.add.at(change, first, units_started[starts])
+    np.subtract.at(change, last, units_started[starts])
     up = change.cumsum()[:-1]
     return up if unit.existing is None else up + unit.existing
 
 
-def _settled(problem: PlanProblem, begun: Begun) -> PlanProblem:
+def _settled(problem: PlanProblem, units_started: UnitsStarted) -> PlanProblem:
     """The problem in which what is begun is there already, its cash part of the base."""
     months = problem.hours.size
     units, cash = [], np.zeros(months) if problem.base_cash is None else problem.base_cash.copy()
     for unit in problem.units:
-        own = begun.get(unit.key)
+        own = units_started.get(unit.key)
         if own is None:
             if unit.existing is not None:
                 units.append(unit)
@@ -105,12 +113,12 @@ def _settled(problem: PlanProblem, begun: Begun) -> PlanProblem:
     return replace(problem, units=tuple(units), base_cash=cash, capex_budget=None)
 
 
-def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Kinds:
+def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> UnitTypes:
     """Every unit source as a kind of its own."""
     units, months = problem.units, problem.hours.size
     shape = (len(units), months)
     capacity = np.array([u.capacity for u in units])
-    return Kinds(
+    return UnitTypes(
         capacity=capacity,
         accelerators=np.array([u.accelerators for u in units]),
         in_quota=np.array(
@@ -126,9 +134,9 @@ def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Kinds:
     )
 
 
-def _no_starts() -> Starts:
+def _no_starts() -> StartCandidates:
     none, nothing = np.zeros(0, np.int64), np.zeros(0)
-    return Starts(none, none, none, none, none, nothing, nothing, nothing, None)
+    return StartCandidates(none, none, none, none, none, nothing, nothing, nothing, None)
 
 
 def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
@@ -139,30 +147,30 @@ def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
 
 
 def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
-    problem, rentals = rows.market.problem, rows.market.rentals
+    problem, rentals = rows.reduced.problem, rows.reduced.rentals
     hours: dict[str, Floats] = {}
     for column in np.flatnonzero(width[: columns.rentals] > 0):
         month = columns.month[column]
-        source = problem.hourly[rentals.source[columns.rental_kind[column], month]]
-        own = hours.setdefault(source.key, np.zeros(rows.asked.size))
-        own[month] += width[column] * rows.hours_up[month] / source.capacity
+        source = problem.rental_options[rentals.source[columns.rental_type[column], month]]
+        own = hours.setdefault(source.key, np.zeros(rows.required_width.size))
+        own[month] += width[column] * rows.hours_at_peak[month] / source.capacity
     return hours
 
 
 def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
     """[K, T] node-hours of every kind: units of one running cost are filled in their order."""
-    kinds, months = rows.market.kinds, rows.asked.size
+    unit_types, months = rows.reduced.unit_types, rows.required_width.size
     rented = np.bincount(
         columns.month[: columns.rentals], width[: columns.rentals], minlength=months
     )
     run = np.zeros((len(rows.runs), months))
     run[columns.run, columns.month[columns.rentals :]] = width[columns.rentals :]
-    asked = np.maximum(rows.asked - rented - run.sum(axis=0), 0.0)
+    required_width = np.maximum(rows.required_width - rented - run.sum(axis=0), 0.0)
     used = np.zeros(rows.busy_width.shape)
-    for running_cost, wanted in [(ABSENT, asked), *enumerate(run)]:
-        of_it = np.flatnonzero(rows.run_of_kind == running_cost)
-        able = rows.busy_width[of_it] * kinds.existing[of_it]
+    for running_cost, wanted in [(ABSENT, required_width), *enumerate(run)]:
+        of_it = np.flatnonzero(rows.run_of_type == running_cost)
+        able = rows.busy_width[of_it] * unit_types.existing[of_it]
         before = able.cumsum(axis=0) - able
         used[of_it] = np.clip(wanted - before, 0.0, able)
-    hours: Floats = used * rows.hours_up / kinds.capacity[:, None]
+    hours: Floats = used * rows.hours_at_peak / unit_types.capacity[:, None]
     return hours

@@ -91,9 +91,9 @@ class _Dive:
         return self.master.values()[self.master.continuous.count :]
 
     def _begun(self, units: Floats) -> Floats:
-        begun = np.zeros(self.master.starts.cost.size)
-        begun[self.master.chosen] = np.round(units)
-        return begun
+        units_started = np.zeros(self.master.starts.cost.size)
+        units_started[self.master.chosen] = np.round(units)
+        return units_started
 
     def _next(self, units: Floats) -> Ints:
         """The fraction to settle next, the largest, then those to round up along with it."""
@@ -163,7 +163,7 @@ class Search:
         if found is None:
             return self._everything()
         if self._open(found) <= ROUNDING:
-            return found.begun
+            return found.units_started
         needed = self._needed(found, reduced)
         if not self._is_settled(found, needed):
             nearest = cheapest_first(reduced, _NEAREST)
@@ -173,10 +173,10 @@ class Search:
         if self._is_small(needed):
             is_bounded = not is_wide and self._size(needed) > _TINY
             limit = _SMALL_NODES if is_bounded else self.node_limit
-            return self._among(needed, found, self._aim(needed), limit).begun
+            return self._among(needed, found, self._aim(needed), limit).units_started
         if is_wide:
-            return self._among(needed, found, self.gap, self.node_limit).begun
-        return found.begun
+            return self._among(needed, found, self.gap, self.node_limit).units_started
+        return found.units_started
 
     def _open(self, found: Found) -> float:
         """Share of the cost between the bound and the plan."""
@@ -229,7 +229,7 @@ class Search:
         if proof.found is None:
             return None
         self.bound = max(self.bound, min(proof.bound, proof.found.cost))
-        return proof.found.begun
+        return proof.found.units_started
 
     def _among(
         self,
@@ -245,7 +245,7 @@ class Search:
         Exact where every start left out has a reduced cost above what is open: then no better
         plan begins it, and the bound of this smaller model holds for all.
         """
-        wanted = np.union1d(starts, np.flatnonzero(found.begun))
+        wanted = np.union1d(starts, np.flatnonzero(found.units_started))
         proof = self._best_of(wanted, found, gap, node_limit)
         best = found
         if proof.found is not None and proof.found.cost < found.cost:

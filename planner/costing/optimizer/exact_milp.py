@@ -28,7 +28,7 @@ from planner.costing.optimizer.variables import Continuous, Entries, StartColumn
 class Found:
     """Whole units begun [n] and what they cost, in scaled money."""
 
-    begun: Floats
+    units_started: Floats
     cost: float
 
 
@@ -57,7 +57,7 @@ def best_of(
     bare model is quickest; a proof to the end is, where `cuts` are given and sums of starts may
     stand for the units up again.
     """
-    up = _UpColumns(rows, starts, chosen)
+    up = _InServiceColumns(rows, starts, chosen)
     first_start = continuous.count + up.count
     lower, upper = (np.concatenate([side, np.zeros(up.count)]) for side in (rows.lower, rows.upper))
     program = LinearProgram(lower, upper)
@@ -71,18 +71,18 @@ def best_of(
     if cuts:
         program.add_rows(*_cut_rows(cuts, continuous, up))
     whole = continuous.count + np.arange(up.count + chosen.size)
-    start = None if known is None else up.values(known.begun)
+    start = None if known is None else up.values(known.units_started)
     outcome = program.whole(
         whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=cuts is None
     )
     if outcome.values is None:
         return Proof(None, outcome.bound)
-    begun = np.zeros(starts.cost.size)
-    begun[chosen] = np.round(outcome.values[first_start:])
-    return Proof(Found(begun, outcome.objective), outcome.bound)
+    units_started = np.zeros(starts.cost.size)
+    units_started[chosen] = np.round(outcome.values[first_start:])
+    return Proof(Found(units_started, outcome.objective), outcome.bound)
 
 
-def _entries(continuous: Continuous, up: _UpColumns, columns: int) -> Entries:
+def _entries(continuous: Continuous, up: _InServiceColumns, columns: int) -> Entries:
     rented = continuous.entries
     pieces = [(rented.row, rented.column, rented.value)]
     pieces += [(row, continuous.count + column, value) for row, column, value in up.pieces()]
@@ -90,7 +90,7 @@ def _entries(continuous: Continuous, up: _UpColumns, columns: int) -> Entries:
 
 
 def _cut_rows(
-    cuts: Sequence[Cut], continuous: Continuous, up: _UpColumns
+    cuts: Sequence[Cut], continuous: Continuous, up: _InServiceColumns
 ) -> tuple[Floats, Floats, Entries]:
     """Sides of the cuts, and their entries by row."""
     columns, values = [], []
@@ -104,39 +104,39 @@ def _cut_rows(
     return lower, upper, entries
 
 
-class _UpColumns:
+class _InServiceColumns:
     """Units up of a kind in a month that limits them, a row each that says how they change since
     the month before, then the starts."""
 
     def __init__(self, rows: Rows, starts: StartColumns, chosen: Ints) -> None:
         self.rows, self.starts, self.chosen = rows, starts, chosen
         of = starts.starts
-        kind, first, last = of.kind[chosen], of.first[chosen], of.last[chosen]
+        unit_type, first, last = of.unit_type[chosen], of.first[chosen], of.last[chosen]
         change = np.zeros((rows.busy_width.shape[0], starts.months + 1), np.int64)
-        np.add.at(change, (kind, first), 1)
-        np.subtract.at(change, (kind, last), 1)
-        matters = (change.cumsum(axis=1)[:, :-1] > 0) & starts.limits_units_up()
-        self.kind, self.month = np.nonzero(matters)
-        self._follows = np.append(self.kind[1:] == self.kind[:-1], False)[: self.count]
+        np.add.at(change, (unit_type, first), 1)
+        np.subtract.at(change, (unit_type, last), 1)
+        matters = (change.cumsum(axis=1)[:, :-1] > 0) & starts.limits_units_in_service()
+        self.unit_type, self.month = np.nonzero(matters)
+        self._follows = np.append(self.unit_type[1:] == self.unit_type[:-1], False)[: self.count]
         """Whether the column after it is that of a later month of the same kind."""
-        before = np.searchsorted(self._key(self.kind, self.month), self._key(kind, first))
-        after = np.searchsorted(self._key(self.kind, self.month), self._key(kind, last))
+        before = np.searchsorted(self._key(self.unit_type, self.month), self._key(unit_type, first))
+        after = np.searchsorted(self._key(self.unit_type, self.month), self._key(unit_type, last))
         self._enters = np.where(before < after, before, ABSENT)
         """[chosen] the first column that a start adds to, ABSENT where it serves no month."""
-        ends = (before < after) & (np.append(self.kind, ABSENT)[after] == kind)
+        ends = (before < after) & (np.append(self.unit_type, ABSENT)[after] == unit_type)
         self._leaves = np.where(ends, after, ABSENT)
 
-    def _key(self, kind: Ints, month: Ints) -> Ints:
-        return np.asarray(kind * (self.starts.months + 1) + month, np.int64)
+    def _key(self, unit_type: Ints, month: Ints) -> Ints:
+        return np.asarray(unit_type * (self.starts.months + 1) + month, np.int64)
 
     @property
     def count(self) -> int:
-        return self.kind.size
+        return self.unit_type.size
 
-    def values(self, begun: Floats) -> Floats:
+    def values(self, units_started: Floats) -> Floats:
         """Units up and units begun, in the order of the columns."""
-        up = self.starts.units_up(begun) - self.rows.market.kinds.existing
-        return np.concatenate([up[self.kind, self.month], begun[self.chosen]])
+        up = self.starts.units_up(units_started) - self.rows.reduced.unit_types.existing
+        return np.concatenate([up[self.unit_type, self.month], units_started[self.chosen]])
 
     def in_cut(self, cut: Cut) -> tuple[Ints, Floats]:
         """Columns and entries of a cut of one month, or of one over the starts."""
@@ -144,7 +144,7 @@ class _UpColumns:
             column, value = self.count + np.arange(self.chosen.size), cut.unit[self.chosen]
         else:
             column = np.flatnonzero(self.month == cut.month % self.starts.months)
-            value = cut.unit[self.kind[column]]
+            value = cut.unit[self.unit_type[column]]
         inside = value != 0
         return column[inside], value[inside]
 
@@ -155,7 +155,7 @@ class _UpColumns:
     def _in_limits(self) -> list[tuple[Ints, Ints, Floats]]:
         months, column = self.starts.months, np.arange(self.count)
         return [
-            (family.row[at], column, family.up_value[self.kind, at])
+            (family.row[at], column, family.value_per_unit[self.unit_type, at])
             for family in self.rows.families
             for at in (self.month + months * copy for copy in range(self.starts.copies))
         ]
@@ -167,7 +167,7 @@ class _UpColumns:
 
     def _of_starts(self) -> list[tuple[Ints, Ints, Floats]]:
         column, ones = self.count + np.arange(self.chosen.size), np.ones(self.chosen.size)
-        beside = self.starts.beside_months_up(self.chosen)
+        beside = self.starts.entries_outside_service(self.chosen)
         return [
             (self._row(self._enters), column, -ones),
             (self._row(self._leaves), column, ones),

@@ -122,8 +122,8 @@ class LinearProgram:
         highs.setOptionValue("presolve_rule_off", _SUBSTITUTIONS if keeps_columns else 0)
         if node_limit is not None:
             highs.setOptionValue("mip_max_nodes", node_limit)
-        kinds = np.ones(columns.size, np.uint8)
-        highs.changeColsIntegrality(columns.size, columns.astype(np.int32), kinds)
+        unit_types = np.ones(columns.size, np.uint8)
+        highs.changeColsIntegrality(columns.size, columns.astype(np.int32), unit_types)
         if start is not None:
             highs.setSolution(start.size, columns.astype(np.int32), start)
         highs.run()

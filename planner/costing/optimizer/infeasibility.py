@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
 from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.master_lp import Master
-from planner.costing.optimizer.problem import Clash, Floats
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Market
+from planner.costing.optimizer.problem import ConflictingConstraint, Floats
+from planner.costing.optimizer.reduced_problem import Bools, Ints, ReducedProblem
 from planner.costing.optimizer.variables import (
     Continuous,
     Entries,
@@ -48,63 +48,65 @@ class _Limit:
     """The limit is `given + scale · s`."""
 
 
-def clashes(market: Market) -> tuple[Clash, ...]:
+def find_conflicts(reduced: ReducedProblem) -> tuple[ConflictingConstraint, ...]:
     """The limits of a market without a plan that would have to give way, and how far.
 
-    >>> from planner.costing.optimizer.problem import HourlySource, PlanProblem, Quota
+    >>> from planner.costing.optimizer.problem import RentalOption, PlanProblem, Quota
     >>> from planner.costing.optimizer.presolve import prune
     >>> two = np.ones(2)
-    >>> rent = HourlySource("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
+    >>> rent = RentalOption("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
     >>> problem = PlanProblem(730 * 24 * two, 24 * two, (rent,), (), (Quota("gcp h100", 16),))
-    >>> [str(clash) for clash in clashes(prune(problem))]
+    >>> [str(conflict) for conflict in find_conflicts(prune(problem))]
     ['quota gcp h100: 16 → at least 24']
     """
-    barren = _barren_months(market)
-    if barren.any():
-        return (Clash(_nothing(market, barren), None, None),)
-    rows = lay_out(market)
+    unserved = _barren_months(reduced)
+    if unserved.any():
+        return (ConflictingConstraint(_nothing(reduced, unserved), None, None),)
+    rows = build_rows(reduced)
     limits = list(_limits(rows))
     found = [(limit, _least_slack(rows, [limit])) for limit in limits]
     alone = [
-        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack[0]))
+        ConflictingConstraint(limit.name, limit.given, limit.given + limit.scale * float(slack[0]))
         for limit, slack in found
         if slack is not None
     ]
     return tuple(alone) or (_together(rows, limits) if limits else ())
 
 
-def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[Clash, ...]:
+def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[ConflictingConstraint, ...]:
     slacks = _least_slack(rows, limits)
     if slacks is None:
         return ()
     return tuple(
-        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack), alone=False)
+        ConflictingConstraint(
+            limit.name, limit.given, limit.given + limit.scale * float(slack), alone=False
+        )
         for limit, slack in zip(limits, slacks, strict=True)
         if slack > _NO_SLACK
     )
 
 
-def _barren_months(market: Market) -> Bools:
+def _barren_months(reduced: ReducedProblem) -> Bools:
     """[T] months whose demand what is there does not cover, and nothing is on sale for."""
-    problem, kinds, starts = market.problem, market.kinds, market.starts
+    problem, unit_types, starts = reduced.problem, reduced.unit_types, reduced.starts
     change = np.zeros(problem.hours.size + 1)
     np.add.at(change, starts.first, 1)
     np.subtract.at(change, starts.last, 1)
-    offered = market.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
-    width = kinds.capacity @ kinds.existing
-    hours = (kinds.capacity * kinds.hours_per_month) @ kinds.existing
+    offered = reduced.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
+    width = unit_types.capacity @ unit_types.existing
+    hours = (unit_types.capacity * unit_types.hours_per_month) @ unit_types.existing
     short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
     return np.asarray((problem.hours > 0) & ~offered & short, bool)
 
 
-def _nothing(market: Market, barren: Bools) -> str:
-    when = _in_words(barren)
-    if market.kinds.existing[:, barren].any():
+def _nothing(reduced: ReducedProblem, unserved: Bools) -> str:
+    when = _in_words(unserved)
+    if reduced.unit_types.existing[:, unserved].any():
         return f"what is in place is not enough {when}, and nothing more may be bought or rented"
     return f"nothing that may be bought or rented serves {when}"
 
 
-def _in_words(barren: Bools) -> str:
+def _in_words(unserved: Bools) -> str:
     """Months counted from 1.
 
     >>> _in_words(np.array([1, 1, 1, 0], bool)), _in_words(np.array([1, 1], bool))
@@ -114,21 +116,21 @@ def _in_words(barren: Bools) -> str:
     >>> _in_words(np.array([1, 0], bool))
     'in the first month'
     """
-    months = np.flatnonzero(barren) + 1
-    if months.size == barren.size:
+    months = np.flatnonzero(unserved) + 1
+    if months.size == unserved.size:
         return "in any month"
     if months[-1] == months.size:
         return f"in the first {f'{months.size} months' if months.size > 1 else 'month'}"
     if months.size == 1:
-        return f"in month {months[0]} of {barren.size}"
+        return f"in month {months[0]} of {unserved.size}"
     runs = np.split(months, np.flatnonzero(np.diff(months) > 1) + 1)
     spans = (f"{r[0]} to {r[-1]}" if r.size > 1 else str(r[0]) for r in runs)
-    return f"in months {', '.join(spans)} of {barren.size}"
+    return f"in months {', '.join(spans)} of {unserved.size}"
 
 
 def _limits(rows: Rows) -> Iterator[_Limit]:
-    market, problem = rows.market, rows.market.problem
-    for quota, family in zip(market.quotas, rows.quotas, strict=True):
+    reduced, problem = rows.reduced, rows.reduced.problem
+    for quota, family in zip(reduced.quotas, rows.quotas, strict=True):
         one = np.ones(family.row.size)
         yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
     if rows.capex_row != ABSENT and problem.capex_budget is not None:
@@ -142,16 +144,18 @@ def _limits(rows: Rows) -> Iterator[_Limit]:
     limited = rows.spot_row != ABSENT
     if limited.any():
         share = problem.max_spot_share
-        yield _Limit("max_spot_share", share, rows.spot_row[limited], rows.asked[limited], 1.0)
+        yield _Limit(
+            "max_spot_share", share, rows.spot_row[limited], rows.required_width[limited], 1.0
+        )
     yield from _unit_limits(rows)
 
 
 def _unit_limits(rows: Rows) -> Iterator[_Limit]:
-    starts = rows.market.starts
-    for kind in np.flatnonzero(rows.limited_row != ABSENT):
-        unit = rows.market.problem.units[starts.source[starts.kind == kind][0]]
+    starts = rows.reduced.starts
+    for unit_type in np.flatnonzero(rows.limited_row != ABSENT):
+        unit = rows.reduced.problem.units[starts.source[starts.unit_type == unit_type][0]]
         if unit.max_units is not None:
-            at = rows.limited_row[kind : kind + 1]
+            at = rows.limited_row[unit_type : unit_type + 1]
             yield _Limit(f"max_units {unit.key}", unit.max_units, at, np.ones(1), 1.0)
 
 
@@ -168,14 +172,14 @@ def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
         gap=0.0 if size <= _EXACT else 1.0,
         node_limit=_NODE_LIMIT,
     )
-    begun = search.run()
-    if begun is None:
+    units_started = search.run()
+    if units_started is None:
         return None
     program = LinearProgram(rows.lower, rows.upper)
     nothing = np.zeros(columns.count)
     program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
-    settled = np.flatnonzero(begun)
-    whole = begun[settled]
+    settled = np.flatnonzero(units_started)
+    whole = units_started[settled]
     program.add_columns(0.0 * whole, whole, whole, starts.entries(settled))
     if not program.run():
         return None
@@ -185,7 +189,7 @@ def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
 def _thrift(rows: Rows) -> float:
     """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
     columns = continuous_columns(rows)
-    dearest = np.abs(rows.market.starts.cost).sum() / rows.cost_scale + columns.cost @ columns.most
+    dearest = np.abs(rows.reduced.starts.cost).sum() / rows.cost_scale + columns.cost @ columns.most
     return _THRIFT / max(float(dearest), 1e-9)
 
 

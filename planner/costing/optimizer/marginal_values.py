@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from planner.costing.optimizer.constraints import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import (
-    Clash,
+    CommitmentOption,
+    ConflictingConstraint,
     Floats,
-    HourlySource,
     Plan,
     PlanProblem,
     Quota,
-    UnitSource,
+    RentalOption,
 )
-from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, narrowed, solve
+from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, restrict_sources, solve
 
 Keys = frozenset[str]
 _NOISE = 1e-9
@@ -52,7 +52,7 @@ class Purchase:
 
 
 @dataclass(frozen=True)
-class InPlace:
+class AdditionalUnit:
     """One more unit of a source that is there whatever the plan begins."""
 
     up: NDArray[np.int64]
@@ -89,7 +89,7 @@ class SwitchPoint:
     below: Keys | None
     """What is begun; None where there is no plan."""
     above: Keys | None
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[ConflictingConstraint, ...] = ()
     """The limits that leave a side without a plan."""
 
 
@@ -104,13 +104,13 @@ def purchases(problem: PlanProblem, plan: Plan) -> tuple[Purchase, ...]:
         Purchase(
             month=int(m),
             key=unit.key,
-            units=int(plan.begun[unit.key][m]),
+            units=int(plan.units_started[unit.key][m]),
             first=int(m) + unit.lead_months,
             last=min(int(m) + unit.lead_months + unit.duration_months, months) - 1,
         )
         for unit in problem.units
-        if unit.key in plan.begun
-        for m in np.flatnonzero(plan.begun[unit.key])
+        if unit.key in plan.units_started
+        for m in np.flatnonzero(plan.units_started[unit.key])
     ]
     return tuple(sorted(found, key=lambda p: (p.month, p.key)))
 
@@ -122,24 +122,24 @@ def marginal_values(
     *,
     gap: float = 0.0,
     node_limit: int = DEFAULT_NODE_LIMIT,
-    in_place: Mapping[str, InPlace] | None = None,
+    additional_units: Mapping[str, AdditionalUnit] | None = None,
 ) -> tuple[MarginalValue, ...]:
     """What each limit costs `plan`, the best one of the problem for the sources allowed.
 
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
     budget by a hundredth, the spot share by 0.01, the most units of a source by one; and one
-    more unit of each source of `in_place` is put there.
+    more unit of each source of `additional_units` is put there.
 
     >>> found = marginal_values(_example(), solve(_example()))
     >>> [(value.limit, value.step, round(value.saving)) for value in found]
     [('quota hall', 8.0, 67200)]
     """
-    problem = narrowed(problem, allowed)
+    problem = restrict_sources(problem, allowed)
     return tuple(
         MarginalValue(limit, given, step, _saving(wider, plan, gap=gap, node_limit=node_limit))
         for limit, given, step, wider in (
             *_widened(problem),
-            *_with_one_more(problem, in_place or {}),
+            *_with_one_more(problem, additional_units or {}),
         )
     )
 
@@ -165,7 +165,7 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
     if problem.monthly_budget:
         budget, step = problem.monthly_budget, problem.monthly_budget / 100
         yield "monthly_budget", budget, step, replace(problem, monthly_budget=budget + step)
-    if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.hourly):
+    if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.rental_options):
         share = problem.max_spot_share
         wider_share = min(share + 0.01, 1.0)
         wider_problem = replace(problem, max_spot_share=wider_share)
@@ -178,19 +178,19 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
 
 def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
     """Accelerators of each node that counts towards a quota."""
-    rented = [s.accelerators for s in problem.hourly if quota.group in s.limit_groups]
+    rented = [s.accelerators for s in problem.rental_options if quota.group in s.limit_groups]
     return rented + [u.accelerators for u in problem.units if quota.group in u.limit_groups]
 
 
 def _with_one_more(
-    problem: PlanProblem, in_place: Mapping[str, InPlace]
+    problem: PlanProblem, additional_units: Mapping[str, AdditionalUnit]
 ) -> Iterator[tuple[str, float, float, PlanProblem]]:
     """The problem with one more unit of a source there, and its keep due."""
     months = problem.hours.size
     for unit in problem.units:
-        if unit.key not in in_place:
+        if unit.key not in additional_units:
             continue
-        one = in_place[unit.key]
+        one = additional_units[unit.key]
         there = np.zeros(months, np.int64) if unit.existing is None else unit.existing
         cash = np.zeros(months) if problem.base_cash is None else problem.base_cash
         kept = replace(
@@ -201,7 +201,9 @@ def _with_one_more(
         yield f"one more {unit.key} in place", float(there[0]), 1.0, kept
 
 
-def _changed(problem: PlanProblem, unit: UnitSource, changed: UnitSource) -> PlanProblem:
+def _changed(
+    problem: PlanProblem, unit: CommitmentOption, changed: CommitmentOption
+) -> PlanProblem:
     units = tuple(changed if u is unit else u for u in problem.units)
     return replace(problem, units=units)
 
@@ -226,16 +228,16 @@ def demand_switch_points(
     >>> round(point.multiplier, 2), sorted(point.below), sorted(point.above)
     (0.21, [], ['year'])
     """
-    problem = narrowed(problem, allowed)
+    problem = restrict_sources(problem, allowed)
 
     def changes(low: _Tried, high: _Tried) -> Iterator[SwitchPoint]:
-        if low.begun == high.begun:
+        if low.units_started == high.units_started:
             return
         middle = float(np.sqrt(low.multiplier * high.multiplier))
         if high.multiplier / low.multiplier <= 1 + tolerance:
-            barren = next((side for side in (high, low) if side.begun is None), None)
-            at, clashes = (barren.multiplier, barren.clashes) if barren else (middle, ())
-            yield SwitchPoint(at, low.begun, high.begun, clashes)
+            unserved = next((side for side in (high, low) if side.units_started is None), None)
+            at, conflicts = (unserved.multiplier, unserved.conflicts) if unserved else (middle, ())
+            yield SwitchPoint(at, low.units_started, high.units_started, conflicts)
             return
         between = _try(problem, middle, gap)
         yield from changes(low, between)
@@ -250,15 +252,17 @@ class _Tried:
     """What is begun at one demand."""
 
     multiplier: float
-    begun: Keys | None
-    clashes: tuple[Clash, ...]
+    units_started: Keys | None
+    conflicts: tuple[ConflictingConstraint, ...]
 
 
 def _try(problem: PlanProblem, multiplier: float, gap: float) -> _Tried:
     plan = solve(scaled(problem, multiplier), gap=gap)
     if not plan.feasible:
-        return _Tried(multiplier, None, plan.clashes)
-    return _Tried(multiplier, frozenset(k for k, units in plan.begun.items() if units.any()), ())
+        return _Tried(multiplier, None, plan.conflicts)
+    return _Tried(
+        multiplier, frozenset(k for k, units in plan.units_started.items() if units.any()), ()
+    )
 
 
 def scaled(problem: PlanProblem, multiplier: float) -> PlanProblem:
@@ -284,8 +288,8 @@ def _whole(accelerators: Floats) -> Floats:
 def _example() -> PlanProblem:
     """The problem of the examples: 24 accelerators for a year, room in the hall for 16."""
     months, one = 12, np.ones(12)
-    rent = HourlySource("rent", 8.0, 8.0, 20 * one, 20 * one)
-    year = UnitSource(
+    rent = RentalOption("rent", 8.0, 8.0, 20 * one, 20 * one)
+    year = CommitmentOption(
         key="year",
         is_owned=False,
         capacity=8.0,

@@ -59,7 +59,7 @@ class Master:
             return False
         for _ in range(_CUT_ROUNDS):
             before = self.program.objective
-            cuts = self.separator.cuts(self.begun(), self.values()[: self.continuous.count])
+            cuts = self.separator.cuts(self.units_started(), self.values()[: self.continuous.count])
             if not cuts:
                 break
             self.add_cuts(cuts)
@@ -86,7 +86,7 @@ class Master:
     def values(self) -> Floats:
         return self.program.values()
 
-    def begun(self) -> Floats:
+    def units_started(self) -> Floats:
         """[n] units begun, fractions included."""
         out = np.zeros(self.starts.cost.size)
         out[self.chosen] = self.values()[self.continuous.count :]
@@ -117,11 +117,11 @@ class Master:
 
     def _in_cuts(self, chosen: Ints, cuts: list[Cut] | None = None) -> Floats:
         """[cuts, chosen] entries of starts in cuts."""
-        kind = self.starts.starts.kind[chosen]
+        unit_type = self.starts.starts.unit_type[chosen]
         out = [
             cut.unit[chosen]
             if cut.month == ABSENT
-            else cut.unit[kind] * self.starts.are_up(chosen, cut.month)
+            else cut.unit[unit_type] * self.starts.are_in_service(chosen, cut.month)
             for cut in (self.cuts if cuts is None else cuts)
         ]
         return np.array(out, np.float64).reshape(-1, chosen.size)
@@ -155,8 +155,8 @@ class Master:
         return self._reduced_costs(self._duals())
 
     def _reduced_costs(self, duals: Floats) -> Floats:
-        kinds, months = self.rows.market.kinds.existing.shape
-        more = np.zeros((kinds, months))
+        unit_types, months = self.rows.reduced.unit_types.existing.shape
+        more = np.zeros((unit_types, months))
         over_horizon = np.zeros(self.starts.cost.size)
         for cut, dual in zip(self.cuts, duals[self.rows.count :], strict=True):
             if cut.month == ABSENT:

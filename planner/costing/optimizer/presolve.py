@@ -15,37 +15,43 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.presolve_rentals import worthwhile_rentals
-from planner.costing.optimizer.problem import Floats, PlanProblem, Quota, UnitSource
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Kinds, Market, Starts
+from planner.costing.optimizer.presolve_rentals import prune_rentals
+from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, Quota
+from planner.costing.optimizer.reduced_problem import (
+    Bools,
+    Ints,
+    ReducedProblem,
+    StartCandidates,
+    UnitTypes,
+)
 
 ROUNDING = 1e-12
 """Relative error below which a sum of nodes counts as equal to one node."""
 
 
-def prune(problem: PlanProblem) -> Market:
+def prune(problem: PlanProblem) -> ReducedProblem:
     """The problem without dominated offers; its cheapest plan costs the same.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> from planner.costing.optimizer.problem import RentalOption
     >>> one = np.ones(1)
-    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> dear, cheap = (RentalOption(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
     >>> prune(PlanProblem(730 * one, 8 * one, (dear, cheap), ())).rentals.source.tolist()
     [[1]]
     """
-    used = {g for s in problem.hourly for g in s.limit_groups}
+    used = {g for s in problem.rental_options for g in s.limit_groups}
     used.update(g for s in problem.units for g in s.limit_groups)
     quotas = tuple(q for q in problem.quotas if q.group in used)
     members = _members(problem, quotas)
-    kinds = _kinds(problem, quotas, members)
-    most = _most_units(problem, kinds)
-    lines = _lines(problem, members, kinds, most)
-    _leave_out(lines, kinds)
-    starts = _starts(lines, kinds, most)
-    kept = np.asarray(kinds.existing.any(axis=1), bool)
-    kept[starts.kind] = True
-    starts = replace(starts, kind=(kept.cumsum() - 1)[starts.kind])
-    rentals = worthwhile_rentals(problem, quotas)
-    return Market(problem, quotas, rentals, kinds.only(kept), starts)
+    unit_types = _unit_types(problem, quotas, members)
+    most = _max_useful_units(problem, unit_types)
+    lines = _lines(problem, members, unit_types, most)
+    _leave_out(lines, unit_types)
+    starts = _starts(lines, unit_types, most)
+    kept = np.asarray(unit_types.existing.any(axis=1), bool)
+    kept[starts.unit_type] = True
+    starts = replace(starts, unit_type=(kept.cumsum() - 1)[starts.unit_type])
+    rentals = prune_rentals(problem, quotas)
+    return ReducedProblem(problem, quotas, rentals, unit_types.only(kept), starts)
 
 
 def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
@@ -79,21 +85,21 @@ def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
     return list(members.values())
 
 
-def _stands_alone(unit: UnitSource) -> bool:
+def _stands_alone(unit: CommitmentOption) -> bool:
     has_own = unit.max_units is not None or unit.existing is not None
     return has_own or bool((unit.start_cost < 0).any())
 
 
-def _kinds(
+def _unit_types(
     problem: PlanProblem, quotas: Sequence[Quota], members: Sequence[Sequence[int]]
-) -> Kinds:
+) -> UnitTypes:
     months = problem.hours.size
     units = [problem.units[group[0]] for group in members]
     capacity = np.array([u.capacity for u in units])
     lead = np.array([min(u.lead_months, months) for u in units], np.int64)
     existing = [np.zeros(months) if u.existing is None else u.existing for u in units]
     in_quota = [[q.group in u.limit_groups for q in quotas] for u in units]
-    return Kinds(
+    return UnitTypes(
         capacity=capacity,
         accelerators=np.array([u.accelerators for u in units]),
         in_quota=np.array(in_quota, bool).reshape(len(units), len(quotas)),
@@ -115,7 +121,7 @@ def _by_month(rows: Sequence[NDArray[np.generic]], months: int) -> Floats:
 class _Lines:
     """Offers that compete, L of them, each a source per month in which a unit may begin."""
 
-    kind: Ints
+    unit_type: Ints
     source: Ints
     """[L, T]"""
     cost: Floats
@@ -127,29 +133,29 @@ class _Lines:
 
 
 def _lines(
-    problem: PlanProblem, members: Sequence[Sequence[int]], kinds: Kinds, most: Floats
+    problem: PlanProblem, members: Sequence[Sequence[int]], unit_types: UnitTypes, most: Floats
 ) -> _Lines:
     """One line per kind; where a budget tells its offers apart, one line per offer."""
     units, months = problem.units, np.arange(problem.hours.size)
     all_costs = _by_month([u.start_cost for u in units], months.size)
-    kind: list[int] = []
+    unit_type: list[int] = []
     source: list[Ints] = []
     for k, group in enumerate(members):
         if len(group) == 1 or _differ_in_budget(problem, group):
             rows = list(np.repeat(group, months.size).reshape(len(group), months.size))
         else:
             rows = [np.array(group)[all_costs[group].argmin(axis=0)]]
-        kind += [k] * len(rows)
+        unit_type += [k] * len(rows)
         source += rows
-    of_kind, at = np.array(kind, np.int64), np.array(source, np.int64).reshape(-1, months.size)
+    of_type, at = np.array(unit_type, np.int64), np.array(source, np.int64).reshape(-1, months.size)
     cost = all_costs[at, months]
-    cost[most[of_kind] <= 0] = np.inf
+    cost[most[of_type] <= 0] = np.inf
     capex = cash = None
     if problem.capex_budget is not None:
         capex = _by_month([u.capex for u in units], months.size)[at, months]
     if problem.monthly_budget is not None:  # then a line is one offer in every month
         cash = [units[i].start_cash for i in at[:, 0].tolist()]
-    return _Lines(of_kind, at, cost, capex, cash)
+    return _Lines(of_type, at, cost, capex, cash)
 
 
 def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
@@ -161,20 +167,20 @@ def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
     )
 
 
-def _leave_out(lines: _Lines, kinds: Kinds) -> None:
+def _leave_out(lines: _Lines, unit_types: UnitTypes) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
-    nodes, may = _replacements(kinds, lines.cash is not None)
+    nodes, may = _replacements(unit_types, lines.cash is not None)
     first_cash = _cash_of_first_start(lines)
     finite = np.isfinite(lines.cost)
     usable = np.where(finite, lines.cost, 0.0).sum(axis=1)
     alive = np.asarray(finite.any(axis=1), bool)
-    for a in np.argsort(usable / kinds.capacity[lines.kind], kind="stable"):
-        kind = lines.kind[a]
-        if not alive[a] or kinds.stands_alone[kind]:
+    for a in np.argsort(usable / unit_types.capacity[lines.unit_type], kind="stable"):
+        unit_type = lines.unit_type[a]
+        if not alive[a] or unit_types.stands_alone[unit_type]:
             continue
-        rivals = may[kind, lines.kind] & alive
+        rivals = may[unit_type, lines.unit_type] & alive
         rivals[a] = False
-        count = nodes[kind, lines.kind]
+        count = nodes[unit_type, lines.unit_type]
         rivals &= (count[:, None] * first_cash[a] <= first_cash).all(axis=1)
         at = np.flatnonzero(rivals)
         beaten = _beaten(lines, int(a), at, count[at])
@@ -201,62 +207,64 @@ def _cash_of_first_start(lines: _Lines) -> Floats:
     """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
     test before the whole is compared."""
     if lines.cash is None:
-        return np.zeros((lines.kind.size, 3))
+        return np.zeros((lines.unit_type.size, 3))
     first = _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
     return np.stack([first[:, 0], first[:, min(1, first.shape[1] - 1)], first.sum(axis=1)], axis=1)
 
 
-def _starts(lines: _Lines, kinds: Kinds, most: Floats) -> Starts:
+def _starts(lines: _Lines, unit_types: UnitTypes, most: Floats) -> StartCandidates:
     months = most.shape[1]
     line, month = np.nonzero(np.isfinite(lines.cost))
-    kind, source = lines.kind[line], lines.source[line, month]
+    unit_type, source = lines.unit_type[line], lines.source[line, month]
     capex = np.zeros(line.size) if lines.capex is None else lines.capex[line, month]
     cash = None
     if lines.cash is not None:
         rows = [lines.cash[at][m] for at, m in zip(line.tolist(), month.tolist(), strict=True)]
         cash = _by_month(rows, months)
-    return Starts(
-        kind=kind,
+    return StartCandidates(
+        unit_type=unit_type,
         month=month,
-        first=np.minimum(month + kinds.lead[kind], months),
-        last=np.minimum(month + kinds.end[kind], months),
+        first=np.minimum(month + unit_types.lead[unit_type], months),
+        last=np.minimum(month + unit_types.end[unit_type], months),
         source=source,
         cost=lines.cost[line, month],
         capex=capex,
-        most=most[kind, month],
+        most=most[unit_type, month],
         cash=cash,
     )
 
 
-def _most_units(problem: PlanProblem, kinds: Kinds) -> Floats:
+def _max_useful_units(problem: PlanProblem, unit_types: UnitTypes) -> Floats:
     """[K, T] units begun in month m beyond which the months they serve are covered."""
     months = problem.hours.size
-    delivered = kinds.capacity * np.maximum(kinds.hours_per_month, 1e-9)
-    by_peak = problem.peak / kinds.capacity[:, None]
+    delivered = unit_types.capacity * np.maximum(unit_types.hours_per_month, 1e-9)
+    by_peak = problem.peak / unit_types.capacity[:, None]
     needed = np.ceil(np.maximum(by_peak, problem.hours / delivered[:, None]) - 1e-9)
     most = np.zeros(needed.shape)
-    for lead, end in set(zip(kinds.lead.tolist(), kinds.end.tolist(), strict=True)):
+    for lead, end in set(zip(unit_types.lead.tolist(), unit_types.end.tolist(), strict=True)):
         if lead >= end:
             continue
-        of_it = (kinds.lead == lead) & (kinds.end == end)
+        of_it = (unit_types.lead == lead) & (unit_types.end == end)
         later = np.pad(needed[of_it], ((0, 0), (0, end)))[:, lead:]
         most[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
     return most
 
 
-def _replacements(kinds: Kinds, has_budget: bool) -> tuple[Floats, Bools]:
+def _replacements(unit_types: UnitTypes, has_budget: bool) -> tuple[Floats, Bools]:
     """[K, K] how many nodes of kind a replace one of kind b, and whether every limit allows it."""
-    capacity, hours = kinds.capacity, kinds.hours_per_month
+    capacity, hours = unit_types.capacity, unit_types.hours_per_month
     nodes = np.ceil(capacity / capacity[:, None] * (1 - ROUNDING))
-    size = nodes * kinds.accelerators[:, None] <= kinds.accelerators * (1 + ROUNDING)
-    unlimited = np.asarray(~kinds.in_quota.any(axis=1), bool)
+    size = nodes * unit_types.accelerators[:, None] <= unit_types.accelerators * (1 + ROUNDING)
+    unlimited = np.asarray(~unit_types.in_quota.any(axis=1), bool)
     may = size | unlimited[:, None]
-    may &= (kinds.in_quota[:, None] <= kinds.in_quota).all(axis=2)
-    may &= (kinds.lead[:, None] <= kinds.lead) & (kinds.end[:, None] >= kinds.end)
+    may &= (unit_types.in_quota[:, None] <= unit_types.in_quota).all(axis=2)
+    may &= (unit_types.lead[:, None] <= unit_types.lead) & (
+        unit_types.end[:, None] >= unit_types.end
+    )
     may &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
-    may &= _nowhere_above(kinds.hour_cost)
+    may &= _nowhere_above(unit_types.hour_cost)
     if has_budget:
-        may &= _nowhere_above(kinds.hour_cash)
+        may &= _nowhere_above(unit_types.hour_cash)
     return nodes, np.asarray(may, bool)
 
 

@@ -14,33 +14,35 @@ import numpy as np
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals
 
-_Kind = tuple[bool, tuple[bool, ...], float]
+_RentalType = tuple[bool, tuple[bool, ...], float]
 
 
-def worthwhile_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
+def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     """The rentals of a problem without dominated ones.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> from planner.costing.optimizer.problem import RentalOption
     >>> one = np.ones(1)
-    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> dear, cheap = (RentalOption(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
     >>> problem = PlanProblem(730 * one, 8 * one, (dear, cheap), ())
-    >>> worthwhile_rentals(problem, ()).source.tolist()
+    >>> prune_rentals(problem, ()).source.tolist()
     [[1]]
     """
     members = _members(problem, quotas)
     cost, cash = _figures(problem)
     has_budget = problem.monthly_budget is not None
     picked = [
-        (kind, row)
-        for kind, group in members.items()
+        (rental_type, row)
+        for rental_type, group in members.items()
         for row in _cheapest(np.array(group), cost, cash, has_budget)
     ]
     shape = (len(picked), problem.hours.size)
     source = np.array([row for _, row in picked], np.int64).reshape(shape)
     rentals = Rentals(
-        is_spot=np.array([kind[0] for kind, _ in picked], bool),
-        in_quota=np.array([kind[1] for kind, _ in picked], bool).reshape(len(picked), len(quotas)),
-        size=np.array([kind[2] for kind, _ in picked], np.float64),
+        is_spot=np.array([rental_type[0] for rental_type, _ in picked], bool),
+        in_quota=np.array([rental_type[1] for rental_type, _ in picked], bool).reshape(
+            len(picked), len(quotas)
+        ),
+        size=np.array([rental_type[2] for rental_type, _ in picked], np.float64),
         source=source,
         cost=np.take_along_axis(cost, source, axis=0),
         cash=np.take_along_axis(cash, source, axis=0),
@@ -49,10 +51,10 @@ def worthwhile_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals
     return _without_dominated(rentals, problem)
 
 
-def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Kind, list[int]]:
+def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
     limits_spot = problem.max_spot_share < 1.0
-    members: dict[_Kind, list[int]] = {}
-    for j, source in enumerate(problem.hourly):
+    members: dict[_RentalType, list[int]] = {}
+    for j, source in enumerate(problem.rental_options):
         inside = tuple(q.group in source.limit_groups for q in quotas)
         size = source.accelerators / source.capacity if any(inside) else 0.0
         members.setdefault((limits_spot and source.is_spot, inside, size), []).append(j)
@@ -61,11 +63,11 @@ def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Kind, list[
 
 def _figures(problem: PlanProblem) -> tuple[Floats, Floats]:
     """[n, T] cost and cash per reference accelerator-hour, `inf` where it cannot be rented."""
-    shape = (len(problem.hourly), problem.hours.size)
-    capacity = np.array([s.capacity for s in problem.hourly])[:, None]
-    cost = np.array([s.hour_cost for s in problem.hourly]).reshape(shape) / capacity
-    cash = np.array([s.hour_cash for s in problem.hourly]).reshape(shape) / capacity
-    for j, source in enumerate(problem.hourly):
+    shape = (len(problem.rental_options), problem.hours.size)
+    capacity = np.array([s.capacity for s in problem.rental_options])[:, None]
+    cost = np.array([s.hour_cost for s in problem.rental_options]).reshape(shape) / capacity
+    cash = np.array([s.hour_cash for s in problem.rental_options]).reshape(shape) / capacity
+    for j, source in enumerate(problem.rental_options):
         if source.available is not None:
             cost[j, ~source.available] = np.inf
             cash[j, ~source.available] = np.inf

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class HourlySource:
+class RentalOption:
     """Rented by the node-hour, fractions allowed: on demand, spot, capacity blocks."""
 
     key: str
@@ -39,7 +39,7 @@ class HourlySource:
 
 
 @dataclass(frozen=True)
-class UnitSource:
+class CommitmentOption:
     """Whole nodes begun in a month and kept: a commitment, or a server bought.
 
     A unit begun in month m can be used in months m+lead … m+lead+duration-1, cut at T.
@@ -109,8 +109,8 @@ class PlanProblem:
 
     hours: Floats
     peak: Floats
-    hourly: tuple[HourlySource, ...]
-    units: tuple[UnitSource, ...]
+    rental_options: tuple[RentalOption, ...]
+    units: tuple[CommitmentOption, ...]
     quotas: tuple[Quota, ...] = ()
     max_spot_share: float = 1.0
     capex_budget: float | None = None
@@ -122,7 +122,7 @@ class PlanProblem:
 
 
 @dataclass(frozen=True)
-class Clash:
+class ConflictingConstraint:
     """A limit that stands in the way of every plan, and its smallest change that lets one in."""
 
     limit: str
@@ -137,9 +137,9 @@ class Clash:
 
     def __str__(self) -> str:
         """
-        >>> print(Clash("capex_budget", 1_000_000, 1_412_299.5))
+        >>> print(ConflictingConstraint("capex_budget", 1_000_000, 1_412_299.5))
         capex_budget: 1,000,000 → at least 1,412,300
-        >>> print(Clash("max_spot_share", 0.3, 0.45678, alone=False))
+        >>> print(ConflictingConstraint("max_spot_share", 0.3, 0.45678, alone=False))
         max_spot_share: 0.3 → at least 0.4568, together with the other limits named
         """
         if self.given is None or self.needed is None:
@@ -159,7 +159,7 @@ class Plan:
     """Net present cost of this plan, `base_cost` included."""
     bound: float
     """No plan costs less than this."""
-    begun: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    units_started: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     """unit key → [T] units begun in each month."""
     used_hours: dict[str, Floats] = field(default_factory=dict)
     """unit key → [T] node-hours used."""
@@ -167,7 +167,7 @@ class Plan:
     """hourly key → [T] useful node-hours rented."""
     why_not: Sequence[str] = ()
     """When infeasible: the limits that clash and the smallest relaxation of each, in words."""
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[ConflictingConstraint, ...] = ()
     """The same in figures."""
 
     @property

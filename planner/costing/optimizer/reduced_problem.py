@@ -27,7 +27,7 @@ class Rentals:
     size: Floats
     """[C] physical accelerators per reference accelerator, 0 outside every quota."""
     source: Ints
-    """[C, T] index of the offer in `problem.hourly`."""
+    """[C, T] index of the offer in `problem.rental_options`."""
     cost: Floats
     """[C, T] net present cost of one reference accelerator-hour."""
     cash: Floats
@@ -37,7 +37,7 @@ class Rentals:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class UnitTypes:
     """Kinds of unit: the same node, lead, duration, running cost and quotas."""
 
     capacity: Floats
@@ -57,16 +57,16 @@ class Kinds:
     stands_alone: Bools
     """[K] kinds of one source that has a limit or units of its own: never replace another."""
 
-    def only(self, kept: Bools) -> Kinds:
+    def only(self, kept: Bools) -> UnitTypes:
         """The kinds where `kept` is true."""
-        return Kinds(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+        return UnitTypes(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
 
 
 @dataclass(frozen=True)
-class Starts:
+class StartCandidates:
     """Units that may be begun: one column per kind, month and offer worth beginning."""
 
-    kind: Ints
+    unit_type: Ints
     month: Ints
     first: Ints
     last: Ints
@@ -82,11 +82,11 @@ class Starts:
 
 
 @dataclass(frozen=True)
-class Market:
+class ReducedProblem:
     """A problem reduced to what may be part of a cheapest plan."""
 
     problem: PlanProblem
     quotas: tuple[Quota, ...]
     rentals: Rentals
-    kinds: Kinds
-    starts: Starts
+    unit_types: UnitTypes
+    starts: StartCandidates

@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.dispatch import dispatch
 from planner.costing.optimizer.diving import Search
-from planner.costing.optimizer.infeasibility import clashes
+from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
-from planner.costing.optimizer.reduced_problem import Market
+from planner.costing.optimizer.reduced_problem import ReducedProblem
 
 DEFAULT_GAP = 0.01
 DEFAULT_NODE_LIMIT = 2_000
@@ -44,73 +44,75 @@ def solve(
     that the limits and `allowed` admit. Sources are put in order of their keys first: the order
     in which they are given changes nothing.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
-    >>> rent = HourlySource("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
+    >>> from planner.costing.optimizer.problem import RentalOption
+    >>> rent = RentalOption("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
     >>> demand = PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (rent,), ())
     >>> plan = solve(demand)
     >>> plan.cost, plan.rented_hours["on demand"].tolist()
     (2000.0, [100.0, 0.0])
     """
-    problem = narrowed(problem, allowed)
-    market = prune(problem)
-    master = Master(lay_out(market))
+    problem = restrict_sources(problem, allowed)
+    reduced = prune(problem)
+    master = Master(build_rows(reduced))
     search = Search(master, gap=gap, node_limit=node_limit)
     found = search.run()
     plans = []
     if found is not None:
-        units = units_begun(market, found)
-        plans.append(dispatch(problem, market.quotas, market.rentals, units))
-    plans += [with_best_hours(market, plan.begun) for plan in known if plan.feasible]
+        units = count_units_started(reduced, found)
+        plans.append(dispatch(problem, reduced.quotas, reduced.rentals, units))
+    plans += [dispatch_units(reduced, plan.units_started) for plan in known if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
-        return _no_plan(market)
+        return _no_plan(reduced)
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
 
 
-def _no_plan(market: Market) -> Plan:
-    found = clashes(market)
-    words = [str(clash) for clash in found] or ["no plan meets every limit"]
-    return Plan(False, np.inf, np.inf, why_not=tuple(words), clashes=found)
+def _no_plan(reduced: ReducedProblem) -> Plan:
+    found = find_conflicts(reduced)
+    words = [str(conflict) for conflict in found] or ["no plan meets every limit"]
+    return Plan(False, np.inf, np.inf, why_not=tuple(words), conflicts=found)
 
 
-def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
+def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
     """The problem with its allowed sources only, in the order of their keys.
 
     Raises ValueError where two sources share a key or a coefficient is not a number.
     """
-    _refuse_what_cannot_be_priced(problem)
+    _check_prices(problem)
 
     def kept(key: str) -> bool:
         return allowed is None or key in allowed
 
     return replace(
         problem,
-        hourly=tuple(sorted((s for s in problem.hourly if kept(s.key)), key=lambda s: s.key)),
+        rental_options=tuple(
+            sorted((s for s in problem.rental_options if kept(s.key)), key=lambda s: s.key)
+        ),
         units=tuple(sorted((s for s in problem.units if kept(s.key)), key=lambda s: s.key)),
     )
 
 
-def units_begun(market: Market, starts: Floats) -> dict[str, NDArray[np.int64]]:
+def count_units_started(reduced: ReducedProblem, starts: Floats) -> dict[str, NDArray[np.int64]]:
     """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
     units: dict[str, NDArray[np.int64]] = {}
-    months = market.problem.units[0].start_cost.size if market.problem.units else 0
+    months = reduced.problem.units[0].start_cost.size if reduced.problem.units else 0
     for j in np.flatnonzero(starts):
-        key = market.problem.units[market.starts.source[j]].key
+        key = reduced.problem.units[reduced.starts.source[j]].key
         row = units.setdefault(key, np.zeros(months, np.int64))
-        row[market.starts.month[j]] += int(starts[j])
+        row[reduced.starts.month[j]] += int(starts[j])
     return units
 
 
-def with_best_hours(market: Market, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
+def dispatch_units(reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
     """The plan that begins these units, with the hours that are best here; None if not allowed."""
-    problem = market.problem
-    begun = {key: row for key, row in units.items() if row.any()}
+    problem = reduced.problem
+    units_started = {key: row for key, row in units.items() if row.any()}
     sources = {unit.key: unit for unit in problem.units}
-    if not begun.keys() <= sources.keys():
+    if not units_started.keys() <= sources.keys():
         return None
     capital = 0.0
-    for key, row in begun.items():
+    for key, row in units_started.items():
         unit, at = sources[key], row > 0
         if not np.isfinite(unit.start_cost[at]).all():
             return None
@@ -119,7 +121,7 @@ def with_best_hours(market: Market, units: Mapping[str, NDArray[np.int64]]) -> P
         capital += float(unit.capex[at] @ row[at])
     if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
         return None
-    return dispatch(problem, market.quotas, market.rentals, begun)
+    return dispatch(problem, reduced.quotas, reduced.rentals, units_started)
 
 
 def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
@@ -130,12 +132,12 @@ def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
     return whole
 
 
-def _refuse_what_cannot_be_priced(problem: PlanProblem) -> None:
-    keys = [s.key for s in problem.hourly] + [u.key for u in problem.units]
+def _check_prices(problem: PlanProblem) -> None:
+    keys = [s.key for s in problem.rental_options] + [u.key for u in problem.units]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"{twice}: two sources have this key; give each one of its own")
-    figures = [s.hour_cost for s in problem.hourly] + [u.start_cost for u in problem.units]
+    figures = [s.hour_cost for s in problem.rental_options] + [u.start_cost for u in problem.units]
     wrong = np.flatnonzero(np.isnan(np.array(figures)).any(axis=-1))
     if wrong.size:
         key = keys[int(wrong[0])]

@@ -40,7 +40,7 @@ class Entries:
 class Continuous:
     """The columns that are not whole units: rentals, then hours run, each of one month."""
 
-    rental_kind: Ints
+    rental_type: Ints
     """Kind of each rental column, of which there are fewer than columns."""
     run: Ints
     """Running cost of each run column."""
@@ -53,7 +53,7 @@ class Continuous:
 
     @property
     def rentals(self) -> int:
-        return self.rental_kind.size
+        return self.rental_type.size
 
     @property
     def count(self) -> int:
@@ -62,49 +62,51 @@ class Continuous:
 
 def continuous_columns(rows: Rows) -> Continuous:
     """The rental and run columns of every month with their entries in the rows."""
-    rentals, problem = rows.market.rentals, rows.market.problem
-    kind, month = np.nonzero(rentals.offered)
-    run_rows = np.array([f.row for f in rows.runs], np.int64).reshape(-1, rows.asked.size)
+    rentals, problem = rows.reduced.rentals, rows.reduced.problem
+    unit_type, month = np.nonzero(rentals.offered)
+    run_rows = np.array([f.row for f in rows.runs], np.int64).reshape(-1, rows.required_width.size)
     run, run_month = np.nonzero(run_rows != ABSENT)
     all_months = np.concatenate([month, run_month])
-    run_at = kind.size + np.arange(run.size)
-    rental_at = np.arange(kind.size)
+    run_at = unit_type.size + np.arange(run.size)
+    rental_at = np.arange(unit_type.size)
     of_run = _a_kind_of_each_run(rows)[run]
     has_peak = np.where(problem.peak > 0, 1.0, 0.0)
     cash = np.concatenate(
-        [rentals.cash[kind, month], rows.market.kinds.hour_cash[of_run, run_month]]
+        [rentals.cash[unit_type, month], rows.reduced.unit_types.hour_cash[of_run, run_month]]
     )
     pieces = [
-        (rows.width.row[month], rental_at, np.ones(kind.size)),
+        (rows.width.row[month], rental_at, np.ones(unit_type.size)),
         (rows.hours.row[all_months], np.arange(all_months.size), np.ones(all_months.size)),
         (
-            np.where(rentals.is_spot[kind], rows.spot_row[month], ABSENT),
+            np.where(rentals.is_spot[unit_type], rows.spot_row[month], ABSENT),
             rental_at,
-            np.ones(kind.size),
+            np.ones(unit_type.size),
         ),
         (run_rows[run, run_month], run_at, np.ones(run.size)),
         (
             rows.budget_row[all_months],
             np.arange(all_months.size),
-            np.where(np.isfinite(cash), cash, 0.0) * rows.hours_up[all_months] / rows.cash_scale,
+            np.where(np.isfinite(cash), cash, 0.0)
+            * rows.hours_at_peak[all_months]
+            / rows.cash_scale,
         ),
     ]
     for q, quota in enumerate(rows.quotas):
-        size = (rentals.size * rentals.in_quota[:, q])[kind] * has_peak[month]
+        size = (rentals.size * rentals.in_quota[:, q])[unit_type] * has_peak[month]
         pieces.append((quota.row[month], rental_at, size))
-    cost = [rentals.cost[kind, month], rows.market.kinds.hour_cost[of_run, run_month]]
+    cost = [rentals.cost[unit_type, month], rows.reduced.unit_types.hour_cost[of_run, run_month]]
     return Continuous(
-        rental_kind=kind,
+        rental_type=unit_type,
         run=run,
         month=all_months,
-        cost=np.concatenate(cost) * rows.hours_up[all_months] / rows.cost_scale,
-        most=rows.asked[all_months],
+        cost=np.concatenate(cost) * rows.hours_at_peak[all_months] / rows.cost_scale,
+        most=rows.required_width[all_months],
         entries=Entries.ordered(pieces, all_months.size),
     )
 
 
 def _a_kind_of_each_run(rows: Rows) -> Ints:
-    first = [int(np.flatnonzero(rows.run_of_kind == r)[0]) for r in range(len(rows.runs))]
+    first = [int(np.flatnonzero(rows.run_of_type == r)[0]) for r in range(len(rows.runs))]
     return np.array(first, np.int64)
 
 
@@ -117,15 +119,15 @@ class StartColumns:
     """
 
     def __init__(self, rows: Rows, copies: int = 1, cost_weight: float = 1.0) -> None:
-        starts = rows.market.starts
+        starts = rows.reduced.starts
         self.rows, self.starts, self.copies = rows, starts, copies
-        self.months = rows.asked.size // copies
+        self.months = rows.required_width.size // copies
         self.cost = starts.cost * cost_weight / rows.cost_scale
         self.capex = starts.capex / rows.capex_scale
         self.cash = None if starts.cash is None else starts.cash / rows.cash_scale
         families = rows.families
         self._row = np.array([f.row for f in families])
-        self._value = np.array([f.up_value for f in families])
+        self._value = np.array([f.value_per_unit for f in families])
         self._has_row = self._row != ABSENT
 
     def reduced_costs(self, duals: Floats, more: Floats) -> Floats:
@@ -137,12 +139,14 @@ class StartColumns:
         price = np.append(duals[: rows.count], 0.0)  # an ABSENT row, -1, is worth nothing
         worth = self._by_month(np.einsum("ft,fkt->kt", price[self._row], self._value) + more)
         until = np.concatenate([np.zeros((worth.shape[0], 1)), worth.cumsum(axis=1)], axis=1)
-        out = self.cost - (until[starts.kind, starts.last] - until[starts.kind, starts.first])
+        out = self.cost - (
+            until[starts.unit_type, starts.last] - until[starts.unit_type, starts.first]
+        )
         if self.cash is not None:
             out -= self.cash @ self._by_month(price[rows.budget_row][None])[0]
         if rows.capex_row != ABSENT:
             out -= self.capex * price[rows.capex_row]
-        out -= price[rows.limited_row[starts.kind]]
+        out -= price[rows.limited_row[starts.unit_type]]
         return np.asarray(out, np.float64)
 
     def _by_month(self, figures: Floats) -> Floats:
@@ -152,21 +156,21 @@ class StartColumns:
 
     def entries(self, chosen: Ints) -> Entries:
         """The entries of the chosen starts, in that order."""
-        pieces = [*self._in_months_up(chosen), *self.beside_months_up(chosen)]
+        pieces = [*self._service_entries(chosen), *self.entries_outside_service(chosen)]
         return Entries.ordered(pieces, chosen.size)
 
-    def _in_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def _service_entries(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         starts = self.starts
         served = starts.last[chosen] - starts.first[chosen]
         column = np.repeat(np.arange(chosen.size), served)
         since = np.arange(column.size) - np.repeat(served.cumsum() - served, served)
-        month, kind = starts.first[chosen][column] + since, starts.kind[chosen][column]
+        month, unit_type = starts.first[chosen][column] + since, starts.unit_type[chosen][column]
         for copy in range(self.copies):
             up = month + self.months * copy
             for row, value in zip(self._row, self._value, strict=True):
-                yield row[up], column, value[kind, up]
+                yield row[up], column, value[unit_type, up]
 
-    def beside_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+    def entries_outside_service(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         """(row, column, value) of what does not come from units being up: the starts' money."""
         rows, column = self.rows, np.arange(chosen.size)
         if self.cash is not None:
@@ -175,23 +179,23 @@ class StartColumns:
                 row = rows.budget_row[month + self.months * copy]
                 yield row, at, self.cash[chosen[at], month]
         yield np.full(chosen.size, rows.capex_row), column, self.capex[chosen]
-        yield rows.limited_row[self.starts.kind[chosen]], column, np.ones(chosen.size)
+        yield rows.limited_row[self.starts.unit_type[chosen]], column, np.ones(chosen.size)
 
-    def limits_units_up(self) -> Bools:
+    def limits_units_in_service(self) -> Bools:
         """[K, T] whether a unit of a kind that is up in a month is in any row, of any copy."""
         is_in = (self._has_row[:, None] & (self._value != 0)).any(axis=0)
         return np.asarray(is_in.reshape(len(is_in), self.copies, self.months).any(axis=1), bool)
 
-    def are_up(self, chosen: Ints, month: int) -> Bools:
+    def are_in_service(self, chosen: Ints, month: int) -> Bools:
         """[chosen] whether a unit of each start is up in a month, of whichever copy."""
         first, last = self.starts.first[chosen], self.starts.last[chosen]
         return np.asarray((first <= month % self.months) & (month % self.months < last), bool)
 
-    def units_up(self, begun: Floats) -> Floats:
-        """[K, T · copies] units up of each kind, of `begun` [n] and those there already."""
-        starts, existing = self.starts, self.rows.market.kinds.existing
+    def units_up(self, units_started: Floats) -> Floats:
+        """[K, T · copies] units up of each kind, of `units_started` [n] and those there already."""
+        starts, existing = self.starts, self.rows.reduced.unit_types.existing
         change = np.zeros((existing.shape[0], self.months + 1))
-        np.add.at(change, (starts.kind, starts.first), begun)
-        np.subtract.at(change, (starts.kind, starts.last), begun)
+        np.add.at(change, (starts.unit_type, starts.first), units_started)
+        np.subtract.at(change, (starts.unit_type, starts.last), units_started)
         up = np.tile(change.cumsum(axis=1)[:, :-1], self.copies)
         return np.asarray(existing + up, np.float64)

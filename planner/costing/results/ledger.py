@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL, Calendar, Category, Stream
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import CapacityRow, Line
@@ -32,14 +32,14 @@ MOST_CENTS = 2.0**53
 class Posting:
     """A stream of one source rounded to cents."""
 
-    source: Source
+    source: CapacitySource
     stream: Stream
     cents: Cents
     """[L]"""
 
 
 @dataclass(frozen=True)
-class Books:
+class Ledger:
     """The lines of a plan, and the same costs as they are written off over time."""
 
     lines: tuple[Line, ...]
@@ -50,9 +50,12 @@ class Books:
     sum to what was paid."""
 
 
-def book(
-    plan: Plan, sources: Mapping[str, Source], used: Mapping[str, Floats], calendar: Calendar
-) -> Books:
+def build_ledger(
+    plan: Plan,
+    sources: Mapping[str, CapacitySource],
+    used: Mapping[str, Floats],
+    calendar: Calendar,
+) -> Ledger:
     """Cost lines of `plan` in the order of months, sources and categories."""
     postings = [
         posting
@@ -62,15 +65,15 @@ def book(
     postings += _tax_postings(postings, calendar)
     lines = [line for posting in postings for line in _lines(posting)]
     lines.sort(key=lambda line: line.month)
-    return Books(
+    return Ledger(
         tuple(lines),
         _accrued(postings, calendar.length),
         _write_off_by_source(postings, calendar.length),
     )
 
 
-def hours_used(
-    plan: Plan, sources: Mapping[str, Source], demand_hours: Floats
+def settle_used_hours(
+    plan: Plan, sources: Mapping[str, CapacitySource], demand_hours: Floats
 ) -> dict[str, Floats]:
     """[T] useful node-hours of each source, no more in all than the demand asks for.
 
@@ -90,7 +93,7 @@ def hours_used(
 
 def capacity_rows(
     plan: Plan,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CapacitySource],
     used: Mapping[str, Floats],
     peak_hours: Floats,
 ) -> tuple[CapacityRow, ...]:
@@ -122,32 +125,36 @@ def _clean(hours: Floats) -> Floats:
     return np.where(hours > HOUR_NOISE, np.round(hours, 6), 0.0)
 
 
-def _begun(plan: Plan, source: Source) -> Floats:
+def _begun(plan: Plan, source: CapacitySource) -> Floats:
     assert source.term is not None
-    begun = plan.begun.get(source.key)
-    return np.zeros(source.term.months) if begun is None else np.asarray(begun, dtype=np.float64)
+    units_started = plan.units_started.get(source.key)
+    return (
+        np.zeros(source.term.months)
+        if units_started is None
+        else np.asarray(units_started, dtype=np.float64)
+    )
 
 
 def _in_order(
-    sources: Mapping[str, Source], plan: Plan, used: Mapping[str, Floats]
-) -> list[Source]:
+    sources: Mapping[str, CapacitySource], plan: Plan, used: Mapping[str, Floats]
+) -> list[CapacitySource]:
     """Sources that the plan uses or that cost something anyway: owned, committed, rented."""
 
-    def matters(source: Source) -> bool:
-        begun = plan.begun.get(source.key)
-        is_begun = begun is not None and bool(begun.any())
-        return bool(source.fixed) or source.key in used or is_begun
+    def matters(source: CapacitySource) -> bool:
+        units_started = plan.units_started.get(source.key)
+        is_started = units_started is not None and bool(units_started.any())
+        return bool(source.fixed) or source.key in used or is_started
 
     kept = [source for source in sources.values() if matters(source)]
     return sorted(kept, key=lambda s: (not s.is_owned, s.term is None, s.key))
 
 
 def _postings(
-    source: Source, plan: Plan, used: Mapping[str, Floats], calendar: Calendar
+    source: CapacitySource, plan: Plan, used: Mapping[str, Floats], calendar: Calendar
 ) -> Iterator[Posting]:
     hours = used.get(source.key, np.zeros(calendar.months))
-    begun = np.zeros(calendar.months) if source.term is None else _begun(plan, source)
-    for stream in _merged(source.streams(begun, hours, calendar)):
+    units_started = np.zeros(calendar.months) if source.term is None else _begun(plan, source)
+    for stream in _merged(source.streams(units_started, hours, calendar)):
         quantity, price = np.round(stream.quantity, 8), significant(stream.unit_price)
         due = _cents(quantity * price)
         if due.any():
@@ -205,7 +212,7 @@ def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posti
         ("Tax relief on capital written off", "deductible", capital, -rate),
         ("Tax on the residual value", "taxable", resale, rate),
     )
-    team = Source("tax", "Tax", "", "", 0.0, 0.0)
+    team = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)
     return [
         Posting(team, stream, _cents(stream.quantity * stream.unit_price))
         for label, unit, basis, price in kinds

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.exact_milp import Found, best_of
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem
@@ -14,7 +14,7 @@ from tests.planner.costing.optimizer.plan_instances import commitment, medium, r
 
 def optimum(problem, known=None, chosen=None):
     """The cheapest plan in the problem's money, and what was found."""
-    rows = lay_out(prune(problem))
+    rows = build_rows(prune(problem))
     starts = StartColumns(rows)
     every = np.arange(starts.cost.size) if chosen is None else chosen
     proof = best_of(
@@ -40,7 +40,7 @@ def test_equals_the_optimum_of_the_plain_model(seed):
 def test_a_poor_plan_to_begin_with_costs_nothing():
     problem = medium(5)
     cost, proof = optimum(problem)
-    nothing = Found(np.zeros(proof.found.begun.size), np.inf)
+    nothing = Found(np.zeros(proof.found.units_started.size), np.inf)
 
     assert optimum(problem, known=nothing)[0] == pytest.approx(cost, rel=1e-7)
 
@@ -49,7 +49,7 @@ def test_says_that_no_plan_keeps_the_limits():
     hours, peak = np.full(3, 7300.0), np.full(3, 10.0)
     problem = PlanProblem(hours, peak, (rental("rent", 3, 20.0, is_spot=True),), ())
 
-    cost, proof = optimum(PlanProblem(hours, peak, problem.hourly, (), max_spot_share=0.5))
+    cost, proof = optimum(PlanProblem(hours, peak, problem.rental_options, (), max_spot_share=0.5))
 
     assert cost is None
     assert proof.bound == np.inf
@@ -64,12 +64,12 @@ def test_begins_nothing_that_serves_no_month_with_demand():
         (rental("rent", 6, 20.0),),
         (commitment("quarter", 6, term=3, monthly=6000.0),),
     )
-    chosen = np.arange(StartColumns(lay_out(prune(problem))).cost.size)
+    chosen = np.arange(StartColumns(build_rows(prune(problem))).cost.size)
 
     cost, proof = optimum(problem, chosen=chosen)
 
     assert cost == pytest.approx(730 * 20 + 2 * 6000)
-    assert proof.found.begun.sum() == 1
+    assert proof.found.units_started.sum() == 1
 
 
 def test_begins_nothing_but_what_may_be_begun():

@@ -20,7 +20,7 @@ def steady(months, accelerators, sources=(), units=(), **limits):
 
 
 def clash(plan, limit):
-    return next(c for c in plan.clashes if c.limit == limit)
+    return next(c for c in plan.conflicts if c.limit == limit)
 
 
 def with_limit(problem, limit, value):
@@ -93,8 +93,8 @@ def test_limits_that_must_give_way_together_are_named_together():
         steady(2, 24.0, [east], quotas=(Quota("east", 8.0),), monthly_budget=8 * 730 * 2.5)
     )
 
-    assert {c.limit for c in plan.clashes} == {"quota east", "monthly_budget"}
-    assert not any(c.alone for c in plan.clashes)
+    assert {c.limit for c in plan.conflicts} == {"quota east", "monthly_budget"}
+    assert not any(c.alone for c in plan.conflicts)
     assert clash(plan, "quota east").needed == pytest.approx(24)
 
 
@@ -102,14 +102,14 @@ def test_relaxing_what_was_never_the_limit_is_not_proposed():
     year = commitment("year", 12, monthly=9000.0, groups=("west",))
     problem = steady(12, 16.0, units=[year], quotas=(Quota("west", 8.0),), capex_budget=0.0)
 
-    assert [c.limit for c in solve(problem).clashes] == ["quota west"]
+    assert [c.limit for c in solve(problem).conflicts] == ["quota west"]
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
     problem = small(seed)
-    for found in solve(problem).clashes:
+    for found in solve(problem).conflicts:
         if not found.alone or found.needed is None:
             continue
         enough = found.needed * (1 + 1e-7)
@@ -125,7 +125,7 @@ def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
 def test_limits_named_together_are_enough_together(seed):
     problem = small(seed)
     plan = solve(problem)
-    together = [c for c in plan.clashes if not c.alone]
+    together = [c for c in plan.conflicts if not c.alone]
     for found in together:
         problem = with_limit(problem, found.limit, found.needed * (1 + 1e-7))
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from planner.costing.optimizer.marginal_values import (
-    InPlace,
+    AdditionalUnit,
     demand_switch_points,
     marginal_values,
     purchases,
@@ -58,9 +58,9 @@ def test_a_quota_with_room_to_spare_is_worth_nothing():
 def test_one_more_server_in_place_saves_the_rent_it_replaces_less_its_keep():
     owned = server("dgx", 12, price=1e6, lead=0, ceiling=1.0, running=5.0)
     problem = steady(12, 8.0, [rental("rent", 12, 20.0)], [owned])
-    one = InPlace(np.ones(12, np.int64), 12 * 2000.0, np.full(12, 2000.0))
+    one = AdditionalUnit(np.ones(12, np.int64), 12 * 2000.0, np.full(12, 2000.0))
 
-    found = marginal_values(problem, solve(problem, gap=0.0), in_place={"dgx": one})
+    found = marginal_values(problem, solve(problem, gap=0.0), additional_units={"dgx": one})
 
     assert [v.limit for v in found] == ["one more dgx in place"]
     assert found[0].saving == pytest.approx(12 * (730 * 15 - 2000))
@@ -129,7 +129,7 @@ def test_where_no_plan_is_left_that_is_told_with_the_limit_that_ends_it():
 
     assert (end.below, end.above) == (frozenset(), None)
     assert 1 < end.multiplier < 1.02
-    assert [clash.limit for clash in end.clashes] == ["quota hall"]
+    assert [clash.limit for clash in end.conflicts] == ["quota hall"]
 
 
 def test_a_peak_is_scaled_to_whole_accelerators():
