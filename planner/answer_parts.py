@@ -182,7 +182,7 @@ def explanation_of(
             for p in explanation.purchases
         ],
         "marginal_values": [
-            {"limit": v.limit, "given": v.given, "step": v.step, "saving": _cents(v.saving)}
+            {"limit": v.limit, "given": v.current_value, "step": v.step, "saving": _cents(v.saving)}
             for v in explanation.marginal_values
         ],
         "switch_points": [

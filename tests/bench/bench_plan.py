@@ -30,12 +30,17 @@ def relaxation_ms(problem: PlanProblem) -> float:
 
     def relax() -> None:
         rows = build_rows(prune(problem))
-        columns, starts = continuous_columns(rows), StartColumns(rows)
+        columns, start_columns = continuous_columns(rows), StartColumns(rows)
         nothing = np.zeros(columns.count)
-        everything = starts.entries(np.arange(starts.cost.size))
+        everything = start_columns.entries(np.arange(start_columns.cost.size))
         program = LinearProgram(rows.lower, rows.upper)
         program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
-        program.add_columns(starts.cost, 0 * starts.cost, starts.starts.most, everything)
+        program.add_columns(
+            start_columns.cost,
+            0 * start_columns.cost,
+            start_columns.candidates.upper_bound,
+            everything,
+        )
         program.run()
 
     return median_ms(relax)

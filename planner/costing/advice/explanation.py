@@ -9,11 +9,11 @@ from planner.costing.advice.server_operating_cost import additional_units
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.optimizer.marginal_values import (
     MarginalValue,
-    Purchase,
     SwitchPoint,
+    UnitStart,
     demand_switch_points,
+    list_unit_starts,
     marginal_values,
-    purchases,
 )
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
@@ -29,7 +29,7 @@ SAMPLES, TOLERANCE = 7, 0.02
 class Explanation:
     """Why the plan is as it is."""
 
-    purchases: tuple[Purchase, ...]
+    purchases: tuple[UnitStart, ...]
     marginal_values: tuple[MarginalValue, ...] = ()
     switch_points: tuple[SwitchPoint, ...] = ()
 
@@ -48,9 +48,9 @@ def to_plan(scenario: Scenario, project: Project) -> Plan:
     )
 
 
-def list_purchases(scenario: Scenario, project: Project) -> tuple[Purchase, ...]:
+def list_purchases(scenario: Scenario, project: Project) -> tuple[UnitStart, ...]:
     """What a scenario begins, in the order of months."""
-    return purchases(project.problem, to_plan(scenario, project))
+    return list_unit_starts(project.problem, to_plan(scenario, project))
 
 
 def explain(scenario: Scenario, project: Project) -> Explanation:
@@ -70,7 +70,7 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     )
     points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
     return Explanation(
-        purchases(project.problem, plan),
+        list_unit_starts(project.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
         tuple(p for p in points if _kinds(p.below, project) != _kinds(p.above, project)),
     )
@@ -98,7 +98,7 @@ def describe(explanation: Explanation, project: Project, currency: str) -> list[
     return words
 
 
-def _begin(purchase: Purchase, project: Project, calendar: Calendar) -> str:
+def _begin(purchase: UnitStart, project: Project, calendar: Calendar) -> str:
     source = project.by_key[purchase.key]
     verb = "buy" if source.is_owned else "commit to"
     usable = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
@@ -111,7 +111,7 @@ def _worth(value: MarginalValue, project: Project, currency: str) -> str:
     saved = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
         return f"{limit[0].upper()}{limit[1:]} {saved}."
-    return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."
+    return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saved}."
 
 
 def _labelled(limit: str, project: Project) -> str:
@@ -142,11 +142,13 @@ def _ended(point: SwitchPoint, project: Project) -> str:
     those that must change together."""
     if not point.conflicts:
         return " that meets every limit"
-    missing = [conflict.limit for conflict in point.conflicts if conflict.given is None]
+    missing = [conflict.limit for conflict in point.conflicts if conflict.current_value is None]
     if missing:
         return f": {'; '.join(missing)}"
-    limits = [f"{_labelled(c.limit, project)} (now {c.given:,.6g})" for c in point.conflicts]
-    if all(conflict.alone for conflict in point.conflicts):
+    limits = [
+        f"{_labelled(c.limit, project)} (now {c.current_value:,.6g})" for c in point.conflicts
+    ]
+    if all(conflict.is_sufficient for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"
     return f" unless {' and '.join(limits)} are raised together"
 

@@ -88,10 +88,10 @@ def hours_at_peak(problem: PlanProblem) -> Floats:
 
 def build_rows(reduced: ReducedProblem) -> Rows:
     """The rows of a market."""
-    return _Layout(reduced).rows()
+    return _RowBuilder(reduced).rows()
 
 
-class _Layout:
+class _RowBuilder:
     """Gathers rows family by family."""
 
     def __init__(self, reduced: ReducedProblem) -> None:
@@ -140,22 +140,22 @@ class _Layout:
             np.int64,
         )
 
-    def _add(self, wanted: Bools, lower: Floats | float, upper: Floats | float) -> Ints:
-        index = np.full(wanted.size, ABSENT)
-        size = int(wanted.sum())
-        index[wanted] = self.count + np.arange(size)
+    def _add(self, mask: Bools, lower: Floats | float, upper: Floats | float) -> Ints:
+        index = np.full(mask.size, ABSENT)
+        size = int(mask.sum())
+        index[mask] = self.count + np.arange(size)
         self.count += size
-        self.lower.append(np.broadcast_to(lower, wanted.shape)[wanted])
-        self.upper.append(np.broadcast_to(upper, wanted.shape)[wanted])
+        self.lower.append(np.broadcast_to(lower, mask.shape)[mask])
+        self.upper.append(np.broadcast_to(upper, mask.shape)[mask])
         return index
 
-    def _at_least(self, wanted: Bools, value_per_unit: Floats, required_width: Floats) -> Family:
-        there = (value_per_unit * self.unit_types.existing).sum(axis=0)
-        return Family(self._add(wanted, required_width - there, np.inf), value_per_unit)
+    def _at_least(self, mask: Bools, value_per_unit: Floats, required_width: Floats) -> Family:
+        from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
+        return Family(self._add(mask, required_width - from_existing, np.inf), value_per_unit)
 
-    def _at_most(self, wanted: Bools, value_per_unit: Floats, remaining: float) -> Family:
-        there = (value_per_unit * self.unit_types.existing).sum(axis=0)
-        return Family(self._add(wanted, -np.inf, remaining - there), value_per_unit)
+    def _at_most(self, mask: Bools, value_per_unit: Floats, remaining: float) -> Family:
+        from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
+        return Family(self._add(mask, -np.inf, remaining - from_existing), value_per_unit)
 
     def _width(self) -> Family:
         capacity = np.broadcast_to(self.unit_types.capacity[:, None], self.busy_width.shape)
@@ -163,11 +163,11 @@ class _Layout:
 
     def _hours(self) -> Family:
         """Hours follow from the width where every unit is busy for as long as the peak is up."""
-        free = (self.run_of_type == ABSENT)[:, None]
+        is_free = (self.run_of_type == ABSENT)[:, None]
         short = self.busy_width < self.unit_types.capacity[:, None]
-        matter = (short | ~free).any(axis=0) | (self.problem.peak <= 0)
+        is_needed = (short | ~is_free).any(axis=0) | (self.problem.peak <= 0)
         return self._at_least(
-            self.busy & matter, np.where(free, self.busy_width, 0), self.required_width
+            self.busy & is_needed, np.where(is_free, self.busy_width, 0), self.required_width
         )
 
     def _run(self, running_cost: int) -> Family:
@@ -177,8 +177,10 @@ class _Layout:
     def _quota(self, q: int) -> Family:
         size = (self.unit_types.accelerators * self.unit_types.in_quota[:, q])[:, None]
         every_month = np.ones(self.months, bool)
-        most = self.reduced.quotas[q].max_accelerators
-        return self._at_most(every_month, np.broadcast_to(size, self.busy_width.shape), most)
+        max_accelerators = self.reduced.quotas[q].max_accelerators
+        return self._at_most(
+            every_month, np.broadcast_to(size, self.busy_width.shape), max_accelerators
+        )
 
     def _spot(self) -> Ints:
         rentals = self.reduced.rentals
@@ -187,38 +189,38 @@ class _Layout:
 
     def _budget(self) -> Ints:
         budget, base = self.problem.monthly_budget, self.problem.base_cash
-        wanted = np.full(self.months, budget is not None)
+        mask = np.full(self.months, budget is not None)
         remaining = (budget or 0.0) - (np.zeros(self.months) if base is None else base)
-        return self._add(wanted, -np.inf, remaining / self._cash_scale())
+        return self._add(mask, -np.inf, remaining / self._cash_scale())
 
     def _cash_scale(self) -> float:
         return self.problem.monthly_budget or 1.0
 
     def _capex(self) -> int:
         budget = self.problem.capex_budget
-        wanted = np.array([budget is not None and self.reduced.starts.unit_type.size > 0])
-        return int(self._add(wanted, -np.inf, (budget or 0.0) / self._capex_scale())[0])
+        mask = np.array([budget is not None and self.reduced.start_candidates.unit_type.size > 0])
+        return int(self._add(mask, -np.inf, (budget or 0.0) / self._capex_scale())[0])
 
     def _capex_scale(self) -> float:
-        return float(self.reduced.starts.capex.max(initial=0.0)) or 1.0
+        return float(self.reduced.start_candidates.capex.max(initial=0.0)) or 1.0
 
     def _limited(self) -> Ints:
-        most = np.full(self.unit_types.capacity.size, np.inf)
-        starts = self.reduced.starts
+        upper_bound = np.full(self.unit_types.capacity.size, np.inf)
+        candidates = self.reduced.start_candidates
         for unit_type, source in set(
-            zip(starts.unit_type.tolist(), starts.source.tolist(), strict=True)
+            zip(candidates.unit_type.tolist(), candidates.source.tolist(), strict=True)
         ):
             limit = self.problem.units[source].max_units
-            most[unit_type] = np.inf if limit is None else limit
-        return self._add(np.isfinite(most), -np.inf, most)
+            upper_bound[unit_type] = np.inf if limit is None else limit
+        return self._add(np.isfinite(upper_bound), -np.inf, upper_bound)
 
     def _cost_scale(self) -> float:
-        rentals, starts = self.reduced.rentals, self.reduced.starts
+        rentals, candidates = self.reduced.rentals, self.reduced.start_candidates
         rented = np.where(rentals.offered, rentals.cost * self.hours_at_peak, 0.0)
-        dearest = max(rented.max(initial=0.0), np.abs(starts.cost).max(initial=0.0))
+        largest = max(rented.max(initial=0.0), np.abs(candidates.cost).max(initial=0.0))
         return (
             max(
-                float(dearest),
+                float(largest),
                 float((self.unit_types.hour_cost * self.hours_at_peak).max(initial=0.0)),
             )
             / 1e4

@@ -64,9 +64,14 @@ class Separator:
     """
 
     def __init__(
-        self, rows: Rows, continuous: Continuous, starts: StartColumns, *, elastic: bool = False
+        self,
+        rows: Rows,
+        continuous: Continuous,
+        start_columns: StartColumns,
+        *,
+        elastic: bool = False,
     ) -> None:
-        self.rows, self.continuous, self.starts = rows, continuous, starts
+        self.rows, self.continuous, self.start_columns = rows, continuous, start_columns
         self.elastic = elastic
         self.months = rows.required_width.size
         self._at_least = list(self._bases())
@@ -94,20 +99,23 @@ class Separator:
             if limited.any() and not self.elastic:
                 yield _Base(value, without, columns & ~is_spot, limited)
 
-    def cuts(self, units_started: Floats, continuous: Floats, most: int = 200) -> list[Cut]:
+    def cuts(self, units_started: Floats, continuous: Floats, max_cuts: int = 200) -> list[Cut]:
         """The cuts that `units_started` [n] and the continuous columns break most."""
-        up = self.starts.units_up(units_started) - self.rows.reduced.unit_types.existing
-        partial = np.abs(up - np.round(up)) > 1e-6
-        found: list[tuple[float, Cut]] = []
+        in_service = (
+            self.start_columns.units_in_service(units_started)
+            - self.rows.reduced.unit_types.existing
+        )
+        partial = np.abs(in_service - np.round(in_service)) > 1e-6
+        violated: list[tuple[float, Cut]] = []
         if partial.any():
             unit_types = self._sizes(np.flatnonzero(partial.any(axis=1)))
             for base in self._at_least:
-                found += self._round_up(base, unit_types, up, continuous)
-            found += [] if self.elastic else self._quota_cuts(unit_types, up)
+                violated += self._round_up(base, unit_types, in_service, continuous)
+            violated += [] if self.elastic else self._quota_cuts(unit_types, in_service)
         if not self.elastic:
-            found += self._capital_cuts(units_started) + self._budget_cuts(units_started)
-        order = sorted(range(len(found)), key=lambda i: (-found[i][0], i))
-        return [found[i][1] for i in order[:most]]
+            violated += self._capital_cuts(units_started) + self._budget_cuts(units_started)
+        order = sorted(range(len(violated)), key=lambda i: (-violated[i][0], i))
+        return [violated[i][1] for i in order[:max_cuts]]
 
     def _sizes(self, unit_types: Ints) -> Ints:
         """One kind of each node size."""
@@ -116,7 +124,7 @@ class Separator:
         return unit_types[np.unique(size[unit_types], axis=0, return_index=True)[1]]
 
     def _round_up(
-        self, base: _Base, unit_types: Ints, up: Floats, continuous: Floats
+        self, base: _Base, unit_types: Ints, in_service: Floats, continuous: Floats
     ) -> list[tuple[float, Cut]]:
         months = self.continuous.month[base.columns]
         rented = np.bincount(months, continuous[base.columns], minlength=self.months)
@@ -129,7 +137,7 @@ class Separator:
             usable = base.present & (fraction > _LEAST_FRACTION) & np.isfinite(step)
             fraction = np.where(usable, fraction, 1.0)
             unit = _rounded_up(base.value / step, fraction)
-            short = np.ceil(ratio) - (unit * up).sum(axis=0) - rented / (step * fraction)
+            short = np.ceil(ratio) - (unit * in_service).sum(axis=0) - rented / (step * fraction)
             for t in np.flatnonzero(usable & (short > best)):
                 best[t] = short[t]
                 per_width = float(1.0 / (step[t] * fraction[t]))
@@ -138,53 +146,55 @@ class Separator:
                 cuts[t] = Cut(int(t), unit[:, t], columns, per_width, lower, np.inf)
         return [(float(best[t]), cut) for t, cut in enumerate(cuts) if cut is not None]
 
-    def _quota_cuts(self, unit_types: Ints, up: Floats) -> list[tuple[float, Cut]]:
-        found = []
+    def _quota_cuts(self, unit_types: Ints, in_service: Floats) -> list[tuple[float, Cut]]:
+        violated = []
         existing = self.rows.reduced.unit_types.existing
         for family, quota in zip(self.rows.quotas, self.rows.reduced.quotas, strict=True):
             size = family.value_per_unit[:, 0]
             remaining = quota.max_accelerators - (family.value_per_unit * existing).sum(axis=0)
             for step in np.unique(size[unit_types][size[unit_types] > 0]):
-                for t in np.flatnonzero((size @ up > remaining - step) & (remaining >= 0)):
-                    unit, most = _rounded_down(size / step, float(remaining[t] / step))
-                    over = float(unit @ up[:, t]) - most
+                for t in np.flatnonzero((size @ in_service > remaining - step) & (remaining >= 0)):
+                    unit, upper_bound = _rounded_down(size / step, float(remaining[t] / step))
+                    over = float(unit @ in_service[:, t]) - upper_bound
                     if over > _LEAST_VIOLATION:
                         none = np.zeros(0, np.int64)
-                        found.append((over, Cut(int(t), unit, none, 0.0, -np.inf, most)))
-        return found
+                        violated.append((over, Cut(int(t), unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
     def _capital_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
-        budget, capex = self.rows.reduced.problem.capex_budget, self.starts.starts.capex
+        budget, capex = self.rows.reduced.problem.capex_budget, self.start_columns.candidates.capex
         if budget is None or self.rows.capex_row == ABSENT:
             return []
         partial = (np.abs(units_started - np.round(units_started)) > 1e-6) & (capex > 0)
-        found = []
+        violated = []
         for step in np.unique(capex[partial]):
-            unit, most = _rounded_down(capex / step, budget / step)
-            over = float(unit @ units_started) - most
+            unit, upper_bound = _rounded_down(capex / step, budget / step)
+            over = float(unit @ units_started) - upper_bound
             if over > _LEAST_VIOLATION:
                 none = np.zeros(0, np.int64)
-                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
-        return found
+                violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
     def _budget_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
         """From a month's budget, where what is begun in part takes a good share of it."""
-        cash, starts = self.starts.cash, self.starts.starts
+        cash, start_columns = self.start_columns.cash, self.start_columns.candidates
         if cash is None:
             return []
-        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.starts.copies, -1)
-        remaining, found = by_copy.min(axis=0), []
+        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.start_columns.copies, -1)
+        remaining, violated = by_copy.min(axis=0), []
         partial = np.flatnonzero(np.abs(units_started - np.round(units_started)) > 1e-6)
-        paid = {(int(starts.month[j]), float(cash[j, starts.month[j]])) for j in partial}
+        paid = {
+            (int(start_columns.month[j]), float(cash[j, start_columns.month[j]])) for j in partial
+        }
         for month, step in sorted(paid):
             if remaining[month] < 0 or step * _LARGE < remaining[month]:
                 continue
-            unit, most = _rounded_down(cash[:, month] / step, float(remaining[month] / step))
-            over = float(unit @ units_started) - most
+            unit, upper_bound = _rounded_down(cash[:, month] / step, float(remaining[month] / step))
+            over = float(unit @ units_started) - upper_bound
             if over > _LEAST_VIOLATION:
                 none = np.zeros(0, np.int64)
-                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
-        return found
+                violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
 
 def _rounded_up(ratio: Floats, fraction: Floats) -> Floats:
@@ -203,8 +213,8 @@ def _rounded_down(ratio: Floats, remaining: float) -> tuple[Floats, float]:
     >>> _rounded_down(np.array([0.25, 1.0, 1.75]), 2.5)
     (array([0. , 1. , 1.5]), 2.0)
     """
-    whole, most = np.floor(ratio + _WHOLE), float(np.floor(remaining + _WHOLE))
-    fraction = max(remaining - most, 0.0)
+    whole, upper_bound = np.floor(ratio + _WHOLE), float(np.floor(remaining + _WHOLE))
+    fraction = max(remaining - upper_bound, 0.0)
     if fraction > 1 - _LEAST_FRACTION:
-        return np.zeros_like(ratio), most
-    return whole + np.maximum(ratio - whole - fraction, 0.0) / (1 - fraction), most
+        return np.zeros_like(ratio), upper_bound
+    return whole + np.maximum(ratio - whole - fraction, 0.0) / (1 - fraction), upper_bound

@@ -31,7 +31,7 @@ _NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class Purchase:
+class UnitStart:
     """Units of one source begun in one month."""
 
     month: int
@@ -44,7 +44,7 @@ class Purchase:
 
     def __str__(self) -> str:
         """
-        >>> print(Purchase(0, "dgx-h100", 4, 2, 35))
+        >>> print(UnitStart(0, "dgx-h100", 4, 2, 35))
         month 0: begin 4 × dgx-h100, usable in months 2 to 35
         """
         usable = f"usable in months {self.first} to {self.last}"
@@ -55,7 +55,7 @@ class Purchase:
 class AdditionalUnit:
     """One more unit of a source that is there whatever the plan begins."""
 
-    up: NDArray[np.int64]
+    in_service: NDArray[np.int64]
     """[T] 1 in the months in which it can be used."""
     cost: float
     """Net present cost of keeping it, what it fetches at the horizon taken off."""
@@ -69,7 +69,7 @@ class MarginalValue:
 
     limit: str
     """As a clash names it, or "one more <key> in place"."""
-    given: float
+    current_value: float
     step: float
     saving: float
     """Net present cost saved by the whole step; the plan is solved anew for it."""
@@ -93,15 +93,15 @@ class SwitchPoint:
     """The limits that leave a side without a plan."""
 
 
-def purchases(problem: PlanProblem, plan: Plan) -> tuple[Purchase, ...]:
+def list_unit_starts(problem: PlanProblem, plan: Plan) -> tuple[UnitStart, ...]:
     """What a plan begins, in the order of months, then of keys.
 
-    >>> [str(purchase) for purchase in purchases(_example(), solve(_example()))]
+    >>> [str(purchase) for purchase in list_unit_starts(_example(), solve(_example()))]
     ['month 0: begin 2 × year, usable in months 0 to 11']
     """
     months = problem.hours.size
-    found = [
-        Purchase(
+    rows = [
+        UnitStart(
             month=int(m),
             key=unit.key,
             units=int(plan.units_started[unit.key][m]),
@@ -112,7 +112,7 @@ def purchases(problem: PlanProblem, plan: Plan) -> tuple[Purchase, ...]:
         if unit.key in plan.units_started
         for m in np.flatnonzero(plan.units_started[unit.key])
     ]
-    return tuple(sorted(found, key=lambda p: (p.month, p.key)))
+    return tuple(sorted(rows, key=lambda p: (p.month, p.key)))
 
 
 def marginal_values(
@@ -130,14 +130,16 @@ def marginal_values(
     budget by a hundredth, the spot share by 0.01, the most units of a source by one; and one
     more unit of each source of `additional_units` is put there.
 
-    >>> found = marginal_values(_example(), solve(_example()))
-    >>> [(value.limit, value.step, round(value.saving)) for value in found]
+    >>> rows = marginal_values(_example(), solve(_example()))
+    >>> [(value.limit, value.step, round(value.saving)) for value in rows]
     [('quota hall', 8.0, 67200)]
     """
     problem = restrict_sources(problem, allowed)
     return tuple(
-        MarginalValue(limit, given, step, _saving(wider, plan, gap=gap, node_limit=node_limit))
-        for limit, given, step, wider in (
+        MarginalValue(
+            limit, current_value, step, _saving(wider, plan, gap=gap, node_limit=node_limit)
+        )
+        for limit, current_value, step, wider in (
             *_widened(problem),
             *_with_one_more(problem, additional_units or {}),
         )
@@ -145,7 +147,7 @@ def marginal_values(
 
 
 def _saving(wider: PlanProblem, plan: Plan, *, gap: float, node_limit: int) -> float:
-    better = solve(wider, gap=gap, known=(plan,), node_limit=node_limit)
+    better = solve(wider, gap=gap, known_plans=(plan,), node_limit=node_limit)
     return max(0.0, plan.cost - better.cost)
 
 
@@ -156,8 +158,8 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
         if nodes:
             wider = replace(quota, max_accelerators=quota.max_accelerators + min(nodes))
             quotas = tuple(wider if q is quota else q for q in problem.quotas)
-            name, given = f"quota {quota.group}", quota.max_accelerators
-            yield name, given, min(nodes), replace(problem, quotas=quotas)
+            name, current_value = f"quota {quota.group}", quota.max_accelerators
+            yield name, current_value, min(nodes), replace(problem, quotas=quotas)
     prices = [float(c) for u in problem.units for c in u.capex[np.isfinite(u.start_cost)] if c > 0]
     if problem.capex_budget is not None and prices:
         budget, step = problem.capex_budget, min(prices)
@@ -191,14 +193,14 @@ def _with_one_more(
         if unit.key not in additional_units:
             continue
         one = additional_units[unit.key]
-        there = np.zeros(months, np.int64) if unit.existing is None else unit.existing
+        existing = np.zeros(months, np.int64) if unit.existing is None else unit.existing
         cash = np.zeros(months) if problem.base_cash is None else problem.base_cash
-        kept = replace(
-            _changed(problem, unit, replace(unit, existing=there + one.up)),
+        extended = replace(
+            _changed(problem, unit, replace(unit, existing=existing + one.in_service)),
             base_cost=problem.base_cost + one.cost,
             base_cash=cash + one.cash,
         )
-        yield f"one more {unit.key} in place", float(there[0]), 1.0, kept
+        yield f"one more {unit.key} in place", float(existing[0]), 1.0, extended
 
 
 def _changed(
@@ -212,25 +214,25 @@ def demand_switch_points(
     problem: PlanProblem,
     allowed: Collection[str] | None = None,
     *,
-    least: float = 0.5,
-    most: float = 2.0,
+    min_multiplier: float = 0.5,
+    max_multiplier: float = 2.0,
     samples: int = 9,
     tolerance: float = 0.01,
     gap: float = DEFAULT_GAP,
 ) -> tuple[SwitchPoint, ...]:
-    """Demand multipliers between `least` and `most` at which the set of what is begun changes.
+    """Demand multipliers, from the least to the most, at which the set of starts changes.
 
     The plan is solved at `samples` multipliers in equal ratios; between two whose sets differ
     the change is narrowed down to `tolerance`, relative. Two changes that cancel between two
     samples go unseen.
 
-    >>> [point] = demand_switch_points(_example(), least=0.05, most=1.0, tolerance=0.001)
+    >>> [point] = demand_switch_points(_example(), min_multiplier=0.05, tolerance=0.001)
     >>> round(point.multiplier, 2), sorted(point.below), sorted(point.above)
     (0.21, [], ['year'])
     """
     problem = restrict_sources(problem, allowed)
 
-    def changes(low: _Tried, high: _Tried) -> Iterator[SwitchPoint]:
+    def changes(low: _Evaluated, high: _Evaluated) -> Iterator[SwitchPoint]:
         if low.units_started == high.units_started:
             return
         middle = float(np.sqrt(low.multiplier * high.multiplier))
@@ -239,16 +241,19 @@ def demand_switch_points(
             at, conflicts = (unserved.multiplier, unserved.conflicts) if unserved else (middle, ())
             yield SwitchPoint(at, low.units_started, high.units_started, conflicts)
             return
-        between = _try(problem, middle, gap)
+        between = _evaluate(problem, middle, gap)
         yield from changes(low, between)
         yield from changes(between, high)
 
-    tried = [_try(problem, float(m), gap) for m in np.geomspace(least, most, samples)]
-    return tuple(point for low, high in pairwise(tried) for point in changes(low, high))
+    evaluated = [
+        _evaluate(problem, float(m), gap)
+        for m in np.geomspace(min_multiplier, max_multiplier, samples)
+    ]
+    return tuple(point for low, high in pairwise(evaluated) for point in changes(low, high))
 
 
 @dataclass(frozen=True)
-class _Tried:
+class _Evaluated:
     """What is begun at one demand."""
 
     multiplier: float
@@ -256,21 +261,21 @@ class _Tried:
     conflicts: tuple[ConflictingConstraint, ...]
 
 
-def _try(problem: PlanProblem, multiplier: float, gap: float) -> _Tried:
-    plan = solve(scaled(problem, multiplier), gap=gap)
+def _evaluate(problem: PlanProblem, multiplier: float, gap: float) -> _Evaluated:
+    plan = solve(scale_demand(problem, multiplier), gap=gap)
     if not plan.feasible:
-        return _Tried(multiplier, None, plan.conflicts)
-    return _Tried(
+        return _Evaluated(multiplier, None, plan.conflicts)
+    return _Evaluated(
         multiplier, frozenset(k for k, units in plan.units_started.items() if units.any()), ()
     )
 
 
-def scaled(problem: PlanProblem, multiplier: float) -> PlanProblem:
+def scale_demand(problem: PlanProblem, multiplier: float) -> PlanProblem:
     """The problem at a multiple of its demand, the peak in whole accelerators as a request has
     it: ⌈H / 730⌉ again where it is that, else the multiple rounded up.
 
     >>> problem = replace(_example(), hours=np.full(12, 600.0), peak=np.ones(12))
-    >>> [float(scaled(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
+    >>> [float(scale_demand(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
     [1.0, 1.0, 1.0, 2.0]
     """
     evenly = _whole(problem.hours / HOURS_PER_MONTH)

@@ -38,23 +38,25 @@ def prune(problem: PlanProblem) -> ReducedProblem:
     >>> prune(PlanProblem(730 * one, 8 * one, (dear, cheap), ())).rentals.source.tolist()
     [[1]]
     """
-    used = {g for s in problem.rental_options for g in s.limit_groups}
-    used.update(g for s in problem.units for g in s.limit_groups)
-    quotas = tuple(q for q in problem.quotas if q.group in used)
-    members = _members(problem, quotas)
+    quota_groups = {g for s in problem.rental_options for g in s.limit_groups}
+    quota_groups.update(g for s in problem.units for g in s.limit_groups)
+    quotas = tuple(q for q in problem.quotas if q.group in quota_groups)
+    members = _group_units(problem, quotas)
     unit_types = _unit_types(problem, quotas, members)
-    most = _max_useful_units(problem, unit_types)
-    lines = _lines(problem, members, unit_types, most)
-    _leave_out(lines, unit_types)
-    starts = _starts(lines, unit_types, most)
-    kept = np.asarray(unit_types.existing.any(axis=1), bool)
-    kept[starts.unit_type] = True
-    starts = replace(starts, unit_type=(kept.cumsum() - 1)[starts.unit_type])
+    max_units = _max_useful_units(problem, unit_types)
+    offers = _offers(problem, members, unit_types, max_units)
+    _remove_dominated(offers, unit_types)
+    start_candidates = _start_candidates(offers, unit_types, max_units)
+    is_kept = np.asarray(unit_types.existing.any(axis=1), bool)
+    is_kept[start_candidates.unit_type] = True
+    start_candidates = replace(
+        start_candidates, unit_type=(is_kept.cumsum() - 1)[start_candidates.unit_type]
+    )
     rentals = prune_rentals(problem, quotas)
-    return ReducedProblem(problem, quotas, rentals, unit_types.only(kept), starts)
+    return ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
 
 
-def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
+def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
     """Unit sources by kind: those of one kind differ by what it costs to begin one.
 
     A source with a limit of its own, units of its own or a start that earns money is a kind.
@@ -118,7 +120,7 @@ def _by_month(rows: Sequence[NDArray[np.generic]], months: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _Offers:
     """Offers that compete, L of them, each a source per month in which a unit may begin."""
 
     unit_type: Ints
@@ -132,9 +134,9 @@ class _Lines:
     """L times [T, T], or None without a monthly budget."""
 
 
-def _lines(
-    problem: PlanProblem, members: Sequence[Sequence[int]], unit_types: UnitTypes, most: Floats
-) -> _Lines:
+def _offers(
+    problem: PlanProblem, members: Sequence[Sequence[int]], unit_types: UnitTypes, max_units: Floats
+) -> _Offers:
     """One line per kind; where a budget tells its offers apart, one line per offer."""
     units, months = problem.units, np.arange(problem.hours.size)
     all_costs = _by_month([u.start_cost for u in units], months.size)
@@ -149,13 +151,13 @@ def _lines(
         source += rows
     of_type, at = np.array(unit_type, np.int64), np.array(source, np.int64).reshape(-1, months.size)
     cost = all_costs[at, months]
-    cost[most[of_type] <= 0] = np.inf
+    cost[max_units[of_type] <= 0] = np.inf
     capex = cash = None
     if problem.capex_budget is not None:
         capex = _by_month([u.capex for u in units], months.size)[at, months]
     if problem.monthly_budget is not None:  # then a line is one offer in every month
         cash = [units[i].start_cash for i in at[:, 0].tolist()]
-    return _Lines(of_type, at, cost, capex, cash)
+    return _Offers(of_type, at, cost, capex, cash)
 
 
 def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
@@ -167,59 +169,59 @@ def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
     )
 
 
-def _leave_out(lines: _Lines, unit_types: UnitTypes) -> None:
+def _remove_dominated(offers: _Offers, unit_types: UnitTypes) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
-    nodes, may = _replacements(unit_types, lines.cash is not None)
-    first_cash = _cash_of_first_start(lines)
-    finite = np.isfinite(lines.cost)
-    usable = np.where(finite, lines.cost, 0.0).sum(axis=1)
+    nodes, is_allowed = _replacements(unit_types, offers.cash is not None)
+    first_cash = _cash_of_first_start(offers)
+    finite = np.isfinite(offers.cost)
+    usable = np.where(finite, offers.cost, 0.0).sum(axis=1)
     alive = np.asarray(finite.any(axis=1), bool)
-    for a in np.argsort(usable / unit_types.capacity[lines.unit_type], kind="stable"):
-        unit_type = lines.unit_type[a]
+    for a in np.argsort(usable / unit_types.capacity[offers.unit_type], kind="stable"):
+        unit_type = offers.unit_type[a]
         if not alive[a] or unit_types.stands_alone[unit_type]:
             continue
-        rivals = may[unit_type, lines.unit_type] & alive
+        rivals = is_allowed[unit_type, offers.unit_type] & alive
         rivals[a] = False
-        count = nodes[unit_type, lines.unit_type]
+        count = nodes[unit_type, offers.unit_type]
         rivals &= (count[:, None] * first_cash[a] <= first_cash).all(axis=1)
         at = np.flatnonzero(rivals)
-        beaten = _beaten(lines, int(a), at, count[at])
-        lines.cost[at] = np.where(beaten, np.inf, lines.cost[at])
-        alive[at] = np.isfinite(lines.cost[at]).any(axis=1)
+        dominated = _dominated(offers, int(a), at, count[at])
+        offers.cost[at] = np.where(dominated, np.inf, offers.cost[at])
+        alive[at] = np.isfinite(offers.cost[at]).any(axis=1)
 
 
-def _beaten(lines: _Lines, a: int, rivals: Ints, count: Floats) -> Bools:
+def _dominated(offers: _Offers, a: int, rivals: Ints, count: Floats) -> Bools:
     """[rivals, T] months in which `count` nodes of line a do for one at no extra cost."""
-    beaten = np.asarray(count[:, None] * lines.cost[a] <= lines.cost[rivals], bool)
-    if lines.capex is not None:
-        beaten &= count[:, None] * lines.capex[a] <= lines.capex[rivals]
-    if lines.cash is None:
-        return beaten
-    paid, rows = lines.cash[a], np.flatnonzero(beaten.any(axis=1))
+    dominated = np.asarray(count[:, None] * offers.cost[a] <= offers.cost[rivals], bool)
+    if offers.capex is not None:
+        dominated &= count[:, None] * offers.capex[a] <= offers.capex[rivals]
+    if offers.cash is None:
+        return dominated
+    paid, rows = offers.cash[a], np.flatnonzero(dominated.any(axis=1))
     for row, b, nodes in zip(rows, rivals[rows], count[rows].tolist(), strict=True):
-        less = (paid if nodes == 1 else nodes * paid) <= lines.cash[b]
+        less = (paid if nodes == 1 else nodes * paid) <= offers.cash[b]
         if not less.all():
-            beaten[row] &= less.all(axis=1)
-    return beaten
+            dominated[row] &= less.all(axis=1)
+    return dominated
 
 
-def _cash_of_first_start(lines: _Lines) -> Floats:
+def _cash_of_first_start(offers: _Offers) -> Floats:
     """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
     test before the whole is compared."""
-    if lines.cash is None:
-        return np.zeros((lines.unit_type.size, 3))
-    first = _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
+    if offers.cash is None:
+        return np.zeros((offers.unit_type.size, 3))
+    first = _by_month([cash[0] for cash in offers.cash], offers.source.shape[1])
     return np.stack([first[:, 0], first[:, min(1, first.shape[1] - 1)], first.sum(axis=1)], axis=1)
 
 
-def _starts(lines: _Lines, unit_types: UnitTypes, most: Floats) -> StartCandidates:
-    months = most.shape[1]
-    line, month = np.nonzero(np.isfinite(lines.cost))
-    unit_type, source = lines.unit_type[line], lines.source[line, month]
-    capex = np.zeros(line.size) if lines.capex is None else lines.capex[line, month]
+def _start_candidates(offers: _Offers, unit_types: UnitTypes, max_units: Floats) -> StartCandidates:
+    months = max_units.shape[1]
+    offer, month = np.nonzero(np.isfinite(offers.cost))
+    unit_type, source = offers.unit_type[offer], offers.source[offer, month]
+    capex = np.zeros(offer.size) if offers.capex is None else offers.capex[offer, month]
     cash = None
-    if lines.cash is not None:
-        rows = [lines.cash[at][m] for at, m in zip(line.tolist(), month.tolist(), strict=True)]
+    if offers.cash is not None:
+        rows = [offers.cash[at][m] for at, m in zip(offer.tolist(), month.tolist(), strict=True)]
         cash = _by_month(rows, months)
     return StartCandidates(
         unit_type=unit_type,
@@ -227,9 +229,9 @@ def _starts(lines: _Lines, unit_types: UnitTypes, most: Floats) -> StartCandidat
         first=np.minimum(month + unit_types.lead[unit_type], months),
         last=np.minimum(month + unit_types.end[unit_type], months),
         source=source,
-        cost=lines.cost[line, month],
+        cost=offers.cost[offer, month],
         capex=capex,
-        most=most[unit_type, month],
+        upper_bound=max_units[unit_type, month],
         cash=cash,
     )
 
@@ -240,14 +242,14 @@ def _max_useful_units(problem: PlanProblem, unit_types: UnitTypes) -> Floats:
     delivered = unit_types.capacity * np.maximum(unit_types.hours_per_month, 1e-9)
     by_peak = problem.peak / unit_types.capacity[:, None]
     needed = np.ceil(np.maximum(by_peak, problem.hours / delivered[:, None]) - 1e-9)
-    most = np.zeros(needed.shape)
+    max_units = np.zeros(needed.shape)
     for lead, end in set(zip(unit_types.lead.tolist(), unit_types.end.tolist(), strict=True)):
         if lead >= end:
             continue
         of_it = (unit_types.lead == lead) & (unit_types.end == end)
         later = np.pad(needed[of_it], ((0, 0), (0, end)))[:, lead:]
-        most[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
-    return most
+        max_units[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
+    return max_units
 
 
 def _replacements(unit_types: UnitTypes, has_budget: bool) -> tuple[Floats, Bools]:
@@ -256,19 +258,19 @@ def _replacements(unit_types: UnitTypes, has_budget: bool) -> tuple[Floats, Bool
     nodes = np.ceil(capacity / capacity[:, None] * (1 - ROUNDING))
     size = nodes * unit_types.accelerators[:, None] <= unit_types.accelerators * (1 + ROUNDING)
     unlimited = np.asarray(~unit_types.in_quota.any(axis=1), bool)
-    may = size | unlimited[:, None]
-    may &= (unit_types.in_quota[:, None] <= unit_types.in_quota).all(axis=2)
-    may &= (unit_types.lead[:, None] <= unit_types.lead) & (
+    is_allowed = size | unlimited[:, None]
+    is_allowed &= (unit_types.in_quota[:, None] <= unit_types.in_quota).all(axis=2)
+    is_allowed &= (unit_types.lead[:, None] <= unit_types.lead) & (
         unit_types.end[:, None] >= unit_types.end
     )
-    may &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
-    may &= _nowhere_above(unit_types.hour_cost)
+    is_allowed &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
+    is_allowed &= _is_nowhere_above(unit_types.hour_cost)
     if has_budget:
-        may &= _nowhere_above(unit_types.hour_cash)
-    return nodes, np.asarray(may, bool)
+        is_allowed &= _is_nowhere_above(unit_types.hour_cash)
+    return nodes, np.asarray(is_allowed, bool)
 
 
-def _nowhere_above(figures: Floats) -> Bools:
+def _is_nowhere_above(figures: Floats) -> Bools:
     """[K, K] whether the figures of row a are at most those of row b in every month."""
     index: dict[bytes, int] = {}
     of_row = [index.setdefault(row.tobytes(), len(index)) for row in figures]

@@ -27,7 +27,7 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     >>> prune_rentals(problem, ()).source.tolist()
     [[1]]
     """
-    members = _members(problem, quotas)
+    members = _group_rentals(problem, quotas)
     cost, cash = _figures(problem)
     has_budget = problem.monthly_budget is not None
     picked = [
@@ -51,7 +51,7 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     return _without_dominated(rentals, problem)
 
 
-def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
+def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
     limits_spot = problem.max_spot_share < 1.0
     members: dict[_RentalType, list[int]] = {}
     for j, source in enumerate(problem.rental_options):
@@ -91,8 +91,8 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
     no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]
-    for a, may in enumerate(no_more_limited):
-        twins = may & np.array([other[a] for other in no_more_limited], bool)
+    for a, no_less_limited in enumerate(no_more_limited):
+        twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
         better = rentals.cost[a] < rentals.cost
         if problem.monthly_budget is not None:
             better &= rentals.cash[a] <= rentals.cash
@@ -100,11 +100,11 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
         equal = (rentals.cost[a] == rentals.cost) & (rentals.cash[a] == rentals.cash)
         if problem.monthly_budget is None:
             equal = rentals.cost[a] == rentals.cost
-        beaten = better | (equal & (~twins | (later > a))[:, None])
-        offered &= ~(may[:, None] & beaten & np.isfinite(rentals.cost[a]))
-    kept = offered.any(axis=1)
-    columns = {name: getattr(rentals, name)[kept] for name in _COLUMNS}
-    return Rentals(**columns, offered=offered[kept])
+        dominated = better | (equal & (~twins | (later > a))[:, None])
+        offered &= ~(no_less_limited[:, None] & dominated & np.isfinite(rentals.cost[a]))
+    is_kept = offered.any(axis=1)
+    columns = {name: getattr(rentals, name)[is_kept] for name in _COLUMNS}
+    return Rentals(**columns, offered=offered[is_kept])
 
 
 _COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
@@ -112,7 +112,7 @@ _COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
 
 def _no_more_limited(rentals: Rentals, a: int) -> Bools:
     """[C] kinds other than a that every limit treats at least as hard as kind a."""
-    may = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
-    may &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
-    may[a] = False
-    return np.asarray(may, bool)
+    no_less_limited = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
+    no_less_limited &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
+    no_less_limited[a] = False
+    return np.asarray(no_less_limited, bool)

@@ -128,26 +128,26 @@ class ConflictingConstraint:
     limit: str
     """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
     "max_spot_share", "max_units dgx-h100", or in words for which months there is nothing."""
-    given: float | None
+    current_value: float | None
     """None where nothing but an offer is missing."""
-    needed: float | None
+    required_value: float | None
     """The least value with which a plan exists, every other limit as it is."""
-    alone: bool = True
-    """False where no limit alone is enough: `needed` then counts with the other clashes."""
+    is_sufficient: bool = True
+    """False where no limit alone is enough: `required_value` then counts with the other clashes."""
 
     def __str__(self) -> str:
         """
         >>> print(ConflictingConstraint("capex_budget", 1_000_000, 1_412_299.5))
         capex_budget: 1,000,000 → at least 1,412,300
-        >>> print(ConflictingConstraint("max_spot_share", 0.3, 0.45678, alone=False))
+        >>> print(ConflictingConstraint("max_spot_share", 0.3, 0.45678, is_sufficient=False))
         max_spot_share: 0.3 → at least 0.4568, together with the other limits named
         """
-        if self.given is None or self.needed is None:
+        if self.current_value is None or self.required_value is None:
             return self.limit
         digits = 4 if self.limit == "max_spot_share" else 0
-        least = ceil(self.needed * 10**digits - 1e-6) / 10**digits
-        both = "" if self.alone else ", together with the other limits named"
-        return f"{self.limit}: {self.given:,.10g} → at least {least:,.10g}{both}"
+        least = ceil(self.required_value * 10**digits - 1e-6) / 10**digits
+        both = "" if self.is_sufficient else ", together with the other limits named"
+        return f"{self.limit}: {self.current_value:,.10g} → at least {least:,.10g}{both}"
 
 
 @dataclass(frozen=True)

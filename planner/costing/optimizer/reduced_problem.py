@@ -57,9 +57,9 @@ class UnitTypes:
     stands_alone: Bools
     """[K] kinds of one source that has a limit or units of its own: never replace another."""
 
-    def only(self, kept: Bools) -> UnitTypes:
-        """The kinds where `kept` is true."""
-        return UnitTypes(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+    def select(self, mask: Bools) -> UnitTypes:
+        """The kinds where `mask` is true."""
+        return UnitTypes(**{field.name: getattr(self, field.name)[mask] for field in fields(self)})
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class StartCandidates:
     """Index in `problem.units`."""
     cost: Floats
     capex: Floats
-    most: Floats
+    upper_bound: Floats
     """Units beyond which the demand they serve is covered."""
     cash: Floats | None
     """[n, T], or None without a monthly budget."""
@@ -89,4 +89,4 @@ class ReducedProblem:
     quotas: tuple[Quota, ...]
     rentals: Rentals
     unit_types: UnitTypes
-    starts: StartCandidates
+    start_candidates: StartCandidates

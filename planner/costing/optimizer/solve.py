@@ -33,14 +33,14 @@ def solve(
     allowed: Collection[str] | None = None,
     *,
     gap: float = DEFAULT_GAP,
-    known: Sequence[Plan] = (),
+    known_plans: Sequence[Plan] = (),
     node_limit: int = DEFAULT_NODE_LIMIT,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
     The search goes on until (cost − bound) / cost ≤ `gap`, then polishes the plan for a set
     effort; `gap=0` asks for the optimum itself. `node_limit` bounds the search tree, so that an
-    answer never depends on the time it took. The answer costs no more than any plan of `known`
+    answer never depends on the time it took. It costs no more than any plan of `known_plans`
     that the limits and `allowed` admit. Sources are put in order of their keys first: the order
     in which they are given changes nothing.
 
@@ -55,12 +55,12 @@ def solve(
     reduced = prune(problem)
     master = Master(build_rows(reduced))
     search = Search(master, gap=gap, node_limit=node_limit)
-    found = search.run()
+    chosen_starts = search.run()
     plans = []
-    if found is not None:
-        units = count_units_started(reduced, found)
+    if chosen_starts is not None:
+        units = count_units_started(reduced, chosen_starts)
         plans.append(dispatch(problem, reduced.quotas, reduced.rentals, units))
-    plans += [dispatch_units(reduced, plan.units_started) for plan in known if plan.feasible]
+    plans += [dispatch_units(reduced, plan.units_started) for plan in known_plans if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
         return _no_plan(reduced)
@@ -69,9 +69,9 @@ def solve(
 
 
 def _no_plan(reduced: ReducedProblem) -> Plan:
-    found = find_conflicts(reduced)
-    words = [str(conflict) for conflict in found] or ["no plan meets every limit"]
-    return Plan(False, np.inf, np.inf, why_not=tuple(words), conflicts=found)
+    conflicts = find_conflicts(reduced)
+    reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
+    return Plan(False, np.inf, np.inf, why_not=tuple(reasons), conflicts=conflicts)
 
 
 def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
@@ -81,26 +81,28 @@ def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> P
     """
     _check_prices(problem)
 
-    def kept(key: str) -> bool:
+    def is_allowed(key: str) -> bool:
         return allowed is None or key in allowed
 
     return replace(
         problem,
         rental_options=tuple(
-            sorted((s for s in problem.rental_options if kept(s.key)), key=lambda s: s.key)
+            sorted((s for s in problem.rental_options if is_allowed(s.key)), key=lambda s: s.key)
         ),
-        units=tuple(sorted((s for s in problem.units if kept(s.key)), key=lambda s: s.key)),
+        units=tuple(sorted((s for s in problem.units if is_allowed(s.key)), key=lambda s: s.key)),
     )
 
 
-def count_units_started(reduced: ReducedProblem, starts: Floats) -> dict[str, NDArray[np.int64]]:
+def count_units_started(
+    reduced: ReducedProblem, unit_counts: Floats
+) -> dict[str, NDArray[np.int64]]:
     """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
     units: dict[str, NDArray[np.int64]] = {}
     months = reduced.problem.units[0].start_cost.size if reduced.problem.units else 0
-    for j in np.flatnonzero(starts):
-        key = reduced.problem.units[reduced.starts.source[j]].key
+    for j in np.flatnonzero(unit_counts):
+        key = reduced.problem.units[reduced.start_candidates.source[j]].key
         row = units.setdefault(key, np.zeros(months, np.int64))
-        row[reduced.starts.month[j]] += int(starts[j])
+        row[reduced.start_candidates.month[j]] += int(unit_counts[j])
     return units
 
 
@@ -113,12 +115,12 @@ def dispatch_units(reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64
         return None
     capital = 0.0
     for key, row in units_started.items():
-        unit, at = sources[key], row > 0
-        if not np.isfinite(unit.start_cost[at]).all():
+        unit, months = sources[key], row > 0
+        if not np.isfinite(unit.start_cost[months]).all():
             return None
         if unit.max_units is not None and row.sum() > unit.max_units:
             return None
-        capital += float(unit.capex[at] @ row[at])
+        capital += float(unit.capex[months] @ row[months])
     if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
         return None
     return dispatch(problem, reduced.quotas, reduced.rentals, units_started)

@@ -111,19 +111,23 @@ def solve_over_samples(
     columns = continuous_columns(rows)
     if cvar_weight > 0:
         rows, columns = _with_tail(rows, columns, probabilities, cvar_weight)
-    starts = StartColumns(rows, copies=len(samples), cost_weight=1 + cvar_weight)
-    search = Search(Master(rows, columns, starts), gap=gap, node_limit=node_limit)
-    found = search.run()
+    start_columns = StartColumns(rows, copies=len(samples), cost_weight=1 + cvar_weight)
+    search = Search(Master(rows, columns, start_columns), gap=gap, node_limit=node_limit)
+    chosen_starts = search.run()
     bound = search.bound * rows.cost_scale + (1 + cvar_weight) * problem.base_cost
-    if found is None:
+    if chosen_starts is None:
         return StochasticPlan(False, np.inf, np.inf)
     return evaluate_over_samples(
-        problem, samples, count_units_started(reduced, found), cvar_weight=cvar_weight, bound=bound
+        problem,
+        samples,
+        count_units_started(reduced, chosen_starts),
+        cvar_weight=cvar_weight,
+        bound=bound,
     )
 
 
 def _probabilities(samples: Sequence[Sample]) -> Floats:
-    probabilities = np.array([future.probability for future in samples])
+    probabilities = np.array([sample.probability for sample in samples])
     return np.asarray(probabilities / probabilities.sum(), np.float64)
 
 
@@ -152,33 +156,31 @@ def evaluate_over_samples(
     `problem` holds none but the sources allowed, in the order of their keys.
     """
     probabilities, plans = _probabilities(samples), []
-    for future in samples:
-        own = _in_future(problem, future)
-        rentals = prune_rentals(own, problem.quotas)
-        plan = dispatch(own, problem.quotas, rentals, units_started)
+    for sample in samples:
+        sample_problem = _build_sample_problem(problem, sample)
+        rentals = prune_rentals(sample_problem, problem.quotas)
+        plan = dispatch(sample_problem, problem.quotas, rentals, units_started)
         if plan is None:
             return StochasticPlan(False, np.inf, bound)
         plans.append(plan)
     costs = np.array([plan.cost for plan in plans])
-    expected, worst = float(probabilities @ costs), conditional_value_at_risk(costs, probabilities)
-    objective = expected + cvar_weight * worst
+    expected, cvar = float(probabilities @ costs), conditional_value_at_risk(costs, probabilities)
+    objective = expected + cvar_weight * cvar
     if objective - bound <= _ROUNDING * abs(objective):
         bound = objective
-    return StochasticPlan(
-        True, objective, bound, expected, worst, dict(units_started), tuple(plans)
-    )
+    return StochasticPlan(True, objective, bound, expected, cvar, dict(units_started), tuple(plans))
 
 
-def _in_future(problem: PlanProblem, future: Sample) -> PlanProblem:
-    rental_options = tuple(_rented(source, [future], [1.0]) for source in problem.rental_options)
-    return replace(problem, hours=future.hours, peak=future.peak, rental_options=rental_options)
+def _build_sample_problem(problem: PlanProblem, sample: Sample) -> PlanProblem:
+    rental_options = tuple(_rented(source, [sample], [1.0]) for source in problem.rental_options)
+    return replace(problem, hours=sample.hours, peak=sample.peak, rental_options=rental_options)
 
 
 def _rented(
     source: RentalOption, samples: Sequence[Sample], probabilities: Sequence[float]
 ) -> RentalOption:
     """A rental over scenarios side by side: cost by probability, cash as it falls."""
-    available, factors = source.available, [future.factor(source) for future in samples]
+    available, factors = source.available, [sample.factor(source) for sample in samples]
     return replace(
         source,
         hour_cost=np.concatenate(
@@ -195,23 +197,27 @@ def _side_by_side(
     """The market whose months are those of every scenario, one scenario after another."""
     widest = replace(
         problem,
-        hours=np.max([future.hours for future in samples], axis=0),
-        peak=np.max([future.peak for future in samples], axis=0),
+        hours=np.max([sample.hours for sample in samples], axis=0),
+        peak=np.max([sample.peak for sample in samples], axis=0),
     )
     pruned = prune(widest)
     copies, base = len(samples), problem.base_cash
-    whole = replace(
+    combined = replace(
         problem,
-        hours=np.concatenate([future.hours for future in samples]),
-        peak=np.concatenate([future.peak for future in samples]),
+        hours=np.concatenate([sample.hours for sample in samples]),
+        peak=np.concatenate([sample.peak for sample in samples]),
         rental_options=tuple(
             _rented(s, samples, probabilities.tolist()) for s in problem.rental_options
         ),
         base_cash=None if base is None else np.tile(base, copies),
     )
-    rentals = prune_rentals(whole, pruned.quotas)
+    rentals = prune_rentals(combined, pruned.quotas)
     return ReducedProblem(
-        whole, pruned.quotas, rentals, _tiled(pruned.unit_types, probabilities), pruned.starts
+        combined,
+        pruned.quotas,
+        rentals,
+        _tiled(pruned.unit_types, probabilities),
+        pruned.start_candidates,
     )
 
 
@@ -231,13 +237,15 @@ def _with_tail(
 ) -> tuple[Rows, Continuous]:
     """Rows and columns for the mean of the worst tenth: threshold + excess ≥ cost, by scenario."""
     count, months = probabilities.size, rows.required_width.size // probabilities.size
-    future = columns.month // months
-    cost = columns.cost / probabilities[future]
-    most = np.bincount(future, cost * columns.most, minlength=count).astype(np.float64)
+    sample = columns.month // months
+    cost = columns.cost / probabilities[sample]
+    upper_bound = np.bincount(sample, cost * columns.upper_bound, minlength=count).astype(
+        np.float64
+    )
     row = rows.count + np.arange(count)
     pieces = [
         (columns.entries.row, columns.entries.column, columns.entries.value),
-        (row[future], np.arange(columns.count), -cost),
+        (row[sample], np.arange(columns.count), -cost),
         (row, np.full(count, columns.count), np.ones(count)),
         (row, columns.count + 1 + np.arange(count), np.ones(count)),
     ]
@@ -250,6 +258,8 @@ def _with_tail(
         columns,
         month=np.concatenate([columns.month, np.full(1 + count, ABSENT)]),
         cost=np.concatenate([columns.cost, [weight], weight * probabilities / TAIL]),
-        most=np.concatenate([columns.most, [most.max(initial=0.0)], most]),
+        upper_bound=np.concatenate(
+            [columns.upper_bound, [upper_bound.max(initial=0.0)], upper_bound]
+        ),
         entries=Entries.ordered(pieces, columns.count + 1 + count),
     )

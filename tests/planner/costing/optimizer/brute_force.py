@@ -27,11 +27,13 @@ def cost_of(problem, units_started, known=None):
     known = {} if known is None else known
     cost = problem.base_cost + _start_cost(problem, units_started)
     for t in range(problem.hours.size):
-        up = tuple(_up(unit, units_started[i], t) for i, unit in enumerate(problem.units))
+        in_service = tuple(
+            _in_service(unit, units_started[i], t) for i, unit in enumerate(problem.units)
+        )
         spent = _start_cash(problem, units_started, t)
-        if (t, up, spent) not in known:
-            known[t, up, spent] = _month_cost(problem, t, up, spent)
-        cost += known[t, up, spent]
+        if (t, in_service, spent) not in known:
+            known[t, in_service, spent] = _month_cost(problem, t, in_service, spent)
+        cost += known[t, in_service, spent]
     return cost
 
 
@@ -77,7 +79,7 @@ def _start_cash(problem, units_started, t):
     )
 
 
-def _up(unit, row, t):
+def _in_service(unit, row, t):
     there = 0 if unit.existing is None else int(unit.existing[t])
     return there + sum(
         int(n)
@@ -86,7 +88,7 @@ def _up(unit, row, t):
     )
 
 
-def _month_cost(problem, t, up, spent):
+def _month_cost(problem, t, in_service, spent):
     """min c·v subject to A·v ≤ b, v ≥ 0, over every corner; v: used per unit, rented per hourly."""
     units, rental_options = problem.units, problem.rental_options
     cost = np.array([u.hour_cost[t] for u in units] + [s.hour_cost[t] for s in rental_options])
@@ -94,12 +96,12 @@ def _month_cost(problem, t, up, spent):
     capacity = np.array([u.capacity for u in units] + [s.capacity for s in rental_options])
     is_hourly = np.array([0.0] * len(units) + [1.0] * len(rental_options))
     rate = peak / demand if demand > 0 else 0.0
-    limits = [(np.eye(size)[i], u.hours_per_month * up[i]) for i, u in enumerate(units)]
+    limits = [(np.eye(size)[i], u.hours_per_month * in_service[i]) for i, u in enumerate(units)]
     for j, source in enumerate(rental_options):
         if demand == 0 or (source.available is not None and not source.available[t]):
             limits.append((np.eye(size)[len(units) + j], 0.0))
     if demand > 0:
-        ready = sum(u.capacity * n for u, n in zip(units, up, strict=True))
+        ready = sum(u.capacity * n for u, n in zip(units, in_service, strict=True))
         limits.append((-capacity * is_hourly * rate, ready - peak))
         limits.append((-capacity, -demand))
         spot = np.array([0.0] * len(units) + [s.capacity * s.is_spot for s in rental_options])
@@ -107,7 +109,7 @@ def _month_cost(problem, t, up, spent):
     for quota in problem.quotas:
         held = sum(
             u.accelerators * n
-            for u, n in zip(units, up, strict=True)
+            for u, n in zip(units, in_service, strict=True)
             if quota.group in u.limit_groups
         )
         inside = [s.accelerators * rate * (quota.group in s.limit_groups) for s in rental_options]

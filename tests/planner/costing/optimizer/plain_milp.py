@@ -23,7 +23,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
         for s in problem.rental_options
     ]
     for t in months:
-        up = [
+        in_service = [
             [
                 units_started[i][m]
                 for m in months
@@ -34,11 +34,15 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
         there = [0 if u.existing is None else int(u.existing[t]) for u in problem.units]
         for i, unit in enumerate(problem.units):
             most = unit.hours_per_month
-            model.row([(used[i][t], 1.0), *((x, -most) for x in up[i])], -inf, most * there[i])
+            model.row(
+                [(used[i][t], 1.0), *((x, -most) for x in in_service[i])], -inf, most * there[i]
+            )
         per_hour = problem.peak[t] / problem.hours[t] if busy[t] else 0.0
         if busy[t]:
             ready = sum(u.capacity * n for u, n in zip(problem.units, there, strict=True))
-            width = [(x, u.capacity) for u, xs in zip(problem.units, up, strict=True) for x in xs]
+            width = [
+                (x, u.capacity) for u, xs in zip(problem.units, in_service, strict=True) for x in xs
+            ]
             width += [
                 (rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.rental_options)
             ]
@@ -56,7 +60,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
             inside = [quota.group in u.limit_groups for u in problem.units]
             held = [
                 (x, u.accelerators)
-                for u, xs, counts in zip(problem.units, up, inside, strict=True)
+                for u, xs, counts in zip(problem.units, in_service, inside, strict=True)
                 for x in xs
                 if counts
             ]

@@ -6,39 +6,41 @@ import pytest
 TOLERANCE = 1e-9
 
 
-def units_up(unit, units_started):
+def units_in_service(unit, units_started):
     """[T] units of a source usable in each month."""
     months = units_started.size
-    up = np.zeros(months) if unit.existing is None else unit.existing.astype(float)
+    in_service = np.zeros(months) if unit.existing is None else unit.existing.astype(float)
     for m, count in enumerate(units_started):
-        up[m + unit.lead_months : m + unit.lead_months + unit.duration_months] += count
-    return up
+        in_service[m + unit.lead_months : m + unit.lead_months + unit.duration_months] += count
+    return in_service
 
 
 def assert_keeps_every_limit(problem, plan):
     months = problem.hours.size
-    up = {u.key: units_up(u, plan.units_started[u.key]) for u in problem.units}
+    in_service = {u.key: units_in_service(u, plan.units_started[u.key]) for u in problem.units}
     busy = problem.hours > 0
     nodes = {
         s.key: np.where(busy, plan.rented_hours[s.key] * problem.peak, 0.0)
         / np.where(busy, problem.hours, 1.0)
         for s in problem.rental_options
     }
-    width = sum((u.capacity * up[u.key] for u in problem.units), np.zeros(months))
+    width = sum((u.capacity * in_service[u.key] for u in problem.units), np.zeros(months))
     width = sum((s.capacity * nodes[s.key] for s in problem.rental_options), width)
     served = sum((u.capacity * plan.used_hours[u.key] for u in problem.units), np.zeros(months))
     served = sum((s.capacity * plan.rented_hours[s.key] for s in problem.rental_options), served)
     _at_least(width[busy], problem.peak[busy])
     _at_least(served, problem.hours)
     for unit in problem.units:
-        _at_most(plan.used_hours[unit.key], unit.hours_per_month * up[unit.key])
+        _at_most(plan.used_hours[unit.key], unit.hours_per_month * in_service[unit.key])
         assert (plan.units_started[unit.key][~np.isfinite(unit.start_cost)] == 0).all()
         if unit.max_units is not None:
             assert plan.units_started[unit.key].sum() <= unit.max_units
     _keeps_rental_limits(problem, plan)
     for quota in problem.quotas:
         held = sum(
-            u.accelerators * up[u.key] for u in problem.units if quota.group in u.limit_groups
+            u.accelerators * in_service[u.key]
+            for u in problem.units
+            if quota.group in u.limit_groups
         )
         held = held + sum(
             s.accelerators * nodes[s.key]

@@ -9,9 +9,9 @@ import pytest
 from planner.costing.optimizer.marginal_values import (
     AdditionalUnit,
     demand_switch_points,
+    list_unit_starts,
     marginal_values,
-    purchases,
-    scaled,
+    scale_demand,
 )
 from planner.costing.optimizer.problem import PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
@@ -33,7 +33,7 @@ def test_purchases_follow_the_months():
         growing, peak=np.repeat([8.0, 16.0], 12), hours=np.repeat([5840.0, 11680.0], 12)
     )
 
-    found = purchases(growing, solve(growing))
+    found = list_unit_starts(growing, solve(growing))
 
     assert [(p.month, p.units, p.first, p.last) for p in found] == [(0, 1, 0, 11), (12, 2, 12, 23)]
 
@@ -102,7 +102,7 @@ def test_no_wider_limit_costs_more(seed):
 def test_the_advice_turns_where_a_node_is_busy_enough_to_commit():
     problem = steady(12, 24.0, [rental("rent", 12, 20.0)], [commitment("year", 12, monthly=9000.0)])
 
-    [point] = demand_switch_points(problem, least=0.05, tolerance=1e-3)
+    [point] = demand_switch_points(problem, min_multiplier=0.05, tolerance=1e-3)
 
     assert point.multiplier == pytest.approx(9000 / 14_600 / 3, rel=1e-2)
     assert (point.below, point.above) == (frozenset(), frozenset({"year"}))
@@ -115,7 +115,9 @@ def test_several_turns_between_two_samples_are_all_found():
     ]
     problem = steady(12, 8.0, [rental("rent", 12, 3.0, capacity=1.0)], sources)
 
-    points = demand_switch_points(problem, least=0.05, most=1.0, samples=2, tolerance=0.02)
+    points = demand_switch_points(
+        problem, min_multiplier=0.05, max_multiplier=1.0, samples=2, tolerance=0.02
+    )
 
     assert [sorted(p.above) for p in points][-1] == ["year"]
     assert all(a.above == b.below for a, b in pairwise(points))
@@ -146,5 +148,5 @@ def test_a_peak_is_scaled_to_whole_accelerators():
 def test_a_peak_that_was_given_is_scaled_as_such():
     problem = replace(steady(2, 8.0), hours=np.full(2, 1000.0))
 
-    assert scaled(problem, 1.2).peak.tolist() == [10.0, 10.0]
-    assert scaled(problem, 1.0 + 1e-15).peak.tolist() == [8.0, 8.0]
+    assert scale_demand(problem, 1.2).peak.tolist() == [10.0, 10.0]
+    assert scale_demand(problem, 1.0 + 1e-15).peak.tolist() == [8.0, 8.0]

@@ -19,7 +19,7 @@ def kept(rental_options=(), units=(), **limits):
     found = prune(problem)
     rented = found.rentals.source[found.rentals.offered]
     return {problem.rental_options[j].key for j in rented} | {
-        problem.units[i].key for i in found.starts.source
+        problem.units[i].key for i in found.start_candidates.source
     }
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_begun_that_would_arrive_after_the_horizon():
     late = server("late", MONTHS, lead=20)
     found = prune(PlanProblem(flat * 730, flat, (rent("rent", 20.0),), (late,)))
 
-    assert found.starts.month.max() == MONTHS - 20 - 1
+    assert found.start_candidates.month.max() == MONTHS - 20 - 1
 
 
 @pytest.mark.parametrize("seed", range(6))

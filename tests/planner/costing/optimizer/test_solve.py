@@ -119,7 +119,7 @@ def test_what_is_known_already_is_never_beaten_by_a_worse_plan():
     problem = medium(3)
     best = solve(problem, gap=0.0)
 
-    assert solve(problem, gap=0.5, known=(best,)).cost <= best.cost * (1 + 1e-12)
+    assert solve(problem, gap=0.5, known_plans=(best,)).cost <= best.cost * (1 + 1e-12)
 
 
 def test_a_known_plan_that_a_limit_forbids_is_not_taken():
@@ -127,7 +127,7 @@ def test_a_known_plan_that_a_limit_forbids_is_not_taken():
     problem = steady(36, 16.0, [rental("rent", 36, 20.0)], [owned])
     poor = replace(problem, capex_budget=0.0)
 
-    assert solve(poor, known=(solve(problem),)).units_started["dgx"].sum() == 0
+    assert solve(poor, known_plans=(solve(problem),)).units_started["dgx"].sum() == 0
 
 
 def test_two_sources_of_one_key_are_refused():
@@ -263,10 +263,10 @@ def test_equals_the_optimum_that_the_solver_proves(seed):
 def test_equals_trying_every_plan(seed):
     problem = small(seed)
 
-    plan, least = solve(problem, gap=0.0), cheapest_cost(problem)
+    plan, min_multiplier = solve(problem, gap=0.0), cheapest_cost(problem)
 
-    assert plan.feasible == np.isfinite(least)
+    assert plan.feasible == np.isfinite(min_multiplier)
     if plan.feasible:
-        assert plan.cost == pytest.approx(least, rel=1e-7, abs=1e-6)
+        assert plan.cost == pytest.approx(min_multiplier, rel=1e-7, abs=1e-6)
         assert plan.bound <= plan.cost
         assert_keeps_every_limit(problem, plan)

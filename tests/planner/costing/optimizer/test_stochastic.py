@@ -147,9 +147,9 @@ def test_equals_trying_every_plan_in_every_future(seed, cvar_weight):
     futures = drawn(problem, 3, seed)
 
     plan = solve_over_samples(problem, futures, cvar_weight=cvar_weight, gap=0.0)
-    least = least_objective(problem, futures, cvar_weight)
+    min_multiplier = least_objective(problem, futures, cvar_weight)
 
-    assert plan.feasible == np.isfinite(least)
+    assert plan.feasible == np.isfinite(min_multiplier)
     if plan.feasible:
-        assert plan.objective == pytest.approx(least, rel=1e-7, abs=1e-6)
+        assert plan.objective == pytest.approx(min_multiplier, rel=1e-7, abs=1e-6)
         assert plan.bound <= plan.objective
