@@ -9,9 +9,9 @@ from typing import Any
 from planner.costing.advice.explanation import Explanation, describe, list_purchases
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.carbon import Energy
-from planner.costing.analysis.monte_carlo import Risk
+from planner.costing.analysis.monte_carlo import RiskResult
 from planner.costing.analysis.robust_plan import RobustPlan
-from planner.costing.analysis.sensitivity import Grid, TornadoBar
+from planner.costing.analysis.sensitivity import PriceGrid, TornadoBar
 from planner.costing.results.scenario_result import Line, Scenario, cents
 from planner.costing.scenarios import Project
 
@@ -83,7 +83,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def risk_of(risk: Risk | None) -> dict[str, Any] | None:
+def risk_of(risk: RiskResult | None) -> dict[str, Any] | None:
     """Net present cost by scenario: percentiles, mean, mean of the dearest tenth; then the
     probability that each is the cheapest, and its expected regret."""
     if risk is None:
@@ -124,7 +124,7 @@ def swing_of(row: TornadoBar) -> dict[str, Any]:
     }
 
 
-def grid_of(grid: Grid | None) -> dict[str, Any] | None:
+def grid_of(grid: PriceGrid | None) -> dict[str, Any] | None:
     """Owning less renting a node, by utilisation and price; negative: owning is the cheaper."""
     if grid is None:
         return None
@@ -148,7 +148,7 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
         "kg_co2e_of_known_grid": _rounded(energy.kg_co2e_of_known_grid),
         "why_not": list(energy.why_not),
         "kwh_of_unknown_grid": round(energy.kwh_of_unknown_grid, 3),
-        "unknown_power": list(energy.unknown),
+        "unknown_power": list(energy.unknown_power),
         "sources": [
             {
                 "source": draw.source,
@@ -158,7 +158,7 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
                 "carbon_source": draw.carbon_source,
                 "method": draw.method,
             }
-            for draw in energy.draws
+            for draw in energy.by_source
         ],
     }
 

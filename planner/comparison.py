@@ -25,14 +25,14 @@ from planner.costing.advice.warnings import (
 from planner.costing.analysis.break_even import (
     BreakEven,
     CostLine,
-    best_rents,
+    build_cost_lines,
     compute_break_even,
-    cost_lines,
+    find_best_rents,
 )
-from planner.costing.analysis.carbon import Energy, Grids, calculate_energy
+from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
 from planner.costing.analysis.monte_carlo import (
-    Risk,
     RiskParameters,
+    RiskResult,
     assess_risk,
     build_risk_parameters,
 )
@@ -95,7 +95,7 @@ class Comparison:
         return build_risk_parameters(self.request.risk, self.terms, self.demand.range_p10_p90)
 
     @cached_property
-    def risk(self) -> Risk | None:
+    def risk(self) -> RiskResult | None:
         """The scenarios over many futures, where the request asks for it."""
         return (
             None if self.spread is None else assess_risk(self.scenarios, self.project, self.spread)
@@ -134,7 +134,7 @@ class Comparison:
     @cached_property
     def energy(self) -> dict[ScenarioKey, Energy]:
         """Energy and carbon of the feasible scenarios."""
-        grids = Grids(self.catalog, self.request.on_prem.g_co2e_per_kwh)
+        grids = GridCarbon(self.catalog, self.request.on_prem.g_co2e_per_kwh)
         return {
             key: calculate_energy(scenario, self.project, grids.intensity)
             for key, scenario in self.scenarios.items()
@@ -205,8 +205,8 @@ class _Comparing:
                 *self.demand.warnings,
                 *warn_without_deadline(self.request.workload, self.demand, self.calendar),
                 *self.market.warnings(),
-                *self.fleet.worn_out(self.calendar, int(self.terms["useful_life_months"])),
-                *collect_warnings(self.project, scenarios, self.market.listed),
+                *self.fleet.warn_worn_out(self.calendar, int(self.terms["useful_life_months"])),
+                *collect_warnings(self.project, scenarios, self.market.catalog_offers),
             ),
             units_per_usd=self.units_per_usd,
         )
@@ -222,7 +222,7 @@ class _Comparing:
 
     @cached_property
     def terms(self) -> Assumptions:
-        return Assumptions.of(self.request, self.units_per_usd, self.kept)
+        return Assumptions.from_request(self.request, self.units_per_usd, self.kept)
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -300,7 +300,9 @@ class _Comparing:
 
     @cached_property
     def fleet(self) -> ServerSelection:
-        return self.all_servers.fitting(self.market.least_node, self.request.constraints)
+        return self.all_servers.filter_fitting(
+            self.market.min_node_accelerators, self.request.constraints
+        )
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -341,7 +343,7 @@ class _Comparing:
         if key is ScenarioKey.ON_PREM:
             if self.request.on_prem.servers == ():
                 return ("on_prem.servers is empty: none may be bought",)
-            return () if self.fleet.to_buy else self.fleet.excluded_in_short()
+            return () if self.fleet.to_buy else self.fleet.summarize_exclusions()
         wanted = SPOT if key is ScenarioKey.SPOT else OPTIONS[key] - {OWNED}
         if wanted & offered:
             return ()
@@ -349,7 +351,7 @@ class _Comparing:
         return self.market.exclusions(options) if self.request.use_catalog else ()
 
     def _break_even(self) -> Iterator[BreakEven]:
-        rents = best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.project.sources, self.calendar)
         given = frozenset(self.request.on_prem.model_fields_set)
         for server in self.fleet.to_buy:
             r = self.market.throughput[server.accelerator]
@@ -357,11 +359,11 @@ class _Comparing:
 
     def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:
         """For the server that pays back first; without servers, of one accelerator."""
-        rents = best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.project.sources, self.calendar)
         reached = [row for row in break_even if row.hours is not None]
         first = min(reached, key=lambda row: (row.hours, row.server), default=None)
         server = self.project.by_key.get(f"server:{first.server}") if first else None
-        return cost_lines(server, rents, self.calendar)
+        return build_cost_lines(server, rents, self.calendar)
 
 
 def _next_month(day: dt.date) -> dt.date:

@@ -60,10 +60,10 @@ class Recipe:
             yield build_rental_source(
                 rental, self.assumptions, self.calendar, self.hours, self.data, self.term_end
             )
-        yield from self.servers.sources(self.throughput, self.assumptions, self.calendar)
-        yield from self._parked_data()
+        yield from self.servers.build_sources(self.throughput, self.assumptions, self.calendar)
+        yield from self._idle_storage()
 
-    def _parked_data(self) -> Iterator[CapacitySource]:
+    def _idle_storage(self) -> Iterator[CapacitySource]:
         """Storage in the months without work, which no source of hours carries."""
         gib, idle = self.data.storage_gib, self.hours <= 0
         if not gib or not idle.any():
@@ -74,9 +74,9 @@ class Recipe:
         stream = Stream(
             Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
         )
-        yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed=(stream,))
+        yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed_streams=(stream,))
 
-    def only(self, keys: Collection[str]) -> Recipe:
+    def select_sources(self, keys: Collection[str]) -> Recipe:
         """The same with the sources of these keys alone; what is owned already stays."""
         servers = tuple(s for s in self.servers.to_buy if f"server:{s.slug}" in keys)
         return replace(
@@ -104,7 +104,7 @@ class Recipe:
         """The same with `factor` times the hours and the peak."""
         return replace(self, hours=self.hours * factor, peak=self.peak * factor)
 
-    def with_rents(self, factor: float) -> Recipe:
+    def with_rental_prices(self, factor: float) -> Recipe:
         """The same with every rental price, upfront included, times `factor`."""
         rentals = tuple(
             replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
 from planner.costing.cost_model.charges import Calendar
-from planner.costing.cost_model.ownership import first_arrival
+from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
@@ -81,7 +81,7 @@ class Project:
     def problem(self) -> PlanProblem:
         """The optimiser's view: every source, every limit."""
         calendar, months = self.calendar, self.calendar.months
-        fixed = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
+        fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
         return PlanProblem(
             hours=self.hours,
             peak=self.peak,
@@ -93,8 +93,8 @@ class Project:
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,
             monthly_budget=self.monthly_budget,
-            base_cost=float(fixed @ calendar.discount),
-            base_cash=fixed[:months],
+            base_cost=float(fixed_cash @ calendar.discount),
+            base_cash=fixed_cash[:months],
         )
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
@@ -110,13 +110,13 @@ def solve_scenarios(project: Project) -> dict[ScenarioKey, Scenario]:
     A plan that one scenario finds is open to every scenario that contains it, so that none is
     dearer than one it contains, whatever gap the optimiser stopped at.
     """
-    solver = _Solver(project)
-    found: dict[ScenarioKey, Scenario] = {}
+    solver = _ScenarioSolver(project)
+    scenarios: dict[ScenarioKey, Scenario] = {}
     for key in ScenarioKey:
         own = solver.scenario(key)
-        others = [found[other] for other in CONTAINS.get(key, ()) if found[other].feasible]
-        found[key] = _cheapest(own, others)
-    return found
+        others = [scenarios[other] for other in CONTAINS.get(key, ()) if scenarios[other].feasible]
+        scenarios[key] = _cheapest(own, others)
+    return scenarios
 
 
 def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
@@ -130,7 +130,7 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
     return replace(best, key=own.key, bound=bound, warnings=own.warnings)
 
 
-class _Solver:
+class _ScenarioSolver:
     """Solves the scenarios of one project, each set of sources once."""
 
     def __init__(self, project: Project) -> None:
@@ -138,12 +138,12 @@ class _Solver:
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
 
     def scenario(self, key: ScenarioKey) -> Scenario:
-        missing = self._missing(key)
+        missing = self._missing_option(key)
         if missing:
             return Scenario(key, feasible=False, why_not=(missing,))
-        return self._booked(key, self._plan(key))
+        return self._build_scenario(key, self._find_plan(key))
 
-    def _missing(self, key: ScenarioKey) -> str:
+    def _missing_option(self, key: ScenarioKey) -> str:
         """What a scenario lacks to be one at all, "" if nothing."""
         options = {s.purchase_option for s in self.project.sources if s.existing is None}
         if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
@@ -153,12 +153,12 @@ class _Solver:
         if key is ScenarioKey.SPOT and self.project.max_spot_share == 0:
             return "constraints.max_spot_share is 0"
         if key is ScenarioKey.ON_PREM:
-            return self._no_server()
+            return self._missing_server()
         if not self.project.sources:
             return "nothing fits"
         return ""
 
-    def _no_server(self) -> str:
+    def _missing_server(self) -> str:
         owned = [s for s in self.project.sources if s.is_owned]
         if not owned:
             return "no server fits"
@@ -167,39 +167,41 @@ class _Solver:
         to_buy = [s for s in offered if s.max_units != 0]
         if offered and not to_buy and not _has_existing_servers(self.project):
             return "no server may be bought: max_units is 0"
-        if to_buy and first_arrival(to_buy, months) >= months:
+        if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""
 
-    def _plan(self, key: ScenarioKey) -> Plan:
+    def _find_plan(self, key: ScenarioKey) -> Plan:
         keys = self.project.keys(OPTIONS[key])
         if key is ScenarioKey.ON_PREM:
-            return self._solved(keys, self._on_prem_problem(), "on_prem")
+            return self._solve(keys, self._on_prem_problem(), "on_prem")
         if key is ScenarioKey.SPOT:
-            alone = self._solved(self.project.keys(SPOT), self.project.problem)
-            if alone.feasible:
-                return alone
-        return self._solved(keys, self.project.problem)
+            spot_only = self._solve(self.project.keys(SPOT), self.project.problem)
+            if spot_only.feasible:
+                return spot_only
+        return self._solve(keys, self.project.problem)
 
-    def _solved(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
-        at = (name, keys)
-        if at not in self.plans:
-            self.plans[at] = solve(problem, keys)
-        return self.plans[at]
+    def _solve(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
+        cache_key = (name, keys)
+        if cache_key not in self.plans:
+            self.plans[cache_key] = solve(problem, keys)
+        return self.plans[cache_key]
 
     def _on_prem_problem(self) -> PlanProblem:
         """Renting on demand only until the first servers can arrive."""
         problem = self.project.problem
         servers = [s for s in self.project.sources if s.is_owned]
         months = np.arange(self.project.calendar.months)
-        early = months < first_arrival(servers, self.project.calendar.months)
+        before_arrival = months < first_arrival_month(servers, self.project.calendar.months)
         rental_options = tuple(
-            replace(s, available=early if s.available is None else s.available & early)
+            replace(
+                s, available=before_arrival if s.available is None else s.available & before_arrival
+            )
             for s in problem.rental_options
         )
         return replace(problem, rental_options=rental_options)
 
-    def _booked(self, key: ScenarioKey, plan: Plan) -> Scenario:
+    def _build_scenario(self, key: ScenarioKey, plan: Plan) -> Scenario:
         if not plan.feasible:
             return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
         warnings = tuple(self._warnings(key, plan))
@@ -216,11 +218,11 @@ class _Solver:
             and not _has_existing_servers(project)
         ):
             yield "No server is bought: the work is over before the first could arrive."
-        if key is ScenarioKey.COMMITTED and not _rents_ahead(project, plan, units_started):
+        if key is ScenarioKey.COMMITTED and not _has_commitments(project, plan, units_started):
             offered = any(s.purchase_option in COMMITTED for s in project.sources)
             verb = "pays" if offered else "fits"
-            beside = " beside the servers in place" if _has_existing_servers(project) else ""
-            yield f"No commitment {verb}: this is renting on demand alone{beside}."
+            suffix = " beside the servers in place" if _has_existing_servers(project) else ""
+            yield f"No commitment {verb}: this is renting on demand alone{suffix}."
 
 
 def build_scenario(
@@ -250,7 +252,7 @@ def _has_existing_servers(project: Project) -> bool:
     return any(s.existing is not None and s.existing.any() for s in project.sources)
 
 
-def _rents_ahead(project: Project, plan: Plan, units_started: Collection[str]) -> bool:
+def _has_commitments(project: Project, plan: Plan, units_started: Collection[str]) -> bool:
     """Whether a plan pays for anything before it is used."""
     used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
     return any(project.by_key[key].purchase_option in COMMITTED for key in used)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.analysis.monte_carlo import RiskParameters, draw, simulate
+from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import Exposure
 from tests.bench.row import SHORT, Row, median_ms
 
@@ -27,7 +27,7 @@ def exposures(count: int) -> list[Exposure]:
             rent=5.0 - 0.01 * months,
             spot=np.full(MONTHS, 0.5),
             data=np.full(MONTHS, 0.1),
-            use=np.full(MONTHS, 0.4),
+            in_use=np.full(MONTHS, 0.4),
         )
         for i in range(count)
     ]
@@ -57,7 +57,9 @@ def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: RiskParamete
     for i, one in enumerate(ones):
         served = np.minimum(one.hours, one.width * hours / peak)
         rented = np.maximum(demand - served, 0.0)
-        cost[i] = demand @ one.use + rented @ (one.data - one.use) + prices @ one.later_commitments
+        cost[i] = (
+            demand @ one.in_use + rented @ (one.data - one.in_use) + prices @ one.later_commitments
+        )
         dear = rented * prices
         cost[i] += dear @ one.rent + spot * (dear @ one.spot) + one.fixed + one.residual * kept
     return cost
@@ -69,7 +71,7 @@ def bench() -> list[Row]:
     rows = []
     for count in (1, 6):
         ones = exposures(count)
-        ours = median_ms(lambda o=ones: simulate(o, hours, peak, spread, draw(spread)))
+        ours = median_ms(lambda o=ones: simulate(o, hours, peak, spread, draw_samples(spread)))
         floor = median_ms(lambda o=ones: bare(o, hours, peak, spread))
         name = f"{SAMPLES:,} futures x {MONTHS} months, {count} scenarios"
         rows.append(Row(name, ours, floor, f"<= {HOLD} x bare numpy", ours <= HOLD * floor))

@@ -37,14 +37,14 @@ class Explanation:
 def to_plan(scenario: Scenario, project: Project) -> Plan:
     """The scenario as the optimiser's plan."""
     units = {key for key, source in project.by_key.items() if source.term is not None}
-    used = scenario.used_hours
+    used_hours = scenario.used_hours
     return Plan(
         feasible=scenario.feasible,
         cost=scenario.cost,
         bound=scenario.bound,
         units_started=dict(scenario.units_started),
-        used_hours={key: hours for key, hours in used.items() if key in units},
-        rented_hours={key: hours for key, hours in used.items() if key not in units},
+        used_hours={key: hours for key, hours in used_hours.items() if key in units},
+        rented_hours={key: hours for key, hours in used_hours.items() if key not in units},
     )
 
 
@@ -72,49 +72,51 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     return Explanation(
         list_unit_starts(project.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
-        tuple(p for p in points if _kinds(p.below, project) != _kinds(p.above, project)),
+        tuple(p for p in points if _groups(p.below, project) != _groups(p.above, project)),
     )
 
 
-def _kinds(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
+def _groups(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
     """What is begun, in the words of the advice: servers by name, commitments by their term;
     None where there is no plan."""
     if keys is None:
         return None
-    kinds = set()
+    groups = set()
     for key in keys:
         source = project.by_key[key]
         months = source.term.duration_months if source.term else 0
-        kinds.add(source.label if source.is_owned else f"commitments of {months} months")
-    return frozenset(kinds)
+        groups.add(source.label if source.is_owned else f"commitments of {months} months")
+    return frozenset(groups)
 
 
 def describe(explanation: Explanation, project: Project, currency: str) -> list[str]:
     """The explanation as sentences."""
     calendar = project.calendar
-    words = [_begin(purchase, project, calendar) for purchase in explanation.purchases]
-    words += [_worth(value, project, currency) for value in explanation.marginal_values]
-    words += [_turns(point, project) for point in explanation.switch_points]
-    return words
+    sentences = [_describe_start(purchase, project, calendar) for purchase in explanation.purchases]
+    sentences += [
+        _describe_value(value, project, currency) for value in explanation.marginal_values
+    ]
+    sentences += [_describe_switch(point, project) for point in explanation.switch_points]
+    return sentences
 
 
-def _begin(purchase: UnitStart, project: Project, calendar: Calendar) -> str:
+def _describe_start(purchase: UnitStart, project: Project, calendar: Calendar) -> str:
     source = project.by_key[purchase.key]
     verb = "buy" if source.is_owned else "commit to"
-    usable = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
+    period = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
     when = f"{calendar.month(purchase.month):%Y-%m}"
-    return f"{when}: {verb} {purchase.units} × {source.label}, in use from {usable}."
+    return f"{when}: {verb} {purchase.units} × {source.label}, in use from {period}."
 
 
-def _worth(value: MarginalValue, project: Project, currency: str) -> str:
-    limit = _labelled(value.limit, project)
-    saved = f"would save {format_money(value.saving, currency)} of present value"
+def _describe_value(value: MarginalValue, project: Project, currency: str) -> str:
+    limit = _add_label(value.limit, project)
+    saving_text = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
-        return f"{limit[0].upper()}{limit[1:]} {saved}."
-    return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saved}."
+        return f"{limit[0].upper()}{limit[1:]} {saving_text}."
+    return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saving_text}."
 
 
-def _labelled(limit: str, project: Project) -> str:
+def _add_label(limit: str, project: Project) -> str:
     """A limit with the label of the source that its key names."""
     for key in sorted(project.by_key, key=len, reverse=True):
         if f" {key}" in limit:
@@ -123,43 +125,43 @@ def _labelled(limit: str, project: Project) -> str:
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 
-def _turns(point: SwitchPoint, project: Project) -> str:
-    below, above = _kinds(point.below, project), _kinds(point.above, project)
+def _describe_switch(point: SwitchPoint, project: Project) -> str:
+    below, above = _groups(point.below, project), _groups(point.above, project)
     if below is None or above is None:
         side = "From" if above is None else "Up to"
         return (
             f"{side} {point.multiplier:.2f} times the demand there is no plan"
-            f"{_ended(point, project)}."
+            f"{_describe_conflicts(point, project)}."
         )
     return (
-        f"At {point.multiplier:.2f} times the demand the advice turns from {_named(below, above)} "
-        f"to {_named(above, below)}."
+        f"At {point.multiplier:.2f} times the demand the advice turns from "
+        f"{_describe_groups(below, above)} to {_describe_groups(above, below)}."
     )
 
 
-def _ended(point: SwitchPoint, project: Project) -> str:
+def _describe_conflicts(point: SwitchPoint, project: Project) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
     if not point.conflicts:
         return " that meets every limit"
-    missing = [conflict.limit for conflict in point.conflicts if conflict.current_value is None]
-    if missing:
-        return f": {'; '.join(missing)}"
+    unserved = [conflict.limit for conflict in point.conflicts if conflict.current_value is None]
+    if unserved:
+        return f": {'; '.join(unserved)}"
     limits = [
-        f"{_labelled(c.limit, project)} (now {c.current_value:,.6g})" for c in point.conflicts
+        f"{_add_label(c.limit, project)} (now {c.current_value:,.6g})" for c in point.conflicts
     ]
     if all(conflict.is_sufficient for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"
     return f" unless {' and '.join(limits)} are raised together"
 
 
-def _named(kinds: frozenset[str], others: frozenset[str]) -> str:
+def _describe_groups(groups: frozenset[str], others: frozenset[str]) -> str:
     """Kinds in words; "alone" where the other side has them too, with more.
 
-    >>> _named(frozenset({"box"}), frozenset({"box", "commitments of 12 months"}))
+    >>> _describe_groups(frozenset({"box"}), frozenset({"box", "commitments of 12 months"}))
     'box alone'
-    >>> _named(frozenset(), frozenset({"box"}))
+    >>> _describe_groups(frozenset(), frozenset({"box"}))
     'renting alone'
     """
-    alone = " alone" if kinds < others else ""
-    return (" and ".join(sorted(kinds)) or "renting") + alone
+    suffix = " alone" if groups < others else ""
+    return (" and ".join(sorted(groups)) or "renting") + suffix

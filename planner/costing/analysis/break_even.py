@@ -74,8 +74,8 @@ def hours_to_break_even(
     >>> hours_to_break_even(1000, 0.5, 0.5) is None
     True
     """
-    saved = rent_per_hour - running_cost_per_hour
-    return unit_price / saved if saved > 0 else None
+    saving = rent_per_hour - running_cost_per_hour
+    return unit_price / saving if saving > 0 else None
 
 
 def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
@@ -102,7 +102,7 @@ def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
     return Rent(source, source.term.duration_months, per_hour)
 
 
-def best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> list[Rent]:
+def find_best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> list[Rent]:
     """The cheapest offer per reference accelerator-hour of each purchase option and term."""
     best: dict[tuple[str, int], Rent] = {}
     for source in sources:
@@ -110,7 +110,7 @@ def best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> list[Re
             continue
         rent = compute_rent(source, calendar)
         at = (source.purchase_option, rent.term_months)
-        if at not in best or _order(rent) < _order(best[at]):
+        if at not in best or _sort_key(rent) < _sort_key(best[at]):
             best[at] = rent
     return [best[at] for at in sorted(best)]
 
@@ -121,20 +121,20 @@ def compute_break_even(
     rents: Sequence[Rent],
     assumptions: Assumptions,
     calendar: Calendar,
-    given: frozenset[str] = frozenset(),
+    request_fields: frozenset[str] = frozenset(),
 ) -> list[BreakEven]:
-    """`server` against each rent; `given` are the owning terms that the request itself gave.
+    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets.
 
     Network, installation and residual value count towards the hours only where given.
     """
     capacity = server.accelerator_count * r
     running = running_cost_per_hour(server, assumptions)
-    price = _price_to_recover(server, assumptions, calendar, given)
-    life = _Life.of(server, r, assumptions)
-    found = []
+    price = _price_to_recover(server, assumptions, calendar, request_fields)
+    life = _Life.at_purchase(server, r, assumptions)
+    rows = []
     for rent in rents:
         per_hour = rent.per_capacity * capacity
-        found.append(
+        rows.append(
             BreakEven(
                 server=server.slug,
                 against=rent.source.offer_id,
@@ -148,22 +148,27 @@ def compute_break_even(
                 ),
             )
         )
-    return found
+    return rows
 
 
-def _order(rent: Rent) -> tuple[float, str]:
+def _sort_key(rent: Rent) -> tuple[float, str]:
     return rent.per_capacity, rent.source.key
 
 
 def _price_to_recover(
-    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar, given: frozenset[str]
+    server: ServerToBuy,
+    assumptions: Assumptions,
+    calendar: Calendar,
+    request_fields: frozenset[str],
 ) -> float:
     rates = [
-        assumptions[name] for name in ("network_storage_rate", "install_cost_rate") if name in given
+        assumptions[name]
+        for name in ("network_storage_rate", "install_cost_rate")
+        if name in request_fields
     ]
     price = server.unit_price * (1.0 + sum(rates))
     in_service_until = assumptions["lead_time_months"] + assumptions["useful_life_months"]
-    if "residual_rate" in given and calendar.months < in_service_until:
+    if "residual_rate" in request_fields and calendar.months < in_service_until:
         price -= server.unit_price * assumptions["residual_rate"] ** (calendar.months / 12.0)
     return price
 
@@ -182,7 +187,7 @@ class _Life:
     """[M] 1 in the months of its life."""
 
     @classmethod
-    def of(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
+    def at_purchase(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
         lead, life = int(assumptions["lead_time_months"]), int(assumptions["useful_life_months"])
         calendar = Calendar(_ANY_DAY, lead + life, assumptions["discount_rate_per_year"])
         source = build_server_source(server, r, assumptions, calendar)
@@ -199,8 +204,8 @@ class _Life:
         """u = fixed / Σ 730 · discount · (rent − cost of an hour of use)."""
         months = np.arange(len(self.discount))
         rent = rent_per_hour * (1.0 + trend_per_year) ** (months / 12.0)
-        saved = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
-        return self.fixed / saved if saved > 0 else None
+        saving = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
+        return self.fixed / saving if saving > 0 else None
 
 
 _ANY_DAY = dt.date(2000, 1, 1)
@@ -234,7 +239,7 @@ class Crossing:
     cost: float
 
 
-def cost_lines(
+def build_cost_lines(
     server: CapacitySource | None, rents: Sequence[Rent], calendar: Calendar
 ) -> list[CostLine]:
     """Ways of getting one node as large as `server` (or one reference accelerator) for the months
@@ -266,15 +271,15 @@ def cost_lines(
     return lines
 
 
-def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
+def find_crossings(lines: Sequence[CostLine]) -> list[Crossing]:
     """Where two of the lines cross between no use and full use.
 
     >>> a = CostLine("a", "a", "owned", 100.0, 0.0)
     >>> b = CostLine("b", "b", "on_demand", 0.0, 0.5)
-    >>> [(c.one, c.other, c.hours_per_month) for c in crossings([a, b])]
+    >>> [(c.one, c.other, c.hours_per_month) for c in find_crossings([a, b])]
     [('a', 'b', 200.0)]
     """
-    found = []
+    points = []
     for i, one in enumerate(lines):
         for other in lines[i + 1 :]:
             slope = other.per_hour - one.per_hour
@@ -282,5 +287,5 @@ def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
                 continue
             hours = (one.fixed - other.fixed) / slope
             if 0 < hours <= HOURS_PER_MONTH:
-                found.append(Crossing(one.key, other.key, hours, one.cost(hours)))
-    return sorted(found, key=lambda c: c.hours_per_month)
+                points.append(Crossing(one.key, other.key, hours, one.cost(hours)))
+    return sorted(points, key=lambda c: c.hours_per_month)

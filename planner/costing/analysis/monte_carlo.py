@@ -85,13 +85,13 @@ class RiskSamples:
     level: Floats
     """[N] factor on all hours."""
 
-    def only(self, rows: NDArray[np.intp]) -> RiskSamples:
+    def select(self, rows: NDArray[np.intp]) -> RiskSamples:
         """The futures of these rows, which ascend."""
         return RiskSamples(**{name: values[rows] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True)
-class Risk:
+class RiskResult:
     """Net present cost of each scenario over the futures."""
 
     percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
@@ -128,7 +128,7 @@ def build_risk_parameters(
     )
 
 
-def draw(parameters: RiskParameters) -> RiskSamples:
+def draw_samples(parameters: RiskParameters) -> RiskSamples:
     """The futures of a seed; the same on every machine."""
     random = np.random.Generator(np.random.PCG64(parameters.seed))
     n = parameters.samples
@@ -174,34 +174,34 @@ def simulate(
     peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
     for rows, slip in _chunks(samples.slip):
         report(rows.start, len(samples.slip))
-        work, at_peak = _slipped(hours, peak_hours, slip)
+        work, at_peak = _apply_slip(hours, peak_hours, slip)
         demand = _demand(work, parameters, samples, rows)
         prices = _lognormal(samples.price[rows], parameters.price_sd, years)
-        for i, one in enumerate(exposures):
-            served = np.minimum(one.hours, one.width * at_peak)
-            rented = np.maximum(demand - served, 0.0)
-            total = demand @ one.use
-            total += rented @ (one.data - one.use)
-            total += prices @ one.later_commitments
-            if one.max_spot_share < 1.0:
-                total += _not_spot(one, demand, rented, prices, samples.spot[rows])
+        for i, exposure in enumerate(exposures):
+            committed_hours = np.minimum(exposure.hours, exposure.width * at_peak)
+            rented = np.maximum(demand - committed_hours, 0.0)
+            total = demand @ exposure.in_use
+            total += rented @ (exposure.data - exposure.in_use)
+            total += prices @ exposure.later_commitments
+            if exposure.max_spot_share < 1.0:
+                total += _replace_excess_spot(exposure, demand, rented, prices, samples.spot[rows])
             rented *= prices
-            total += rented @ one.rent
-            total += samples.spot[rows] * (rented @ one.spot)
-            total += one.fixed + one.residual * samples.resale[rows]
+            total += rented @ exposure.rent
+            total += samples.spot[rows] * (rented @ exposure.spot)
+            total += exposure.fixed + exposure.residual * samples.resale[rows]
             cost[i, rows] = total
     return cost
 
 
-def _not_spot(
-    one: Exposure, demand: Floats, rented: Floats, prices: Floats, spot: Floats
+def _replace_excess_spot(
+    exposure: Exposure, demand: Floats, rented: Floats, prices: Floats, spot: Floats
 ) -> Floats:
     """[n] what the hours cost more that the plan's mix would rent spot beyond the most allowed."""
-    hours = np.maximum(rented * one.spot_share - demand * one.max_spot_share, 0.0)
+    hours = np.maximum(rented * exposure.spot_share - demand * exposure.max_spot_share, 0.0)
     hours *= prices
-    share = one.spot_share
-    of_spot = np.divide(one.spot, share, out=np.zeros_like(share), where=share > 0)
-    return np.asarray(hours @ one.on_demand_rent - spot * (hours @ of_spot))
+    share = exposure.spot_share
+    of_spot = np.divide(exposure.spot, share, out=np.zeros_like(share), where=share > 0)
+    return np.asarray(hours @ exposure.on_demand_rent - spot * (hours @ of_spot))
 
 
 def demand_in_sample(
@@ -210,16 +210,16 @@ def demand_in_sample(
     """[T] hours asked, peak and factor on rental prices of future `n`."""
     years = np.arange(len(hours)) / 12.0
     peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
-    work, at_peak = _slipped(hours, peak_hours, int(samples.slip[n]))
+    work, at_peak = _apply_slip(hours, peak_hours, int(samples.slip[n]))
     demand = _demand(work, parameters, samples, slice(n, n + 1))[0]
     width = np.divide(demand, at_peak, out=np.zeros(len(hours)), where=at_peak > 0)
     return demand, width, _lognormal(samples.price[n : n + 1], parameters.price_sd, years)[0]
 
 
-def _slipped(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
+def _apply_slip(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
     """[T] hours moved `slip` months later, and those for which their peak is up."""
-    work = _shifted(hours, slip)
-    return work, np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
+    work = _shift(hours, slip)
+    return work, np.maximum(_shift(peak_hours, slip, keep_total=False), (work > 0) * 1.0)
 
 
 def _demand(work: Floats, parameters: RiskParameters, samples: RiskSamples, rows: slice) -> Floats:
@@ -243,14 +243,14 @@ def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
     return chunks
 
 
-def _shifted(values: Floats, slip: int, piled: bool = True) -> Floats:
+def _shift(values: Floats, slip: int, keep_total: bool = True) -> Floats:
     """`values` moved `slip` months later; what leaves the horizon is piled on its last month."""
     months = len(values)
     slip = min(slip, months - 1)
     if not slip:
         return values
     moved = np.concatenate([np.zeros(slip), values[: months - slip]])
-    if piled:
+    if keep_total:
         moved[-1] += values[months - slip :].sum()
     return moved
 
@@ -266,22 +266,24 @@ def _lognormal(z: Floats, sd: float, years: Floats) -> Floats:
 
 def assess_risk(
     scenarios: Mapping[ScenarioKey, Scenario], project: Project, parameters: RiskParameters
-) -> Risk:
+) -> RiskResult:
     """Percentiles, probability of being cheapest and regret of every feasible scenario."""
-    kept = [s for s in scenarios.values() if s.feasible]
-    exposures = [measure_exposure(s, project) for s in kept]
-    cost = simulate(exposures, project.hours, project.peak, parameters, draw(parameters))
-    return summarize_risk([s.key for s in kept], cost, parameters)
+    feasible = [s for s in scenarios.values() if s.feasible]
+    exposures = [measure_exposure(s, project) for s in feasible]
+    cost = simulate(exposures, project.hours, project.peak, parameters, draw_samples(parameters))
+    return summarize_risk([s.key for s in feasible], cost, parameters)
 
 
-def summarize_risk(keys: Sequence[ScenarioKey], cost: Floats, parameters: RiskParameters) -> Risk:
+def summarize_risk(
+    keys: Sequence[ScenarioKey], cost: Floats, parameters: RiskParameters
+) -> RiskResult:
     """What the costs [scenario, N] come to."""
     if not keys:
-        return Risk({}, {}, {}, {}, {}, parameters.samples, parameters.seed)
+        return RiskResult({}, {}, {}, {}, {}, parameters.samples, parameters.seed)
     n = cost.shape[1]
     cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
     best = cost.min(axis=0)
-    return Risk(
+    return RiskResult(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
         mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
         cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},

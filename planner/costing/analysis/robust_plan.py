@@ -26,7 +26,7 @@ from planner.costing.analysis.monte_carlo import (
     RiskSamples,
     calculate_cvar_90,
     demand_in_sample,
-    draw,
+    draw_samples,
     simulate,
 )
 from planner.costing.analysis.plan_exposure import measure_exposure
@@ -93,15 +93,17 @@ def find_robust_plan(
 
     The limits hold where all goes as expected, as they do in the scenarios.
     """
-    kept = sorted((s for s in scenarios if s.feasible), key=lambda s: s.key != ScenarioKey.HYBRID)
-    if not kept:
+    feasible = sorted(
+        (s for s in scenarios if s.feasible), key=lambda s: s.key != ScenarioKey.HYBRID
+    )
+    if not feasible:
         return None
     with listener(lambda _done, _total: None):  # the bar has been through the futures already
-        return _Choice(project, parameters, cvar_weight, tuple(kept)).best()
+        return _RobustSearch(project, parameters, cvar_weight, tuple(feasible)).best()
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _RobustSearch:
     """The plans that come into question, and what they cost over the futures."""
 
     project: Project
@@ -109,7 +111,7 @@ class _Choice:
     weight: float
     scenarios: tuple[Scenario, ...]
     """The feasible ones, that of every source first."""
-    _judged: dict[tuple[tuple[str, bytes], ...], float] = field(default_factory=dict)
+    _scores: dict[tuple[tuple[str, bytes], ...], float] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> PlanProblem:
@@ -123,14 +125,14 @@ class _Choice:
         return prune(self.problem)
 
     @cached_property
-    def drawn(self) -> RiskSamples:
+    def all_samples(self) -> RiskSamples:
         """All futures, those of the risk."""
-        return draw(self.parameters)
+        return draw_samples(self.parameters)
 
     @cached_property
     def cost(self) -> Floats:
         """[scenario, N]"""
-        return self._cost(self.scenarios, self.drawn)
+        return self._simulate_cost(self.scenarios, self.all_samples)
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
@@ -138,12 +140,14 @@ class _Choice:
         return np.argsort(self.cost.mean(axis=0), kind="stable")
 
     def best(self) -> RobustPlan:
-        few = self._few()
-        found = solve_over_samples(self.problem, few, cvar_weight=self.weight, node_limit=NODES)
-        plans = [*self.scenarios, *self._own_plans(found)]
-        own = self._cost(plans[len(self.scenarios) :], self.drawn)
-        cost = np.concatenate([self.cost, own])
-        i = _first_least([self._objective(row) for row in cost])
+        model_samples = self._select_model_samples()
+        solution = solve_over_samples(
+            self.problem, model_samples, cvar_weight=self.weight, node_limit=NODES
+        )
+        plans = [*self.scenarios, *self._new_plans(solution)]
+        new_cost = self._simulate_cost(plans[len(self.scenarios) :], self.all_samples)
+        cost = np.concatenate([self.cost, new_cost])
+        i = _argmin_with_ties([self._objective(row) for row in cost])
         return RobustPlan(
             scenario=plans[i],
             same_as=plans[i].key if i < len(self.scenarios) else None,
@@ -152,48 +156,61 @@ class _Choice:
             cvar_90=calculate_cvar_90(cost[i]),
             samples=self.parameters.samples,
             seed=self.parameters.seed,
-            model_samples=len(few),
-            gap=self._gap(plans[i], few, found),
+            model_samples=len(model_samples),
+            gap=self._gap(plans[i], model_samples, solution),
         )
 
-    def _own_plans(self, found: StochasticPlan) -> Iterator[Scenario]:
+    def _new_plans(self, solution: StochasticPlan) -> Iterator[Scenario]:
         """The model's plan and what unit by unit changes make of the best, booked; none that a
         scenario begins already."""
         units_started: list[UnitsStarted] = [scenario.units_started for scenario in self.scenarios]
-        known = {_name(one) for one in units_started}
-        units_started += [found.units_started] if found.units_started is not None else []
-        units_started.append(self._polished(units_started))
-        for one in units_started[len(self.scenarios) :]:
-            plan = None if _name(one) in known else dispatch_units(self.reduced, one)
-            known.add(_name(one))
+        seen = {_signature(starts_of_plan) for starts_of_plan in units_started}
+        units_started += [solution.units_started] if solution.units_started is not None else []
+        units_started.append(self._polish(units_started))
+        for starts_of_plan in units_started[len(self.scenarios) :]:
+            plan = (
+                None
+                if _signature(starts_of_plan) in seen
+                else dispatch_units(self.reduced, starts_of_plan)
+            )
+            seen.add(_signature(starts_of_plan))
             if plan is not None:
                 yield build_scenario(
                     self.project, ScenarioKey.HYBRID, plan, self.scenarios[0].bound
                 )
 
-    def _polished(self, units_started: Sequence[UnitsStarted]) -> UnitsStarted:
+    def _polish(self, units_started: Sequence[UnitsStarted]) -> UnitsStarted:
         """The best of `units_started`, changed by the unit for as long as that pays."""
-        keys = sorted({key for one in units_started for key, units in one.items() if units.any()})
-        best = units_started[_first_least([self._judge(one) for one in units_started])]
-        while len(self._judged) < MAX_TRIALS:
-            tried = [best, *_changes(best, keys, self.project.calendar.months)]
-            i = _first_least([self._judge(one) for one in tried])
+        keys = sorted(
+            {
+                key
+                for starts_of_plan in units_started
+                for key, units in starts_of_plan.items()
+                if units.any()
+            }
+        )
+        best = units_started[
+            _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in units_started])
+        ]
+        while len(self._scores) < MAX_TRIALS:
+            candidates = [best, *_neighbours(best, keys, self.project.calendar.months)]
+            i = _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in candidates])
             if not i:
                 break
-            best = tried[i]
+            best = candidates[i]
         return best
 
-    def _judge(self, units_started: UnitsStarted) -> float:
+    def _evaluate(self, units_started: UnitsStarted) -> float:
         """Objective over some of the futures; ∞ for what a limit forbids."""
-        name = _name(units_started)
-        if name not in self._judged:
+        signature = _signature(units_started)
+        if signature not in self._scores:
             plan = dispatch_units(self.reduced, units_started)
-            self._judged[name] = np.inf if plan is None else self._over_some(plan)
-        return self._judged[name]
+            self._scores[signature] = np.inf if plan is None else self._cost_on_samples(plan)
+        return self._scores[signature]
 
-    def _over_some(self, plan: Plan) -> float:
+    def _cost_on_samples(self, plan: Plan) -> float:
         used = settle_used_hours(plan, self.project.by_key, self.project.hours)
-        bare = Scenario(
+        scenario = Scenario(
             ScenarioKey.HYBRID,
             feasible=True,
             served_hours=self.project.hours,
@@ -201,15 +218,15 @@ class _Choice:
             used_hours=used,
             cost=plan.cost,
         )
-        return self._objective(self._cost([bare], self._some)[0])
+        return self._objective(self._simulate_cost([scenario], self._polish_samples)[0])
 
     @cached_property
-    def _some(self) -> RiskSamples:
+    def _polish_samples(self) -> RiskSamples:
         """Futures evenly spaced from the cheapest to the dearest."""
         step = -(-len(self.order) // POLISH_SAMPLES)
-        return self.drawn.only(np.sort(self.order[step // 2 :: step]))
+        return self.all_samples.select(np.sort(self.order[step // 2 :: step]))
 
-    def _cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
+    def _simulate_cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
         """[plan, N] net present cost, as `assess_risk` reckons it."""
         project = self.project
         exposures = [measure_exposure(plan, project) for plan in plans]
@@ -218,55 +235,59 @@ class _Choice:
     def _objective(self, cost: Floats) -> float:
         return float(cost.mean()) + self.weight * calculate_cvar_90(cost)
 
-    def _few(self) -> list[Sample]:
+    def _select_model_samples(self) -> list[Sample]:
         """The futures that stand for all, with the share that each stands for."""
         n = len(self.order)
-        dear = round(n * (1 - TAIL))
+        tail_start = round(n * (1 - TAIL))
         cuts = [
-            *np.linspace(0, dear, MODEL_SAMPLES - TAIL_SAMPLES + 1)[:-1],
-            *np.linspace(dear, n, TAIL_SAMPLES + 1),
+            *np.linspace(0, tail_start, MODEL_SAMPLES - TAIL_SAMPLES + 1)[:-1],
+            *np.linspace(tail_start, n, TAIL_SAMPLES + 1),
         ]
         at = np.unique(np.round(cuts).astype(np.int64))
         classes = [self.order[a:b] for a, b in pairwise(at)]
-        return [self._future(self._middle(rows), len(rows) / n) for rows in classes]
+        return [self._to_sample(self._pick_representative(rows), len(rows) / n) for rows in classes]
 
-    def _middle(self, rows: NDArray[np.intp]) -> int:
+    def _pick_representative(self, rows: NDArray[np.intp]) -> int:
         """The future that costs the scenarios most nearly what the class does on average."""
         cost = self.cost[:, rows] / np.maximum(np.abs(self.cost).mean(axis=1), 1e-12)[:, None]
-        away = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
-        return int(rows[away.argmin()])
+        distance = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
+        return int(rows[distance.argmin()])
 
-    def _future(self, n: int, share: float) -> Sample:
-        project, drawn = self.project, self.drawn
+    def _to_sample(self, n: int, share: float) -> Sample:
+        project, all_samples = self.project, self.all_samples
         hours, peak, prices = demand_in_sample(
-            project.hours, project.peak, self.parameters, drawn, n
+            project.hours, project.peak, self.parameters, all_samples, n
         )
-        return Sample(hours, peak, prices, share, float(drawn.spot[n]))
+        return Sample(hours, peak, prices, share, float(all_samples.spot[n]))
 
     def _gap(
-        self, scenario: Scenario, few: Sequence[Sample], found: StochasticPlan
+        self, scenario: Scenario, model_samples: Sequence[Sample], solution: StochasticPlan
     ) -> float | None:
         """How far a plan is from the model's bound."""
-        if not found.feasible:
+        if not solution.feasible:
             return None
-        own = evaluate_over_samples(
-            self.problem, few, scenario.units_started, cvar_weight=self.weight, bound=found.bound
+        evaluation = evaluate_over_samples(
+            self.problem,
+            model_samples,
+            scenario.units_started,
+            cvar_weight=self.weight,
+            bound=solution.bound,
         )
-        return own.gap if own.feasible else None
+        return evaluation.gap if evaluation.feasible else None
 
 
-def _first_least(figures: Sequence[float]) -> int:
+def _argmin_with_ties(values: Sequence[float]) -> int:
     """Index of the first figure within a hair of the least.
 
-    >>> _first_least([2.0, 1.0 + 1e-12, 1.0])
+    >>> _argmin_with_ties([2.0, 1.0 + 1e-12, 1.0])
     1
     """
-    least = min(figures)
-    edge = least + TIE * abs(least) if np.isfinite(least) else least
-    return next(i for i, figure in enumerate(figures) if figure <= edge)
+    lowest = min(values)
+    threshold = lowest + TIE * abs(lowest) if np.isfinite(lowest) else lowest
+    return next(i for i, value in enumerate(values) if value <= threshold)
 
 
-def _name(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
+def _signature(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
     """What tells plans apart: the units begun of each source by month."""
     return tuple(
         (key, units.astype(np.int64).tobytes())
@@ -275,33 +296,35 @@ def _name(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
     )
 
 
-def _changes(
+def _neighbours(
     units_started: UnitsStarted, keys: Sequence[str], months: int
 ) -> Iterator[UnitsStarted]:
     """Plans with one unit more, fewer, earlier, later or of another source."""
     for key in keys:
         for month in range(0, months, max(1, months // START_MONTHS_TRIED)):
-            yield _changed(units_started, months, (key, month, 1))
+            yield _apply_changes(units_started, months, (key, month, 1))
     for key, units in sorted(units_started.items()):
         for month in np.flatnonzero(units).tolist():
-            yield _changed(units_started, months, (key, month, -1))
-            for to in (month + shift for shift in SHIFTS_MONTHS):
-                if 0 <= to < months:
-                    yield _changed(units_started, months, (key, month, -1), (key, to, 1))
+            yield _apply_changes(units_started, months, (key, month, -1))
+            for new_month in (month + shift for shift in SHIFTS_MONTHS):
+                if 0 <= new_month < months:
+                    yield _apply_changes(
+                        units_started, months, (key, month, -1), (key, new_month, 1)
+                    )
             for other in keys:
                 if other != key:
-                    yield _changed(units_started, months, (key, month, -1), (other, month, 1))
+                    yield _apply_changes(units_started, months, (key, month, -1), (other, month, 1))
 
 
-def _changed(
+def _apply_changes(
     units_started: UnitsStarted, months: int, *changes: tuple[str, int, int]
 ) -> UnitsStarted:
     """`units_started` with (key, month, units) added.
 
-    >>> _changed({"a": np.array([1, 0])}, 2, ("a", 0, -1), ("b", 1, 1))
+    >>> _apply_changes({"a": np.array([1, 0])}, 2, ("a", 0, -1), ("b", 1, 1))
     {'a': array([0, 0]), 'b': array([0, 1])}
     """
-    new = {key: units.copy() for key, units in units_started.items()}
+    changed = {key: units.copy() for key, units in units_started.items()}
     for key, month, units in changes:
-        new.setdefault(key, np.zeros(months, np.int64))[month] += units
-    return new
+        changed.setdefault(key, np.zeros(months, np.int64))[month] += units
+    return changed

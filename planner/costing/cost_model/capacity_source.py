@@ -2,7 +2,7 @@
 
 One `CapacitySource` gives the optimiser its coefficients (`rental_option`,
 `commitment_option`) and the ledger its streams
-(`streams`), both from the same charges.
+(`build_streams`), both from the same charges.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from planner.costing.cost_model.charges import (
     Stream,
     Term,
     UnitCharge,
-    hour_streams,
-    unit_streams,
+    build_hour_streams,
+    build_unit_streams,
 )
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from pricing.market.offers import HOURS_PER_MONTH
@@ -83,7 +83,7 @@ class CapacitySource:
     max_units: int | None = None
     existing: NDArray[np.int64] | None = None
     """[T] units already in place and in service."""
-    fixed: tuple[Stream, ...] = ()
+    fixed_streams: tuple[Stream, ...] = ()
     """What is due whatever the plan: the keep of servers already in place."""
     taxes_capital: bool = True
     """Whether capital is written off against tax, and the residual value taxed."""
@@ -155,17 +155,17 @@ class CapacitySource:
         paid = np.zeros((self.term.months, self.term.length))
         capital = np.zeros_like(paid)
         for charge in self.unit_charges:
-            into = capital if charge.category in CAPITAL else paid
-            into += charge.amounts(self.term)
+            target = capital if charge.category in CAPITAL else paid
+            target += charge.amounts(self.term)
         return paid, capital
 
-    def due_later(self) -> Floats:
+    def due_after_horizon(self) -> Floats:
         """[T] money, before tax, that one commitment begun in month m binds to and that falls to
         months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
         assert self.term is not None
         share = self.term.share_charged[: self.term.months]
-        within = self.unit_amounts()[0].sum(axis=1)
-        return np.asarray(within * (1.0 / np.maximum(share, 1e-12) - 1.0))
+        within_horizon = self.unit_amounts()[0].sum(axis=1)
+        return np.asarray(within_horizon * (1.0 / np.maximum(share, 1e-12) - 1.0))
 
     def _tax_relief(self, paid: Floats, capital: Floats, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
@@ -177,28 +177,28 @@ class CapacitySource:
         basis = capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
         return np.asarray(calendar.tax_rate * (expense + basis * self.term.write_off))
 
-    def streams(
+    def build_streams(
         self, units_started: Floats, used_hours: Floats, calendar: Calendar
     ) -> Iterator[Stream]:
         """Every cost of a plan that begins `units_started` [T] units and uses `used_hours` [T]."""
-        yield from self.fixed
-        yield from hour_streams(self.hour_charges, used_hours, calendar.length)
+        yield from self.fixed_streams
+        yield from build_hour_streams(self.hour_charges, used_hours, calendar.length)
         if self.term is not None and units_started.any():
-            yield from unit_streams(self.unit_charges, self.term, units_started)
+            yield from build_unit_streams(self.unit_charges, self.term, units_started)
 
     def fixed_cash(self, calendar: Calendar) -> Floats:
         """[L] what is due whatever the plan, after tax."""
-        due = np.zeros(calendar.length)
-        for stream in self.fixed:
+        amount = np.zeros(calendar.length)
+        for stream in self.fixed_streams:
             is_taxed = stream.category is not Category.RESIDUAL or self.taxes_capital
-            due += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
-        return due
+            amount += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
+        return amount
 
-    def up(self, units_started: Floats) -> Floats:
+    def units_in_service(self, units_started: Floats) -> Floats:
         """[T] units in service in each month, those already in place included."""
         if self.term is None:
             return np.zeros(0)
         months = self.term.months
         service = self.term.active[:, :months]
-        up = np.asarray(units_started @ service, dtype=np.float64)
-        return up if self.existing is None else up + self.existing
+        units_in_service = np.asarray(units_started @ service, dtype=np.float64)
+        return units_in_service if self.existing is None else units_in_service + self.existing

@@ -136,20 +136,18 @@ class Term:
     @cached_property
     def at_end(self) -> Floats:
         """1 at the horizon's end for a unit whose life goes on beyond it."""
-        due = np.zeros((self.months, self.length))
-        units_started = np.arange(self.months)
-        due[units_started + self.lead_months + self.duration_months > self.months, self.months] = (
-            1.0
-        )
-        return due
+        mask = np.zeros((self.months, self.length))
+        start_month = np.arange(self.months)
+        mask[start_month + self.lead_months + self.duration_months > self.months, self.months] = 1.0
+        return mask
 
-    def mask(self, when: ChargeTiming) -> Floats:
+    def mask(self, timing: ChargeTiming) -> Floats:
         """[T, L] the mask of a kind of charge."""
         return {
             ChargeTiming.START: self.at_start,
             ChargeTiming.MONTHLY: self.active,
             ChargeTiming.END: self.at_end,
-        }[when]
+        }[timing]
 
     @cached_property
     def write_off(self) -> Floats:
@@ -159,11 +157,11 @@ class Term:
         residual value. With depreciation `none` capital is written off when it is paid.
         """
         if self.depreciation is None:
-            return _evenly(self.active)
+            return _write_off_evenly(self.active)
         if self.depreciation == "none":
             return np.eye(self.months, self.length)
         shares = np.array(depreciation_shares(self.depreciation, self.duration_months))
-        return _scheduled(shares, self.months, self.length, self.lead_months)
+        return _write_off_by_schedule(shares, self.months, self.length, self.lead_months)
 
     @cached_property
     def can_start(self) -> NDArray[np.bool_]:
@@ -180,17 +178,17 @@ def _active(months: int, length: int, lead: int, duration: int, last: int) -> Fl
     return mask
 
 
-def _evenly(active: Floats) -> Floats:
+def _write_off_evenly(active: Floats) -> Floats:
     count = active.sum(axis=1, keepdims=True)
     return np.asarray(active / np.maximum(count, 1.0))
 
 
-def _scheduled(shares: Floats, months: int, length: int, lead: int) -> Floats:
+def _write_off_by_schedule(shares: Floats, months: int, length: int, lead: int) -> Floats:
     age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
     within = (age >= 0) & (age < len(shares)) & (np.arange(length) < months)[None, :]
-    off = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
-    off[:, months] = 1.0 - off.sum(axis=1)
-    return off
+    shares_by_month = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
+    shares_by_month[:, months] = 1.0 - shares_by_month.sum(axis=1)
+    return shares_by_month
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,7 @@ class HourCharge:
 
 @dataclass(frozen=True)
 class UnitCharge:
-    """Due for each unit: `quantity` of something at `unit_price`, at the times `when` says."""
+    """Due for each unit: `quantity` of something at `unit_price`, at the times `timing` says."""
 
     category: Category
     label: str
@@ -221,19 +219,23 @@ class UnitCharge:
     quantity: float
     unit_price: Floats
     """[L] by month; of the month of the start if `fixed_at_start`, else of the month it is due."""
-    when: ChargeTiming
+    timing: ChargeTiming
     fixed_at_start: bool = False
 
     def amounts(self, term: Term) -> Floats:
         """[T, L] money due in month t for one unit begun in month m."""
-        mask = term.mask(self.when)
-        price = self.unit_price[: term.months, None] if self.by_start else self.unit_price[None, :]
+        mask = term.mask(self.timing)
+        price = (
+            self.unit_price[: term.months, None]
+            if self.is_priced_at_start
+            else self.unit_price[None, :]
+        )
         return np.asarray(mask * (self.quantity * price))
 
     @property
-    def by_start(self) -> bool:
+    def is_priced_at_start(self) -> bool:
         """Whether the price depends on the month in which the unit was begun."""
-        return self.fixed_at_start or self.when is ChargeTiming.END
+        return self.fixed_at_start or self.timing is ChargeTiming.END
 
 
 @dataclass(frozen=True)
@@ -251,7 +253,9 @@ class Stream:
     """[L] money of this stream by the month it is written off in; None: as it is paid."""
 
 
-def hour_streams(charges: tuple[HourCharge, ...], hours: Floats, length: int) -> Iterator[Stream]:
+def build_hour_streams(
+    charges: tuple[HourCharge, ...], hours: Floats, length: int
+) -> Iterator[Stream]:
     """Streams of `hours` [T] useful node-hours."""
     for charge in charges:
         quantity = np.zeros(length)
@@ -265,18 +269,18 @@ def hour_streams(charges: tuple[HourCharge, ...], hours: Floats, length: int) ->
         )
 
 
-def unit_streams(
+def build_unit_streams(
     charges: tuple[UnitCharge, ...], term: Term, units_started: Floats
 ) -> Iterator[Stream]:
     """Streams of units begun in each month [T]; one for each price that a start fixed."""
     for charge in charges:
         for cohort, price in _cohorts(charge, units_started, term):
-            mask = term.mask(charge.when)
+            mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.when is ChargeTiming.START:
-                paid = cohort * charge.quantity * price[: term.months]
-                write_off = paid @ term.write_off
+            if charge.timing is ChargeTiming.START:
+                payments = cohort * charge.quantity * price[: term.months]
+                write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)
 
 
@@ -284,7 +288,7 @@ def _cohorts(
     charge: UnitCharge, units_started: Floats, term: Term
 ) -> Iterator[tuple[Floats, Floats]]:
     """Units begun, split by the price that their start fixed, with that price by month."""
-    if not charge.by_start:
+    if not charge.is_priced_at_start:
         yield units_started, charge.unit_price
         return
     prices = charge.unit_price[: term.months]

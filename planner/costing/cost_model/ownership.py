@@ -78,12 +78,12 @@ def build_server_source(
         depreciation=_depreciation(assumptions),
     )
     return replace(
-        _bare(server, r, assumptions, calendar),
+        _source_without_units(server, r, assumptions, calendar),
         key=f"server:{server.slug}",
         unit_charges=(
-            *_at_purchase(server, assumptions, calendar),
-            *_monthly(server, assumptions, calendar),
-            *_residual(server, assumptions, calendar),
+            *_purchase_charges(server, assumptions, calendar),
+            *_operating_charges(server, assumptions, calendar),
+            *_residual_charges(server, assumptions, calendar),
         ),
         term=term,
         max_units=server.max_units,
@@ -103,25 +103,26 @@ def build_existing_server_source(
     existing = np.zeros(calendar.months, dtype=np.int64)
     for batch in batches:
         existing[: max(0, life - batch.age_months)] += batch.units
-    fixed = [
-        _kept(charge, existing, calendar) for charge in _monthly(server, assumptions, calendar)
+    fixed_streams = [
+        _operating_stream(charge, existing, calendar)
+        for charge in _operating_charges(server, assumptions, calendar)
     ] + [
-        _resold(server, batch, assumptions, calendar)
+        _residual_stream(server, batch, assumptions, calendar)
         for batch in batches
         if batch.age_months + calendar.months < life and assumptions["residual_rate"] > 0
     ]
     return replace(
-        _bare(server, r, assumptions, calendar),
+        _source_without_units(server, r, assumptions, calendar),
         key=f"owned:{server.slug}",
         label=f"{server.label}, already owned",
         term=term,
         existing=existing,
         max_units=0,
-        fixed=tuple(fixed),
+        fixed_streams=tuple(fixed_streams),
     )
 
 
-def first_arrival(sources: Iterable[CapacitySource], months: int) -> int:
+def first_arrival_month(sources: Iterable[CapacitySource], months: int) -> int:
     """First month in which a server bought at the start can be in service; 0 if none is sold."""
     leads = [s.term.lead_months for s in sources if s.term is not None and s.max_units != 0]
     return min(months, min(leads, default=0))
@@ -135,11 +136,11 @@ def running_cost_per_hour(server: ServerToBuy, assumptions: Assumptions) -> floa
     electricity = server.power_kw * assumptions["pue"] * assumptions["electricity_per_kwh"]
     return (
         electricity
-        + sum(amount for _, _, _, amount in _keep(server, assumptions)) / HOURS_PER_MONTH
+        + sum(amount for _, _, _, amount in _operating_costs(server, assumptions)) / HOURS_PER_MONTH
     )
 
 
-def _bare(
+def _source_without_units(
     server: ServerToBuy, r: float, assumptions: Assumptions, calendar: Calendar
 ) -> CapacitySource:
     return CapacitySource(
@@ -149,7 +150,7 @@ def _bare(
         accelerator=server.accelerator,
         accelerators=server.accelerator_count,
         capacity=server.accelerator_count * r,
-        hour_charges=_in_use(server, assumptions, calendar),
+        hour_charges=_use_charges(server, assumptions, calendar),
         instance_type=server.slug,
         hours_per_month=HOURS_PER_MONTH * assumptions["utilisation_ceiling"],
         taxes_capital=assumptions.depreciation != "none",
@@ -165,7 +166,7 @@ def _depreciation(assumptions: Assumptions) -> Depreciation:
     return "straight_line" if assumptions.depreciation == "straight_line" else "none"
 
 
-def _at_purchase(
+def _purchase_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> list[UnitCharge]:
     rates = (
@@ -188,7 +189,7 @@ def _at_purchase(
     ]
 
 
-def _keep(
+def _operating_costs(
     server: ServerToBuy, assumptions: Assumptions
 ) -> list[tuple[Category, str, float, float]]:
     """Category, unit, quantity and amount of one server's month in service, power left out."""
@@ -204,24 +205,26 @@ def _keep(
     ]
 
 
-_KEEP_LABELS = {
+_OPERATING_COST_LABELS = {
     Category.COLOCATION: "Colocation",
     Category.SUPPORT: "Support and maintenance",
     Category.STAFF: "Staff",
 }
 
 
-def _monthly(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> list[UnitCharge]:
+def _operating_charges(
+    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
+) -> list[UnitCharge]:
     charges = [
         UnitCharge(
             category,
-            f"{_KEEP_LABELS[category]}: {server.label}",
+            f"{_OPERATING_COST_LABELS[category]}: {server.label}",
             unit,
             quantity,
             np.full(calendar.length, amount / quantity),
             ChargeTiming.MONTHLY,
         )
-        for category, unit, quantity, amount in _keep(server, assumptions)
+        for category, unit, quantity, amount in _operating_costs(server, assumptions)
         if amount > 0
     ]
     idle_kwh = server.idle_power_kw * assumptions["pue"] * HOURS_PER_MONTH
@@ -229,13 +232,13 @@ def _monthly(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) 
         tariff = _tariff(assumptions, calendar)
         charges.append(
             UnitCharge(
-                Category.POWER, _power(server), "kWh", idle_kwh, tariff, ChargeTiming.MONTHLY
+                Category.POWER, _power_label(server), "kWh", idle_kwh, tariff, ChargeTiming.MONTHLY
             )
         )
     return charges
 
 
-def _in_use(
+def _use_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[HourCharge, ...]:
     if server.running_cost_per_hour is not None:
@@ -247,10 +250,14 @@ def _in_use(
     kwh = (server.power_kw - server.idle_power_kw) * assumptions["pue"]
     if not kwh or not assumptions["electricity_per_kwh"]:
         return ()
-    return (HourCharge(Category.POWER, _power(server), "kWh", kwh, _tariff(assumptions, calendar)),)
+    return (
+        HourCharge(
+            Category.POWER, _power_label(server), "kWh", kwh, _tariff(assumptions, calendar)
+        ),
+    )
 
 
-def _power(server: ServerToBuy) -> str:
+def _power_label(server: ServerToBuy) -> str:
     return f"Electricity: {server.label}"
 
 
@@ -260,7 +267,7 @@ def _tariff(assumptions: Assumptions, calendar: Calendar) -> Floats:
     return np.asarray(assumptions["electricity_per_kwh"] * trend)
 
 
-def _residual(
+def _residual_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> list[UnitCharge]:
     if not assumptions["residual_rate"]:
@@ -271,13 +278,15 @@ def _residual(
     return [UnitCharge(Category.RESIDUAL, label, "servers", 1.0, -value, ChargeTiming.END)]
 
 
-def _kept(charge: UnitCharge, existing: NDArray[np.int64], calendar: Calendar) -> Stream:
+def _operating_stream(
+    charge: UnitCharge, existing: NDArray[np.int64], calendar: Calendar
+) -> Stream:
     quantity = np.zeros(calendar.length)
     quantity[: calendar.months] = existing * charge.quantity
     return Stream(charge.category, charge.label, charge.unit, quantity, charge.unit_price)
 
 
-def _resold(
+def _residual_stream(
     server: ServerToBuy, batch: ServerBatch, assumptions: Assumptions, calendar: Calendar
 ) -> Stream:
     years = (batch.age_months + calendar.months) / 12.0

@@ -92,7 +92,9 @@ def build_rental_source(
     )
     accelerators = float(offer.accelerator_count)
     capacity = accelerators * rental.r
-    hour_charges = data.charges(offer.provider, offer.region, capacity, calendar, demand_hours)
+    hour_charges = data.build_charges(
+        offer.provider, offer.region, capacity, calendar, demand_hours
+    )
     unit_charges: tuple[UnitCharge, ...] = ()
     term = None
     if option.is_commitment:
@@ -103,9 +105,9 @@ def build_rental_source(
             duration_months=offer.term_months,
             charges_after_horizon=term_end == "full",
         )
-        unit_charges = _commitment(rental, term, assumptions, calendar)
+        unit_charges = _commitment_charges(rental, term, assumptions, calendar)
     else:
-        hour_charges = (*_by_the_hour(rental, goodput, assumptions, calendar), *hour_charges)
+        hour_charges = (*_hour_charges(rental, goodput, assumptions, calendar), *hour_charges)
     return CapacitySource(
         key=offer.id,
         label=rental.label or describe_offer(offer),
@@ -138,12 +140,12 @@ def describe_offer(offer: Offer) -> str:
     ...     PurchaseOption.RESERVED, Decimal(40), term_months=12, payment_option="no_upfront"))
     'p5.48xlarge in us-east-1, reserved 12 months, no upfront'
     """
-    words = [OPTION_NAMES[offer.purchase_option]]
+    parts = [OPTION_NAMES[offer.purchase_option]]
     if offer.term_months:
-        words[0] += f" {offer.term_months} months"
+        parts[0] += f" {offer.term_months} months"
     if offer.payment_option:
-        words.append(offer.payment_option.replace("_", " "))
-    return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(words)}"
+        parts.append(offer.payment_option.replace("_", " "))
+    return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(parts)}"
 
 
 def estimate_spot_goodput(
@@ -158,38 +160,42 @@ def estimate_spot_goodput(
     """
     nodes = float(np.ceil(min_accelerators / float(offer.accelerator_count)))
     save, restart = assumptions["checkpoint_save_hours"], assumptions["restart_hours"]
-    usual = spot_goodput(default("spot_interruptions_per_month").value, 1.0, save, restart)
+    default_goodput = spot_goodput(
+        default("spot_interruptions_per_month").value, 1.0, save, restart
+    )
     if data.checkpoint_gib is not None:
         save = max(data.checkpoint_gib / (CHECKPOINT_GIB_PER_NODE_SECOND * nodes * 3600), 1e-6)
-    here = spot_goodput(expected_interruptions_per_month(offer, assumptions), nodes, save, restart)
-    return min(1.0, assumptions["spot_goodput"] * here / usual)
+    goodput_here = spot_goodput(
+        expected_interruptions_per_month(offer, assumptions), nodes, save, restart
+    )
+    return min(1.0, assumptions["spot_goodput"] * goodput_here / default_goodput)
 
 
 def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> float:
     """Interruptions of one machine in a month."""
-    if not assumptions.is_given("spot_interruptions_per_month"):
-        known = band(offer.provider, offer.region, offer.instance_type)
-        if known is not None:
-            return known.interruptions_per_month
+    if not assumptions.is_from_request("spot_interruptions_per_month"):
+        published = band(offer.provider, offer.region, offer.instance_type)
+        if published is not None:
+            return published.interruptions_per_month
     return assumptions["spot_interruptions_per_month"]
 
 
-def _by_the_hour(
+def _hour_charges(
     rental: Rental, goodput: float, assumptions: Assumptions, calendar: Calendar
 ) -> list[HourCharge]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     price = rental.price_per_hour * trend
     label = rental.label or describe_offer(rental.offer)
-    is_ahead = rental.offer.purchase_option in PAID_AHEAD
-    category = Category.UPFRONT if is_ahead else Category.COMPUTE
+    is_paid_ahead = rental.offer.purchase_option in PAID_AHEAD
+    category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
     charges = [HourCharge(category, label, "node-hours", 1.0, price)]
     if goodput < 1.0:
-        again = f"{label}: hours lost to interruptions, run again"
-        charges.append(HourCharge(category, again, "node-hours", 1.0 / goodput - 1.0, price))
+        rerun_label = f"{label}: hours lost to interruptions, run again"
+        charges.append(HourCharge(category, rerun_label, "node-hours", 1.0 / goodput - 1.0, price))
     return charges
 
 
-def _commitment(
+def _commitment_charges(
     rental: Rental, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
@@ -229,6 +235,6 @@ def available_months(
     if first is None and last is None:
         return None
     month = np.arange(calendar.months)
-    begins = -1 if first is None else calendar.index(first)
-    ends = calendar.months if last is None else calendar.index(last)
-    return np.asarray((month >= begins) & (month <= ends))
+    first_index = -1 if first is None else calendar.index(first)
+    last_index = calendar.months if last is None else calendar.index(last)
+    return np.asarray((month >= first_index) & (month <= last_index))

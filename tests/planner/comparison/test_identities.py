@@ -67,7 +67,7 @@ def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) ->
         source = comparison.project.by_key[key]
         if source.is_owned:
             continue
-        up = source.up(np.asarray(scenario.units_started[key], dtype=float))
+        up = source.units_in_service(np.asarray(scenario.units_started[key], dtype=float))
         bought = sum(
             line.quantity
             for line in scenario.lines

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison
-from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, draw, simulate
+from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
 from planner.costing.results.scenario_result import ScenarioKey
 from tests.planner.comparison.compared import compared
@@ -104,13 +104,13 @@ def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -
     hours = comparison.project.hours
     one = measure_exposure(comparison.scenarios["on_demand"], comparison.project)
     flat = type(one)(**{**vars(one), "rent": np.full(len(hours), 2.0)})
-    cost = simulate([flat], hours, comparison.project.peak, late, draw(late))
+    cost = simulate([flat], hours, comparison.project.peak, late, draw_samples(late))
     assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
 
 
 def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison) -> None:
     """An independent reckoning, one future at a time."""
-    futures = draw(SPREAD)
+    futures = draw_samples(SPREAD)
     project = comparison.project
     one = measure_exposure(comparison.scenarios["hybrid"], project)
     cost = simulate([one], project.hours, project.peak, SPREAD, futures)[0]
@@ -129,7 +129,7 @@ def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison
             served = min(one.hours[t], one.width[t] * at_peak[t])
             rented = max(growth[t] * work[t] - served, 0)
             expected += (
-                one.later_commitments[t] * price[t] + (growth[t] * work[t] - rented) * one.use[t]
+                one.later_commitments[t] * price[t] + (growth[t] * work[t] - rented) * one.in_use[t]
             )
             expected += rented * one.data[t]
             share = one.spot_share[t]
@@ -154,14 +154,15 @@ def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
         rent=np.zeros(1),
         spot=np.ones(1),
         data=np.zeros(1),
-        use=np.zeros(1),
+        in_use=np.zeros(1),
         max_spot_share=0.5,
         spot_share=np.ones(1),
         on_demand_rent=np.full(1, 10.0),
     )
     sure = RiskParameters(1, 1, interruptions_vary=False)
     as_planned, doubled = (
-        simulate([plan], hours, hours / 100, sure, draw(sure))[0, 0] for hours in (month, 2 * month)
+        simulate([plan], hours, hours / 100, sure, draw_samples(sure))[0, 0]
+        for hours in (month, 2 * month)
     )
     assert as_planned == pytest.approx(50 * 1)
     assert doubled == pytest.approx(100 * 1 + 50 * 10)

@@ -12,7 +12,12 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison, compare
-from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, demand_in_sample, draw
+from planner.costing.analysis.monte_carlo import (
+    RiskParameters,
+    assess_risk,
+    demand_in_sample,
+    draw_samples,
+)
 from planner.costing.optimizer.problem import PlanProblem, RentalOption
 from planner.costing.optimizer.stochastic import Sample, evaluate_over_samples
 from tests.planner.comparison.compared import compared
@@ -149,7 +154,7 @@ def test_a_future_asks_for_what_the_risk_costs() -> None:
     spread = RiskParameters(
         50, 2, demand_growth_sd=0.3, price_sd=0.1, slip_months_sd=2.0, hours_sd=0.2
     )
-    drawn = draw(spread)
+    drawn = draw_samples(spread)
     n = int(np.flatnonzero(drawn.slip == 2)[0])
     asked, at_once, prices = demand_in_sample(hours, peak, spread, drawn, n)
     years = np.arange(4) / 12

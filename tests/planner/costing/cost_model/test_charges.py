@@ -14,8 +14,8 @@ from planner.costing.cost_model.charges import (
     HourCharge,
     Term,
     UnitCharge,
-    hour_streams,
-    unit_streams,
+    build_hour_streams,
+    build_unit_streams,
 )
 
 START = dt.date(2027, 11, 1)
@@ -66,7 +66,7 @@ def test_straight_line_writes_the_rest_off_at_the_horizon() -> None:
 
 def test_hour_charges_follow_the_hours() -> None:
     charge = HourCharge(Category.COMPUTE, "rent", "node-hours", 2.0, np.full(4, 3.0))
-    (stream,) = hour_streams((charge,), np.array([10.0, 0.0, 5.0]), 4)
+    (stream,) = build_hour_streams((charge,), np.array([10.0, 0.0, 5.0]), 4)
     assert (stream.quantity * stream.unit_price).tolist() == [60, 0, 30, 0]
 
 
@@ -76,7 +76,7 @@ def test_a_price_fixed_at_the_start_stays() -> None:
     charge = UnitCharge(
         Category.COMMITMENT, "c", "h", 1.0, price, ChargeTiming.MONTHLY, fixed_at_start=True
     )
-    streams = list(unit_streams((charge,), term, np.array([1.0, 0.0, 2.0, 0.0])))
+    streams = list(build_unit_streams((charge,), term, np.array([1.0, 0.0, 2.0, 0.0])))
     due = sum(s.quantity * s.unit_price for s in streams)
     assert due.tolist() == [10, 10, 16, 16, 0]
 
@@ -85,6 +85,6 @@ def test_a_monthly_price_moves_with_the_month() -> None:
     term = Term(4, 5, 1, 2)
     price = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
     charge = UnitCharge(Category.POWER, "p", "kWh", 10.0, price, ChargeTiming.MONTHLY)
-    (stream,) = unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
+    (stream,) = build_unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
     assert stream.quantity.tolist() == [0, 10, 20, 10, 0]
     assert charge.amounts(term)[0].tolist() == [0, 20, 30, 0, 0]

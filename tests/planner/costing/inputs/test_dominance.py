@@ -13,7 +13,7 @@ from planner.costing.inputs.dominance import (
     EligibleOffers,
     Filters,
     count_exclusions,
-    eligible,
+    build_eligible_offers,
     undominated_commitments,
     undominated_rentals,
 )
@@ -31,7 +31,7 @@ def market(
     grids: tuple[tuple[str, str], ...] = (),
 ) -> EligibleOffers:
     table = catalog(*offers).offers
-    return eligible(table, Filters((H100,)).rows(table), R, quotas, grids=grids)
+    return build_eligible_offers(table, Filters((H100,)).rows(table), R, quotas, grids=grids)
 
 
 def ids(found: EligibleOffers, kept: list[int]) -> list[str]:
@@ -134,7 +134,7 @@ def test_a_monthly_budget_keeps_every_way_of_paying() -> None:
 def test_adjustments_multiply() -> None:
     rules = [Adjustment(0.5, provider="aws"), Adjustment(0.5, family="p5", region="us-east-1")]
     table = CATALOG.offers
-    found = eligible(table, Filters((H100,)).rows(table), R, adjustments=rules)
+    found = build_eligible_offers(table, Filters((H100,)).rows(table), R, adjustments=rules)
     by_id = {found.offer(i).id: found.multiplier[i] for i in range(len(found))}
     assert by_id["aws:us-east-1:p5.48xlarge:on_demand"] == 0.25
     assert by_id["aws:eu-west-1:p5.48xlarge:on_demand"] == 0.5
