@@ -68,13 +68,13 @@ class Project:
 
     @cached_property
     def units(self) -> dict[str, CommitmentOption]:
-        """What is begun in whole units, as the optimiser sees it, by key."""
+        """What is started in whole units, as the optimiser sees it, by key."""
         units_started = (source for source in self.sources if source.term is not None)
         return {source.key: source.commitment_option(self.calendar) for source in units_started}
 
     @cached_property
     def peak_hours(self) -> Floats:
-        """[T] hours for which the peak is up: H / P, 0 without work."""
+        """[T] hours at peak: H / P, 0 without work."""
         return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
 
     @cached_property
@@ -108,7 +108,7 @@ def solve_scenarios(project: Project) -> dict[ScenarioKey, Scenario]:
     """Every scenario, in the order of `ScenarioKey`.
 
     A plan that one scenario finds is open to every scenario that contains it, so that none is
-    dearer than one it contains, whatever gap the optimiser stopped at.
+    more expensive than one it contains, whatever gap the optimiser stopped at.
     """
     solver = _ScenarioSolver(project)
     scenarios: dict[ScenarioKey, Scenario] = {}

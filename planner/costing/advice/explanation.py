@@ -1,4 +1,4 @@
-"""The advised plan explained: what to begin when, what limits cost, where it turns. PURE."""
+"""The advised plan explained: what to start when, what limits cost, where it changes. PURE."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from planner.costing.scenarios import OPTIONS, Project
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
 SAMPLES, TOLERANCE = 7, 0.02
-"""Demands tried between half and twice the one given, and how closely a turn is placed."""
+"""Demands tried between half and twice the one given, and how closely a switch point is located."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def to_plan(scenario: Scenario, project: Project) -> Plan:
 
 
 def list_purchases(scenario: Scenario, project: Project) -> tuple[UnitStart, ...]:
-    """What a scenario begins, in the order of months."""
+    """What a scenario starts, in the order of months."""
     return list_unit_starts(project.problem, to_plan(scenario, project))
 
 
@@ -77,7 +77,7 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
 
 
 def _groups(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
-    """What is begun, in the words of the advice: servers by name, commitments by their term;
+    """What is started, as the advice names it: servers by name, commitments by their term;
     None where there is no plan."""
     if keys is None:
         return None

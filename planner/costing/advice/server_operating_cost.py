@@ -1,4 +1,4 @@
-"""One more server that is already in place: how long it serves and what its keep comes to. PURE."""
+"""One more server that is already owned: how long it serves and what it costs to operate. PURE."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def additional_units(
     sources: Sequence[CapacitySource], calendar: Calendar
 ) -> dict[str, AdditionalUnit]:
     """One more unit of each server by key: new at the start, or another of the youngest batch of
-    those already owned; its keep, and its residual value, are due whatever the plan."""
+    those already owned; its operating cost, and its residual value, are due whatever the plan."""
     return {s.key: _add_unit(s, calendar) for s in sources if s.is_owned and s.term is not None}
 
 
@@ -50,7 +50,7 @@ def _streams_of_new_unit(source: CapacitySource) -> Iterator[Stream]:
 
 
 def _streams_of_youngest(source: CapacitySource) -> Iterator[Stream]:
-    """The keep of one unit as long as any is up, and the resale of the one that fetches most."""
+    """Operating cost of one unit as long as any is in service, and the highest resale value."""
     assert source.existing is not None
     units = np.maximum(source.existing, 1)
     for stream in source.fixed_streams:

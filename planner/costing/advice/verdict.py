@@ -75,7 +75,7 @@ def recommend(
 
 
 def _describe_plan(best: Scenario, project: Project) -> Iterator[str]:
-    """What to begin and to rent, what there is, and what share of the hours each serves."""
+    """What to start and to rent, what there is, and what share of the hours each serves."""
     for key, units_started in best.units_started.items():
         source = project.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"

@@ -114,7 +114,7 @@ class GridCarbon:
 
 
 def calculate_energy(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
-    """Energy and carbon of every source that the scenario keeps up or uses."""
+    """Energy and carbon of every source that the scenario keeps in service or uses."""
     by_source, unknown_power = [], []
     for key, source in project.by_key.items():
         hours_used = float(scenario.used_hours.get(key, np.zeros(1)).sum())

@@ -1,6 +1,6 @@
-"""How sure the answer is: the cost of each scenario over many futures. PURE.
+"""How sure the answer is: the cost of each scenario over many samples. PURE.
 
-What is begun stays as planned; hours of use follow the future. With g the growth of demand and
+What is started stays as planned; hours of use follow the sample. With g the growth of demand and
 H the hours of a month (moved later where work slips), owned and committed units serve up to
 B = min(hours they have, width they have · hours at peak), the rest is rented:
 
@@ -8,12 +8,12 @@ B = min(hours they have, width they have · hours at peak), the rest is rented:
 
 What is rented is mixed as the plan mixes it in that month, but never more of it spot than
 `max_spot_share` of g · H: the rest of that is rented on demand. Quotas and budgets are those of
-the plan and not held against a future.
+the plan and not held against a sample.
 
-Each future draws one value of each of these, the same for every scenario:
+Each sample draws one value of each of these, the same for every scenario:
 
 - demand: g_t = exp(σ z t/12 − ½ (σ t/12)²), so that E g = 1
-- rental prices: likewise; a commitment begun in month m takes the price of that month
+- rental prices: likewise; a commitment started in month m takes the price of that month
 - slips: work is done max(0, round(σ z)) months later, what would fall beyond the horizon in
   its last month
 - spot interruptions: λ gamma-distributed around its mean with coefficient of variation 0.5;
@@ -44,7 +44,7 @@ Floats = NDArray[np.float64]
 P10_TO_P90 = 2.5631
 """Standard deviations between the 10th and 90th percentile of a normal distribution."""
 CHUNK = 2048
-"""Futures costed at once: 36 months of them fit a core's cache."""
+"""Samples costed at once: 36 months of them fit a core's cache."""
 INTERRUPTION_SHAPE = 4.0
 """Shape of the gamma distribution of interruptions: coefficient of variation 0.5, about the
 spread of the bands of AWS's Spot Instance Advisor (5-10 %, 10-15 %, 15-20 %)."""
@@ -52,7 +52,7 @@ spread of the bands of AWS's Spot Instance Advisor (5-10 %, 10-15 %, 15-20 %).""
 
 @dataclass(frozen=True)
 class RiskParameters:
-    """Standard deviations of the futures, and how many are drawn from which seed."""
+    """Standard deviations of the samples, and how many are drawn from which seed."""
 
     samples: int
     seed: int
@@ -70,7 +70,7 @@ class RiskParameters:
 
 @dataclass(frozen=True)
 class RiskSamples:
-    """One draw per future, in order of slip so that futures of one slip stand together."""
+    """One draw per sample, in order of slip so that samples of one slip stand together."""
 
     growth: Floats
     """[N] standard normal, of demand."""
@@ -86,23 +86,23 @@ class RiskSamples:
     """[N] factor on all hours."""
 
     def select(self, rows: NDArray[np.intp]) -> RiskSamples:
-        """The futures of these rows, which ascend."""
+        """The samples of these rows, which ascend."""
         return RiskSamples(**{name: values[rows] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True)
 class RiskResult:
-    """Net present cost of each scenario over the futures."""
+    """Net present cost of each scenario over the samples."""
 
     percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
     """p10, p50, p90."""
     mean: Mapping[ScenarioKey, float]
     cvar_90: Mapping[ScenarioKey, float]
-    """Mean of the dearest tenth of the futures."""
+    """CVaR 90: mean of the most expensive tenth of the samples."""
     probability_cheapest: Mapping[ScenarioKey, float]
     """Sums to 1: of scenarios that cost the same the first counts."""
     regret: Mapping[ScenarioKey, float]
-    """Mean of what a scenario costs above the cheapest one of each future."""
+    """Mean of what a scenario costs above the cheapest one of each sample."""
     samples: int
     seed: int
 
@@ -129,7 +129,7 @@ def build_risk_parameters(
 
 
 def draw_samples(parameters: RiskParameters) -> RiskSamples:
-    """The futures of a seed; the same on every machine."""
+    """The samples of a seed; the same on every machine."""
     random = np.random.Generator(np.random.PCG64(parameters.seed))
     n = parameters.samples
     growth, price, slip, resale, level = random.standard_normal((5, n))
@@ -167,7 +167,7 @@ def simulate(
     parameters: RiskParameters,
     samples: RiskSamples,
 ) -> Floats:
-    """[scenario, N] net present cost of each scenario in each future."""
+    """[scenario, N] net present cost of each scenario in each sample."""
     months = len(hours)
     years = np.arange(months) / 12.0
     cost = np.empty((len(exposures), len(samples.slip)))
@@ -207,7 +207,7 @@ def _replace_excess_spot(
 def demand_in_sample(
     hours: Floats, peak: Floats, parameters: RiskParameters, samples: RiskSamples, n: int
 ) -> tuple[Floats, Floats, Floats]:
-    """[T] hours asked, peak and factor on rental prices of future `n`."""
+    """[T] hours asked, peak and factor on rental prices of sample `n`."""
     years = np.arange(len(hours)) / 12.0
     peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
     work, at_peak = _apply_slip(hours, peak_hours, int(samples.slip[n]))
@@ -217,13 +217,13 @@ def demand_in_sample(
 
 
 def _apply_slip(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
-    """[T] hours moved `slip` months later, and those for which their peak is up."""
+    """[T] hours moved `slip` months later, and the hours at their peak."""
     work = _shift(hours, slip)
     return work, np.maximum(_shift(peak_hours, slip, keep_total=False), (work > 0) * 1.0)
 
 
 def _demand(work: Floats, parameters: RiskParameters, samples: RiskSamples, rows: slice) -> Floats:
-    """[n, T] hours asked in some futures of one slip."""
+    """[n, T] hours asked in some samples of one slip."""
     years = np.arange(len(work)) / 12.0
     demand = _lognormal(samples.growth[rows], parameters.demand_growth_sd, years)
     demand *= work
@@ -233,7 +233,7 @@ def _demand(work: Floats, parameters: RiskParameters, samples: RiskSamples, rows
 
 
 def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
-    """Slices of at most `CHUNK` futures with one slip."""
+    """Slices of at most `CHUNK` samples with one slip."""
     chunks = []
     for value in np.unique(slip).tolist():
         first, last = np.searchsorted(slip, [value, value + 1]).tolist()
@@ -295,7 +295,7 @@ def summarize_risk(
 
 
 def calculate_cvar_90(row: Floats) -> float:
-    """Mean of the dearest tenth of the costs of a scenario.
+    """Mean of the worst tenth of the costs of a scenario.
 
     >>> calculate_cvar_90(np.arange(20.0))
     18.5

@@ -1,6 +1,6 @@
 """What a plan is exposed to: its cost split by what a change of circumstances moves. PURE.
 
-What is begun stays as planned; hours of use follow the circumstances. Both the many futures of
+What is started stays as planned; hours of use follow the circumstances. Both the many samples of
 `risk` and the single changes of `sensitivity` cost a plan this way.
 """
 
@@ -22,18 +22,18 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Exposure:
-    """A scenario as the futures see it; costs are net present, per reference hour."""
+    """A scenario as the samples see it; costs are net present, per reference hour."""
 
     fixed: float
-    """What no future changes: servers bought, their keep, commitments begun at the start."""
+    """What no sample changes: servers bought, operating them, commitments started in month 0."""
     residual: float
     """Residual value, negative."""
     later_commitments: Floats
-    """[T] commitments by the month in which they begin."""
+    """[T] commitments by the month in which they start."""
     hours: Floats
     """[T] reference hours that units can deliver."""
     width: Floats
-    """[T] reference accelerators of the units up."""
+    """[T] reference accelerators of the units in service."""
     rent: Floats
     """[T] rent of an hour that moves with prices, spot left out."""
     spot: Floats
@@ -51,7 +51,7 @@ class Exposure:
 
 
 def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
-    """A scenario's plan as the futures see it."""
+    """A scenario's plan as the samples see it."""
     months = project.calendar.months
     fixed, residual = _fixed(project)
     later_commitments, hours, width, in_use, in_service_cost = (np.zeros(months) for _ in range(5))
@@ -94,7 +94,7 @@ def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
 
 
 def _fixed(project: Project) -> tuple[float, float]:
-    """Keep of the servers already in place, and their residual value."""
+    """Operating cost of the servers already owned, and their residual value."""
     calendar = project.calendar
     operating_cost = residual_value = 0.0
     for source in project.sources:
@@ -142,7 +142,7 @@ def _average_rents(scenario: Scenario, project: Project) -> _Rents:
     """What an hour rented costs in each month.
 
     A month in which the plan rents nothing takes what its scenario may rent: spot where that is
-    cheaper, else on demand, so that a future beyond the plan's capacity is paid for.
+    cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
     """
     months = project.calendar.months
     rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))

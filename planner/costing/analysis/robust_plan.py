@@ -1,14 +1,14 @@
-"""The plan to begin with all futures in mind: found over a few of them, judged over all. PURE.
+"""The plan that holds up across simulated outcomes: searched over few, judged over all. PURE.
 
-1. Of the futures that the risk is reckoned over, `MODEL_SAMPLES` stand for the rest: all are put in
-   the order of what they cost the scenarios and cut into as many classes, the dearest tenth into
-   more, and each class speaks through the future nearest to its mean. With their growth, slip,
-   prices and interruptions they make one model (`plan_stochastic`), which gives a plan and a bound.
-2. The best of that plan and the scenarios' is changed unit by unit for as long as a change pays
-   over up to `POLISH_SAMPLES` futures, evenly spaced from the cheapest to the dearest and costed as
-   the risk costs them: there resale and the price of a later commitment count too.
-3. Every plan is costed over all the futures by the code of `risk`; the least of expected cost +
-   weight · worst tenth is the one. The scenarios' plans are among them, so none of them is better.
+1. Of the samples that the risk is computed over, `MODEL_SAMPLES` represent the rest: all are sorted
+   by what they cost the scenarios and cut into as many classes, the worst tenth into more, and each
+   class is represented by the sample nearest to its mean. With their growth, slip, prices and
+   interruptions they make one model (`optimizer.stochastic`), which gives a plan and a bound.
+2. The best of that plan and the scenarios' plans is changed one unit at a time for as long as a
+   change pays over up to `POLISH_SAMPLES` samples, evenly spaced from the cheapest to the most
+   expensive and costed by `monte_carlo`: resale and the price of later commitments count too.
+3. Every plan is costed over all samples by `monte_carlo`; the one with the least expected cost +
+   cvar_weight · CVaR 90 wins. The scenarios' plans are among them, so none of them is better.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ Floats = NDArray[np.float64]
 UnitsStarted = Mapping[str, NDArray[np.int64]]
 
 MODEL_SAMPLES, TAIL_SAMPLES = 16, 6
-"""Futures in the model, and those of them that stand for the dearest tenth."""
+"""Samples in the model, and those of them that stand for the worst tenth."""
 TAIL = 0.1
 NODES = 100
 """Nodes of the model's search: a change of units mends what it leaves."""
 POLISH_SAMPLES = 2_000
-"""Futures over which a change of units is judged, at most."""
+"""Samples over which a change of units is judged, at most."""
 MAX_TRIALS = 400
 """Plans judged so at most."""
 START_MONTHS_TRIED = 12
 """Months over the horizon in which one more unit is tried."""
 SHIFTS_MONTHS = (-6, -3, -2, -1, 1, 2, 3, 6)
-"""Months by which a unit is begun earlier or later."""
+"""Months by which a unit is started earlier or later."""
 TIE = 1e-9
 """Relative difference under which two plans are equally good; the first one counts."""
 
 
 @dataclass(frozen=True)
 class RobustPlan:
-    """The plan begun with all futures in mind."""
+    """The plan of least expected cost and tail risk over all samples."""
 
     scenario: Scenario
     """What it costs if all goes as expected."""
@@ -75,13 +75,13 @@ class RobustPlan:
     """The scenario whose plan it is, None where it is a plan of its own."""
     cvar_weight: float
     expected: float
-    """Mean of its net present cost over all the futures, as the risk reckons it."""
+    """Mean of its net present cost over all the samples, as the risk computes it."""
     cvar_90: float
-    """Mean over the dearest tenth of them."""
+    """Mean over the worst tenth of them."""
     samples: int
     seed: int
     model_samples: int
-    """Futures in the model that gave the bound."""
+    """Samples in the model that gave the bound."""
     gap: float | None
     """Over those: (objective − bound) / objective; None where a limit forbids it in one."""
 
@@ -98,13 +98,13 @@ def find_robust_plan(
     )
     if not feasible:
         return None
-    with listener(lambda _done, _total: None):  # the bar has been through the futures already
+    with listener(lambda _done, _total: None):  # the progress bar already covers the samples
         return _RobustSearch(project, parameters, cvar_weight, tuple(feasible)).best()
 
 
 @dataclass(frozen=True)
 class _RobustSearch:
-    """The plans that come into question, and what they cost over the futures."""
+    """The plans that come into question, and what they cost over the samples."""
 
     project: Project
     parameters: RiskParameters
@@ -126,7 +126,7 @@ class _RobustSearch:
 
     @cached_property
     def all_samples(self) -> RiskSamples:
-        """All futures, those of the risk."""
+        """All samples, those of the risk."""
         return draw_samples(self.parameters)
 
     @cached_property
@@ -136,7 +136,7 @@ class _RobustSearch:
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """[N] the futures from the cheapest to the dearest, on average over the scenarios."""
+        """[N] the samples by rising cost, on average over the scenarios."""
         return np.argsort(self.cost.mean(axis=0), kind="stable")
 
     def best(self) -> RobustPlan:
@@ -162,7 +162,7 @@ class _RobustSearch:
 
     def _new_plans(self, solution: StochasticPlan) -> Iterator[Scenario]:
         """The model's plan and what unit by unit changes make of the best, booked; none that a
-        scenario begins already."""
+        scenario starts already."""
         units_started: list[UnitsStarted] = [scenario.units_started for scenario in self.scenarios]
         seen = {_signature(starts_of_plan) for starts_of_plan in units_started}
         units_started += [solution.units_started] if solution.units_started is not None else []
@@ -201,7 +201,7 @@ class _RobustSearch:
         return best
 
     def _evaluate(self, units_started: UnitsStarted) -> float:
-        """Objective over some of the futures; ∞ for what a limit forbids."""
+        """Objective over some of the samples; ∞ for what a limit forbids."""
         signature = _signature(units_started)
         if signature not in self._scores:
             plan = dispatch_units(self.reduced, units_started)
@@ -222,12 +222,12 @@ class _RobustSearch:
 
     @cached_property
     def _polish_samples(self) -> RiskSamples:
-        """Futures evenly spaced from the cheapest to the dearest."""
+        """Samples evenly spaced from the cheapest to the most expensive."""
         step = -(-len(self.order) // POLISH_SAMPLES)
         return self.all_samples.select(np.sort(self.order[step // 2 :: step]))
 
     def _simulate_cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
-        """[plan, N] net present cost, as `assess_risk` reckons it."""
+        """[plan, N] net present cost, as `assess_risk` computes it."""
         project = self.project
         exposures = [measure_exposure(plan, project) for plan in plans]
         return simulate(exposures, project.hours, project.peak, self.parameters, samples)
@@ -236,7 +236,7 @@ class _RobustSearch:
         return float(cost.mean()) + self.weight * calculate_cvar_90(cost)
 
     def _select_model_samples(self) -> list[Sample]:
-        """The futures that stand for all, with the share that each stands for."""
+        """The samples that stand for all, with the share that each stands for."""
         n = len(self.order)
         tail_start = round(n * (1 - TAIL))
         cuts = [
@@ -248,7 +248,7 @@ class _RobustSearch:
         return [self._to_sample(self._pick_representative(rows), len(rows) / n) for rows in classes]
 
     def _pick_representative(self, rows: NDArray[np.intp]) -> int:
-        """The future that costs the scenarios most nearly what the class does on average."""
+        """The sample that costs the scenarios most nearly what the class does on average."""
         cost = self.cost[:, rows] / np.maximum(np.abs(self.cost).mean(axis=1), 1e-12)[:, None]
         distance = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
         return int(rows[distance.argmin()])
@@ -288,7 +288,7 @@ def _argmin_with_ties(values: Sequence[float]) -> int:
 
 
 def _signature(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
-    """What tells plans apart: the units begun of each source by month."""
+    """What tells plans apart: the units started of each source by month."""
     return tuple(
         (key, units.astype(np.int64).tobytes())
         for key, units in sorted(units_started.items())

@@ -1,6 +1,6 @@
 """What moves the answer: one figure at a time, and utilisation against price. PURE.
 
-The plan's purchases stay; its hours of use follow the changed circumstances (`exposure`), so a
+The plan's purchases stay; its hours of use follow the changed circumstances (`plan_exposure`), so a
 row tells how far a mistaken figure would throw the plan off, and which scenario would then
 have been the cheaper one.
 """

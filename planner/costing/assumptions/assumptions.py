@@ -85,7 +85,7 @@ PreviousAssumptions = Mapping[str, Assumption]
 
 
 def read_previous_assumptions(rows: Iterable[Mapping[str, Any]]) -> PreviousAssumptions:
-    """The assumptions of an answer as they are told, by field.
+    """The assumptions of an answer as it shows them, by field.
 
     >>> row = {"field": "on_prem.pue", "value": 1.5, "unit": "ratio", "given": False, "source": "x"}
     >>> read_previous_assumptions([row])["on_prem.pue"].value
@@ -105,7 +105,7 @@ def read_previous_assumptions(rows: Iterable[Mapping[str, Any]]) -> PreviousAssu
 
 
 def _is_amount(value: object) -> bool:
-    """Whether it is a number, as number or as the text that money is told in."""
+    """Whether it is a number, as number or as the text that stands for money."""
     return isinstance(value, int | float) or str(value).replace(".", "", 1).isdigit()
 
 

@@ -31,7 +31,7 @@ from pricing.market.offers import HOURS_PER_MONTH
 Floats = NDArray[np.float64]
 
 OWNED = "owned"
-"""Purchase option of servers, bought or already in place."""
+"""Purchase option of servers, bought or already owned."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class CapacitySource:
     hour_charges: tuple[HourCharge, ...] = ()
     unit_charges: tuple[UnitCharge, ...] = ()
     term: Term | None = None
-    """Set for what is begun in whole units; None for what is rented by the hour."""
+    """Set for what is started in whole units; None for what is rented by the hour."""
     provider: str = ""
     region: str = ""
     zone: str = ""
@@ -79,12 +79,12 @@ class CapacitySource:
     is_spot: bool = False
     limit_groups: tuple[str, ...] = ()
     available: NDArray[np.bool_] | None = None
-    """[T] months in which it can be rented, or begun if it is a commitment; None: in all."""
+    """[T] months in which it can be rented, or started if it is a commitment; None: in all."""
     max_units: int | None = None
     existing: NDArray[np.int64] | None = None
-    """[T] units already in place and in service."""
+    """[T] units already owned and in service."""
     fixed_streams: tuple[Stream, ...] = ()
-    """What is due whatever the plan: the keep of servers already in place."""
+    """What is due whatever the plan: the operating cost of servers already owned."""
     taxes_capital: bool = True
     """Whether capital is written off against tax, and the residual value taxed."""
     native: NativePrice | None = None
@@ -121,7 +121,7 @@ class CapacitySource:
         )
 
     def commitment_option(self, calendar: Calendar) -> CommitmentOption:
-        """The optimiser's view of a source begun in whole units."""
+        """The optimiser's view of a source started in whole units."""
         assert self.term is not None
         months, term = calendar.months, self.term
         paid, capital = self.unit_amounts()
@@ -150,7 +150,7 @@ class CapacitySource:
         )
 
     def unit_amounts(self) -> tuple[Floats, Floats]:
-        """[T, L] money of one unit begun in month m: running and commitment, and capital."""
+        """[T, L] money of one unit started in month m: running and commitment, and capital."""
         assert self.term is not None
         paid = np.zeros((self.term.months, self.term.length))
         capital = np.zeros_like(paid)
@@ -160,7 +160,7 @@ class CapacitySource:
         return paid, capital
 
     def due_after_horizon(self) -> Floats:
-        """[T] money, before tax, that one commitment begun in month m binds to and that falls to
+        """[T] money, before tax, that one commitment started in month m binds to and that falls to
         months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
         assert self.term is not None
         share = self.term.share_charged[: self.term.months]
@@ -180,7 +180,7 @@ class CapacitySource:
     def build_streams(
         self, units_started: Floats, used_hours: Floats, calendar: Calendar
     ) -> Iterator[Stream]:
-        """Every cost of a plan that begins `units_started` [T] units and uses `used_hours` [T]."""
+        """Every cost of a plan that starts `units_started` [T] units and uses `used_hours` [T]."""
         yield from self.fixed_streams
         yield from build_hour_streams(self.hour_charges, used_hours, calendar.length)
         if self.term is not None and units_started.any():
@@ -195,7 +195,7 @@ class CapacitySource:
         return amount
 
     def units_in_service(self, units_started: Floats) -> Floats:
-        """[T] units in service in each month, those already in place included."""
+        """[T] units in service in each month, those already owned included."""
         if self.term is None:
             return np.zeros(0)
         months = self.term.months

@@ -1,4 +1,4 @@
-"""What a source of accelerator-hours charges, said once. PURE.
+"""What a source of accelerator-hours charges, stated once. PURE.
 
 Both what the optimiser weighs (`cost per hour`, `cost of one unit`) and the cost lines that a
 person reads are derived from the same charges, so no cost can be in one and missing in the
@@ -52,7 +52,7 @@ class ChargeTiming(StrEnum):
     """When a charge of a unit falls due."""
 
     START = "start"
-    """Once, in the month in which the unit is begun."""
+    """Once, in the month in which the unit is started."""
     MONTHLY = "monthly"
     """In every month in which the unit is in service."""
     END = "end"
@@ -97,9 +97,9 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Term:
-    """How long a unit serves: from `lead_months` after it is begun, for `duration_months`.
+    """How long a unit serves: from `lead_months` after it is started, for `duration_months`.
 
-    The masks are [T, L]: row m is a unit begun in month m.
+    The masks are [T, L]: row m is a unit started in month m.
     """
 
     months: int
@@ -128,7 +128,7 @@ class Term:
 
     @cached_property
     def share_charged(self) -> Floats:
-        """[L] share of its term that a unit begun in month m is charged for."""
+        """[L] share of its term that a unit started in month m is charged for."""
         share = np.zeros(self.length)
         share[: self.months] = self.active.sum(axis=1) / self.duration_months
         return share
@@ -165,7 +165,7 @@ class Term:
 
     @cached_property
     def can_start(self) -> NDArray[np.bool_]:
-        """[T] whether a unit begun in month m comes into service within the horizon."""
+        """[T] whether a unit started in month m comes into service within the horizon."""
         return np.arange(self.months) + self.lead_months < self.months
 
 
@@ -223,7 +223,7 @@ class UnitCharge:
     fixed_at_start: bool = False
 
     def amounts(self, term: Term) -> Floats:
-        """[T, L] money due in month t for one unit begun in month m."""
+        """[T, L] money due in month t for one unit started in month m."""
         mask = term.mask(self.timing)
         price = (
             self.unit_price[: term.months, None]
@@ -234,7 +234,7 @@ class UnitCharge:
 
     @property
     def is_priced_at_start(self) -> bool:
-        """Whether the price depends on the month in which the unit was begun."""
+        """Whether the price depends on the month in which the unit was started."""
         return self.fixed_at_start or self.timing is ChargeTiming.END
 
 
@@ -272,7 +272,7 @@ def build_hour_streams(
 def build_unit_streams(
     charges: tuple[UnitCharge, ...], term: Term, units_started: Floats
 ) -> Iterator[Stream]:
-    """Streams of units begun in each month [T]; one for each price that a start fixed."""
+    """Streams of units started in each month [T]; one for each price that a start fixed."""
     for charge in charges:
         for cohort, price in _cohorts(charge, units_started, term):
             mask = term.mask(charge.timing)
@@ -287,7 +287,7 @@ def build_unit_streams(
 def _cohorts(
     charge: UnitCharge, units_started: Floats, term: Term
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Units begun, split by the price that their start fixed, with that price by month."""
+    """Units started, split by the price that their start fixed, with that price by month."""
     if not charge.is_priced_at_start:
         yield units_started, charge.unit_price
         return

@@ -59,7 +59,7 @@ class ServerToBuy:
 
 @dataclass(frozen=True)
 class ServerBatch:
-    """Servers already in place."""
+    """Servers already owned."""
 
     units: int
     age_months: int
@@ -97,7 +97,7 @@ def build_existing_server_source(
     assumptions: Assumptions,
     calendar: Calendar,
 ) -> CapacitySource:
-    """Servers already in place: no capex, their keep whatever the plan, their age going on."""
+    """Servers already owned: no capex, operated whatever the plan, and aging on."""
     life = int(assumptions["useful_life_months"])
     term = Term(calendar.months, calendar.length, 0, life, depreciation=_depreciation(assumptions))
     existing = np.zeros(calendar.months, dtype=np.int64)

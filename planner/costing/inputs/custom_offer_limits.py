@@ -1,4 +1,4 @@
-"""The request's own offers: which of them the limits admit, and what is to be said of it. PURE."""
+"""The request's own offers: which of them the limits admit, and the warnings on them. PURE."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which offers can matter: what the limits admit, less what another offer beats outright. PURE.
+"""Which offers can matter: what the limits admit, less what another offer dominates. PURE.
 
 Of offers that differ in nothing but price (same purchase option, term, size, quotas) only the
 cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen sources.
@@ -155,9 +155,9 @@ def undominated_rentals(
     peak: float,
     dated: Collection[int] = (),
 ) -> list[int]:
-    """Entries rented by the hour that no other beats: the cheapest per useful reference
-    accelerator-hour of each purchase option and set of quotas, and those dearer by the hour in
-    places where the data costs less; those in `dated` all stay."""
+    """Entries rented by the hour that no other dominates: the cheapest per useful reference
+    accelerator-hour of each purchase option and set of quotas, and those that cost
+    more by the hour in places where the data costs less; those in `dated` all stay."""
     is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
     price = offers.usd_per_hour / (offers.capacity * goodput)
     selected = [i for i in dated if is_hourly[i]]
@@ -176,13 +176,13 @@ def undominated_commitments(
     keep_payments: bool = False,
     dated: Collection[int] = (),
 ) -> list[int]:
-    """Commitments that no other of the same term and quotas, as large or a whole part of it, beats.
+    """Commitments that no other one of the same term and quotas dominates, whole or in equal parts.
 
     What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
     and ρ the average discount factor of its months, from `average_discount` (a whole term) to
-    1; one that is dearer at both ends is dearer throughout. With `keep_payments` (a monthly
+    1; one that costs more at both ends costs more throughout. With `keep_payments` (a monthly
     budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
-    beat none.
+    dominate none.
     """
     is_commitment = np.isin(offers.option, _COMMITMENT_CODES)
     kept_entries = [i for i in dated if is_commitment[i]]

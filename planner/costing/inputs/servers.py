@@ -1,4 +1,4 @@
-"""The servers of a request: what may be bought, what is in place, what does not fit. PURE."""
+"""The servers of a request: what may be bought, what is already owned, what does not fit. PURE."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ServerSelection:
         return ServerSelection(tuple(fitting), owned, tuple(excluded))
 
     def warn_worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
-        """Warnings on servers in place whose useful life was over before the start."""
+        """Warnings on servers already owned whose useful life was over before the start."""
         for server, batches in self.owned:
             for batch in batches:
                 if batch.age_months >= life_months:
@@ -93,7 +93,7 @@ class ServerSelection:
                     )
 
     def summarize_exclusions(self) -> tuple[str, ...]:
-        """The reasons, those that are the same for many servers said once with their number."""
+        """The reasons, those that are the same for many servers merged, with their number."""
         others = [reason for reason in self.excluded if _OTHER_WORK not in reason]
         count = len(self.excluded) - len(others)
         short = (f"{count} servers hold an accelerator that {_OTHER_WORK}",) if count else ()

@@ -1,14 +1,14 @@
 """The limits of every month as rows, and what is rented and run as columns. PURE.
 
-A month's rental is measured in *width*: the reference accelerators it puts up while the peak is
-up, z = capacity · node-hours / d. With `up` units, run hours `v` in the same measure and φ the
+A month's rental is measured in *width*: the reference accelerators it provides at peak,
+z = capacity · node-hours / d. With `in_service` units, run hours `v` in the same measure and φ the
 width a unit can keep busy, capacity · hours_per_month / d, the rows of month t are
 
-- width: Σ capacity·up + Σ z ≥ P
-- hours: Σ φ·up over units that run for nothing + Σ v + Σ z ≥ P
-- run: v − Σ φ·up over the units of one running cost ≤ 0
+- width: Σ capacity·in_service + Σ z ≥ P
+- hours: Σ φ·in_service over units that run for nothing + Σ v + Σ z ≥ P
+- run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
-- quota: Σ accelerators·up + Σ size·z ≤ max_accelerators
+- quota: Σ accelerators·in_service + Σ size·z ≤ max_accelerators
 - budget: Σ cash ≤ monthly_budget
 
 with P = hours / d, the peak. A month that asks for hours at no peak has d = 730 and no width.
@@ -30,7 +30,7 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class Family:
-    """A row per month of one kind of limit, and what one unit that is up adds to it."""
+    """A row per month of one kind of limit, and what one unit in service adds to it."""
 
     row: Ints
     """[T], ABSENT where a month has none."""
@@ -46,7 +46,7 @@ class Rows:
     required_width: Floats
     """[T] P, in reference accelerators."""
     hours_at_peak: Floats
-    """[T] d, hours for which the peak is up."""
+    """[T] d, hours at peak."""
     busy_width: Floats
     """[K, T] φ"""
     run_of_type: Ints
@@ -68,7 +68,7 @@ class Rows:
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """The families whose rows hold the units that are up."""
+        """The families whose rows hold the units in service."""
         return (self.width, self.hours, *self.runs, *self.quotas)
 
     @property
@@ -77,7 +77,7 @@ class Rows:
 
 
 def hours_at_peak(problem: PlanProblem) -> Floats:
-    """[T] hours for which the peak of a month is up, 730 in a month without a peak.
+    """[T] hours at peak of a month, 730 in a month without a peak.
 
     >>> hours_at_peak(PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (), ())).tolist()
     [50.0, 730.0]
@@ -162,7 +162,7 @@ class _RowBuilder:
         return self._at_least(self.busy & (self.problem.peak > 0), capacity, self.required_width)
 
     def _hours(self) -> Family:
-        """Hours follow from the width where every unit is busy for as long as the peak is up."""
+        """Hours follow from the width where every unit is busy for as long as the peak lasts."""
         is_free = (self.run_of_type == ABSENT)[:, None]
         short = self.busy_width < self.unit_types.capacity[:, None]
         is_needed = (short | ~is_free).any(axis=0) | (self.problem.peak <= 0)

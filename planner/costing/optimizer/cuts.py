@@ -36,7 +36,7 @@ class Cut:
     month: int
     """ABSENT for a cut over the horizon."""
     unit: Floats
-    """[K] per unit up in that month, or [n] per start for a cut over the horizon."""
+    """[K] per unit in service in that month, or [n] per start for a cut over the horizon."""
     columns: Ints
     """Continuous columns in it."""
     rented: float
@@ -176,7 +176,7 @@ class Separator:
         return violated
 
     def _budget_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
-        """From a month's budget, where what is begun in part takes a good share of it."""
+        """From a month's budget, where what is started in part takes a good share of it."""
         cash, start_columns = self.start_columns.cash, self.start_columns.candidates
         if cash is None:
             return []
@@ -208,7 +208,7 @@ def _rounded_up(ratio: Floats, fraction: Floats) -> Floats:
 
 
 def _rounded_down(ratio: Floats, remaining: float) -> tuple[Floats, float]:
-    """H(ratio) and ⌊room⌋ of a row rounded down; nothing where the fraction of room is near 1.
+    """H(ratio) and ⌊remaining⌋ of a row rounded down; nothing where the fraction is near 1.
 
     >>> _rounded_down(np.array([0.25, 1.0, 1.75]), 2.5)
     (array([0. , 1. , 1.5]), 2.0)

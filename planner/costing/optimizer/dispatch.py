@@ -1,4 +1,4 @@
-"""Which hours come from where once it is settled what was begun: exact, month by month. PURE.
+"""Which hours come from where once it is settled what was started: exact, month by month. PURE.
 
 Also demand given hour by hour instead of by month, put into as few levels as it has.
 """
@@ -32,7 +32,7 @@ def dispatch(
 ) -> Plan | None:
     """The cheapest plan that starts exactly these units, None where a month's limits forbid it.
 
-    Its cost is Σ coefficient × what the plan begins, uses and rents, `base_cost` included. The
+    Its cost is Σ coefficient × what the plan starts, uses and rents, `base_cost` included. The
     bound is left at −inf: it is not known here.
     """
     fixed = _fix_units(problem, units_started)
@@ -67,7 +67,7 @@ def _cost(
     used_hours: Mapping[str, Floats],
     rented_hours: Mapping[str, Floats],
 ) -> float:
-    """Σ coefficient × what is begun, used and rented, + base cost."""
+    """Σ coefficient × what is started, used and rented, + base cost."""
     cost = problem.base_cost
     for unit in problem.units:
         if unit.key in units_started:
@@ -89,7 +89,7 @@ def _read_only(values: _Array) -> _Array:
 def count_units_in_service(
     unit: CommitmentOption, units_started: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """[T] units of a source usable in each month, of those begun and those there already."""
+    """[T] units of a source usable in each month, of those started and those there already."""
     months = units_started.size
     change = np.zeros(months + 1, np.int64)
     start_months = np.flatnonzero(units_started)
@@ -102,7 +102,7 @@ def count_units_in_service(
 
 
 def _fix_units(problem: PlanProblem, units_started: UnitsStarted) -> PlanProblem:
-    """The problem in which what is begun is there already, its cash part of the base."""
+    """The problem in which what is started is there already, its cash part of the base."""
     months = problem.hours.size
     kept_units, cash = (
         [],

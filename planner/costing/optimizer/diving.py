@@ -14,18 +14,18 @@ from planner.costing.optimizer.reduced_problem import Ints
 WHOLE = 1e-6
 """A number of units nearer than this to a whole one is that one."""
 _ROUND_UP_FROM = 0.3
-"""Fraction of a unit from which a dive begins the whole unit: a missing one costs more, as
+"""Fraction of a unit from which a dive starts the whole unit: a missing one costs more, as
 rentals stand in for it, than one too many."""
 _TOGETHER, _TOGETHER_FROM = 6, 0.7
 """So many fractions a dive settles at once, if the others are as large as that."""
 _BESIDE_THE_RELAXED = 20
-"""Starts of least reduced cost that a dive may begin besides those of the relaxed plan."""
+"""Starts of least reduced cost that a dive may start besides those of the relaxed plan."""
 _SMALL = 25_000
 """So few starts that could improve a plan, times rows, are worth an exact search unasked …"""
 _SMALL_NODES = 200
 """… within so many nodes of the search tree."""
 _TINY = 2_500
-"""So few are searched to the optimum, so that a wider limit never makes such a plan dearer."""
+"""So few are searched to the optimum, so that a wider limit never raises their cost."""
 _UNLIMITED = 2**31 - 1
 _SOME = 300
 _NEAREST = 20
@@ -42,14 +42,14 @@ class DiveStyle:
     patience: int
     """It settles that many times as many fractions as it began with before it rounds all up."""
     beside_whole_first: bool
-    """Fractions beside whole units before those that would begin a first unit."""
+    """Fractions beside whole units before those that would start a first unit."""
 
 
 _STYLES = (DiveStyle(3, True), DiveStyle(2, False))
 
 
 def dive(master: Master, style: DiveStyle = _STYLES[0], cutoff: float = np.inf) -> Incumbent | None:
-    """Whole units begun: the largest fractions settled, the rest solved anew, until none is left.
+    """Whole units started: the largest fractions settled, the rest solved anew, until none is left.
 
     The master's bounds are put back afterwards. None where it ends in a dead end, or where the
     plan will cost at least `cutoff`.
@@ -61,7 +61,7 @@ def dive(master: Master, style: DiveStyle = _STYLES[0], cutoff: float = np.inf) 
 
 
 class _DiveState:
-    """The bounds of the units begun, drawn closer step by step."""
+    """The bounds of the units started, drawn closer step by step."""
 
     def __init__(self, master: Master, style: DiveStyle) -> None:
         self.master, self.style = master, style
@@ -153,7 +153,7 @@ class Search:
         """In scaled money."""
 
     def run(self) -> Floats | None:
-        """[n] units to begin; None where no plan meets every limit."""
+        """[n] units to start; None where no plan meets every limit."""
         master = self.master
         if not master.solve():
             return None
@@ -208,7 +208,7 @@ class Search:
         return best
 
     def _useful_starts(self, incumbent: Incumbent, reduced: Floats) -> Ints:
-        """Starts that a plan better than `incumbent` may begin; no other one pays."""
+        """Starts that a plan better than `incumbent` may start; no other one pays."""
         return np.flatnonzero(reduced <= (incumbent.cost - self.bound) * (1 + ROUNDING) + ROUNDING)
 
     def _needs_no_polish(self, incumbent: Incumbent, useful: Ints) -> bool:
@@ -244,10 +244,10 @@ class Search:
         *,
         is_exact: bool = True,
     ) -> Incumbent:
-        """The best plan that begins nothing but `start_indices`, or `incumbent` if that is as good.
+        """The best plan that starts nothing but `start_indices`, or `incumbent` if that is as good.
 
         Exact where every start left out has a reduced cost above what is open: then no better
-        plan begins it, and the bound of this smaller model holds for all.
+        plan starts it, and the bound of this smaller model holds for all.
         """
         candidates = np.union1d(start_indices, np.flatnonzero(incumbent.units_started))
         proof = self._solve_milp(candidates, incumbent, gap, node_limit)

@@ -1,9 +1,9 @@
 """The plan of whole units, solved exactly over few starts. PURE.
 
 A start that serves thirty months has an entry in the rows of thirty months, and an exact search
-spends its time on a matrix of that size. Here the units up are columns of their own,
+spends its time on a matrix of that size. Here the units in service are columns of their own,
 
-    up[k, t] = up[k, t-1] + Σ begun that become usable in t − Σ begun that end in t,
+    in_service[k, t] = in_service[k, t-1] + Σ units usable from t on − Σ units that end in t,
 
 and each row holds one of them for every kind: a tenth of the entries, and whole numbers in the
 rows of a month, from which HiGHS makes better cuts than from sums of starts.
@@ -26,7 +26,7 @@ from planner.costing.optimizer.variables import Continuous, Entries, StartColumn
 
 @dataclass(frozen=True)
 class Incumbent:
-    """Whole units begun [n] and what they cost, in scaled money."""
+    """Whole units started [n] and what they cost, in scaled money."""
 
     units_started: Floats
     cost: float
@@ -51,11 +51,11 @@ def solve_milp(
     warm_start: Incumbent | None = None,
     cuts: Sequence[Cut] | None = None,
 ) -> Proof:
-    """The cheapest plan that begins no units but those of `start_indices`, to within `gap`.
+    """The cheapest plan that starts no units but those of `start_indices`, to within `gap`.
 
-    The search begins with `warm_start`, which may begin nothing else either. For a good plan the
+    The search begins with `warm_start`, which may start nothing else either. For a good plan the
     bare model is quickest; a proof to the end is, where `cuts` are given and sums of starts may
-    stand for the units up again.
+    stand for the units in service again.
     """
     in_service = _InServiceColumns(rows, start_columns, start_indices)
     first_start = continuous.count + in_service.count
@@ -111,8 +111,8 @@ def _cut_rows(
 
 
 class _InServiceColumns:
-    """Units up of a kind in a month that limits them, a row each that says how they change since
-    the month before, then the starts."""
+    """Units in service of a type in a month that limits them, a row each for their change since the
+    month before, then the starts."""
 
     def __init__(self, rows: Rows, start_columns: StartColumns, start_indices: Ints) -> None:
         self.rows, self.start_columns, self.start_indices = rows, start_columns, start_indices
@@ -144,7 +144,7 @@ class _InServiceColumns:
         return self.unit_type.size
 
     def values(self, units_started: Floats) -> Floats:
-        """Units up and units begun, in the order of the columns."""
+        """Units in service and units started, in the order of the columns."""
         in_service = (
             self.start_columns.units_in_service(units_started)
             - self.rows.reduced.unit_types.existing

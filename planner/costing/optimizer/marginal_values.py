@@ -1,4 +1,4 @@
-"""A plan explained: what to begin when, what each limit costs, at which demand the advice turns.
+"""A plan explained: what starts when, what each limit costs, where the recommendation changes.
 
 PURE. Every figure comes from solving the changed problem again, not from duals: a dual says
 what a fraction of a unit is worth, and nobody can buy one.
@@ -32,7 +32,7 @@ _NOISE = 1e-9
 
 @dataclass(frozen=True)
 class UnitStart:
-    """Units of one source begun in one month."""
+    """Units of one source started in one month."""
 
     month: int
     key: str
@@ -53,7 +53,7 @@ class UnitStart:
 
 @dataclass(frozen=True)
 class AdditionalUnit:
-    """One more unit of a source that is there whatever the plan begins."""
+    """One more unit of a source that is there whatever the plan starts."""
 
     in_service: NDArray[np.int64]
     """[T] 1 in the months in which it can be used."""
@@ -68,7 +68,7 @@ class MarginalValue:
     """What a plan would save if one limit were a step wider, or one more unit were there."""
 
     limit: str
-    """As a clash names it, or "one more <key> in place"."""
+    """As a conflict names it, or "one more <key> in place"."""
     current_value: float
     step: float
     saving: float
@@ -82,19 +82,19 @@ class MarginalValue:
 
 @dataclass(frozen=True)
 class SwitchPoint:
-    """A demand, as a multiple of the one given, at which the set of what is begun changes."""
+    """A demand, as a multiple of the one given, at which the set of what is started changes."""
 
     multiplier: float
     """Where one side has no plan, the demand nearest to the other that was found without one."""
     below: Keys | None
-    """What is begun; None where there is no plan."""
+    """What is started; None where there is no plan."""
     above: Keys | None
     conflicts: tuple[ConflictingConstraint, ...] = ()
     """The limits that leave a side without a plan."""
 
 
 def list_unit_starts(problem: PlanProblem, plan: Plan) -> tuple[UnitStart, ...]:
-    """What a plan begins, in the order of months, then of keys.
+    """What a plan starts, in the order of months, then of keys.
 
     >>> [str(purchase) for purchase in list_unit_starts(_example(), solve(_example()))]
     ['month 0: begin 2 × year, usable in months 0 to 11']
@@ -187,7 +187,7 @@ def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
 def _with_one_more(
     problem: PlanProblem, additional_units: Mapping[str, AdditionalUnit]
 ) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    """The problem with one more unit of a source there, and its keep due."""
+    """The problem with one more unit of a source there, and its operating cost due."""
     months = problem.hours.size
     for unit in problem.units:
         if unit.key not in additional_units:
@@ -254,7 +254,7 @@ def demand_switch_points(
 
 @dataclass(frozen=True)
 class _Evaluated:
-    """What is begun at one demand."""
+    """What is started at one demand."""
 
     multiplier: float
     units_started: Keys | None
@@ -291,7 +291,7 @@ def _whole(accelerators: Floats) -> Floats:
 
 
 def _example() -> PlanProblem:
-    """The problem of the examples: 24 accelerators for a year, room in the hall for 16."""
+    """The problem of the examples: 24 accelerators for a year, rack space for 16."""
     months, one = 12, np.ones(12)
     rent = RentalOption("rent", 8.0, 8.0, 20 * one, 20 * one)
     year = CommitmentOption(

@@ -87,7 +87,7 @@ class Master:
         return self.program.values()
 
     def units_started(self) -> Floats:
-        """[n] units begun, fractions included."""
+        """[n] units started, fractions included."""
         out = np.zeros(self.start_columns.cost.size)
         out[self.start_indices] = self.values()[self.continuous.count :]
         return out

@@ -1,8 +1,8 @@
 """The units that can be part of a cheapest plan: what another one dominates is left out. PURE.
 
-Units of one kind (the same node, lead, duration, running cost and quotas) begun in the same
+Units of one kind (the same node, lead, duration, running cost and quotas) started in the same
 month differ by their start alone, so the cheapest stands for all. Kinds are then compared with
-one another: `k` small nodes that together are no dearer and no larger than one big node
+one another: `k` small nodes that together are no more expensive and no larger than one big node
 replace it. What is left out would never make a plan cheaper.
 """
 
@@ -57,7 +57,7 @@ def prune(problem: PlanProblem) -> ReducedProblem:
 
 
 def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
-    """Unit sources by kind: those of one kind differ by what it costs to begin one.
+    """Unit sources by kind: those of one kind differ by what it costs to start one.
 
     A source with a limit of its own, units of its own or a start that earns money is a kind.
     """
@@ -121,13 +121,13 @@ def _by_month(rows: Sequence[NDArray[np.generic]], months: int) -> Floats:
 
 @dataclass(frozen=True)
 class _Offers:
-    """Offers that compete, L of them, each a source per month in which a unit may begin."""
+    """Offers that compete, L of them, each a source per month in which a unit may start."""
 
     unit_type: Ints
     source: Ints
     """[L, T]"""
     cost: Floats
-    """[L, T], `inf` where it may not begin or need not: worked on in place."""
+    """[L, T], `inf` where it may not start or need not: worked on in place."""
     capex: Floats | None
     """[L, T], or None without a capex budget."""
     cash: Sequence[Floats] | None
@@ -206,7 +206,7 @@ def _dominated(offers: _Offers, a: int, rivals: Ints, count: Floats) -> Bools:
 
 
 def _cash_of_first_start(offers: _Offers) -> Floats:
-    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
+    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit started in month 0: a quick
     test before the whole is compared."""
     if offers.cash is None:
         return np.zeros((offers.unit_type.size, 3))
@@ -237,7 +237,7 @@ def _start_candidates(offers: _Offers, unit_types: UnitTypes, max_units: Floats)
 
 
 def _max_useful_units(problem: PlanProblem, unit_types: UnitTypes) -> Floats:
-    """[K, T] units begun in month m beyond which the months they serve are covered."""
+    """[K, T] units started in month m beyond which the months they serve are covered."""
     months = problem.hours.size
     delivered = unit_types.capacity * np.maximum(unit_types.hours_per_month, 1e-9)
     by_peak = problem.peak / unit_types.capacity[:, None]

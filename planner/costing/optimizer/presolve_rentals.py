@@ -87,7 +87,7 @@ def _cheapest(group: Ints, cost: Floats, cash: Floats, has_budget: bool) -> list
 
 
 def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
-    """A kind leaves a month to one that is no dearer and no more limited; of twins the later."""
+    """A type leaves a month to one that costs no more and is limited no more; of twins the last."""
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
     no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]

@@ -1,4 +1,4 @@
-"""A plan problem in columns: kinds of rental, kinds of unit, the units that may be begun. PURE.
+"""A plan problem in columns: kinds of rental, kinds of unit, the units that may be started. PURE.
 
 C kinds of rental, K kinds of unit, Q quotas that some source counts towards, T months, n
 starts. Capacity is in reference accelerators, figures per hour in reference accelerator-hours.
@@ -64,7 +64,7 @@ class UnitTypes:
 
 @dataclass(frozen=True)
 class StartCandidates:
-    """Units that may be begun: one column per kind, month and offer worth beginning."""
+    """Units that may be started: one column per kind, month and offer worth beginning."""
 
     unit_type: Ints
     month: Ints

@@ -1,8 +1,8 @@
 """The cheapest plan that meets the demand of every month, with a certified bound. PURE.
 
-What no best plan needs is left out (`plan_pruning`, `plan_rentals`). The plan with fractions of
-units allowed gives the bound (`plan_master`), a dive and, where they pay, small models of whole
-units give the plan (`plan_search`); its hours are then settled exactly (`plan_dispatch`).
+What no best plan needs is left out (`presolve`, `presolve_rentals`). The plan with fractions of
+units allowed gives the bound (`master_lp`), a dive and, where they pay, small models of whole
+units give the plan (`diving`); its hours are then settled exactly (`dispatch`).
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> P
 def count_units_started(
     reduced: ReducedProblem, unit_counts: Floats
 ) -> dict[str, NDArray[np.int64]]:
-    """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
+    """key → [T] units started in each month, of the chosen start candidates [n]."""
     units: dict[str, NDArray[np.int64]] = {}
     months = reduced.problem.units[0].start_cost.size if reduced.problem.units else 0
     for j in np.flatnonzero(unit_counts):
@@ -107,7 +107,7 @@ def count_units_started(
 
 
 def dispatch_units(reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
-    """The plan that begins these units, with the hours that are best here; None if not allowed."""
+    """The plan that starts these units, with the hours that are best here; None if not allowed."""
     problem = reduced.problem
     units_started = {key: row for key, row in units.items() if row.any()}
     sources = {unit.key: unit for unit in problem.units}

@@ -1,10 +1,10 @@
-"""The plan that is cheapest over many futures: begun before it is known which one comes. PURE.
+"""The plan that is cheapest over many samples: started before it is known which one comes. PURE.
 
-Units are begun in the first stage, the same in every scenario; hours are rented and used in the
+Units are started in the first stage, the same in every scenario; hours are rented and used in the
 second, scenario by scenario. The aim is Σ p·cost, plus `cvar_weight` times the mean cost of the
 worst tenth (its conditional value at risk, written as a linear programme after Rockafellar and
 Uryasev, Optimization of conditional value-at-risk, 2000). All scenarios' months stand side by
-side in one model, and the search of `capacity_plan` runs on it with its certified bound.
+side in one model, and the search of `diving` runs on it with its certified bound.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class StochasticPlan:
-    """What to begin, and what it costs in each scenario."""
+    """What to start, and what it costs in each scenario."""
 
     feasible: bool
     objective: float
@@ -74,7 +74,7 @@ class StochasticPlan:
     cvar_90: float = np.inf
     units_started: dict[str, NDArray[np.int64]] | None = None
     plans: tuple[Plan, ...] = ()
-    """By scenario: the same units begun, the hours that are best there."""
+    """By scenario: the same units started, the hours that are best there."""
 
     @property
     def gap(self) -> float:
@@ -91,9 +91,9 @@ def solve_over_samples(
     gap: float = DEFAULT_GAP,
     node_limit: int = DEFAULT_NODE_LIMIT,
 ) -> StochasticPlan:
-    """Begin what is best on average over `samples`, or with a weight on their worst tenth.
+    """Start what is best on average over `samples`, or with a weight on their worst tenth.
 
-    The limits of the problem hold in every scenario. The same futures give the same plan: draw
+    The limits of the problem hold in every scenario. The same samples give the same plan: draw
     them from a seeded generator.
 
     >>> one = np.ones(1)
@@ -132,7 +132,7 @@ def _probabilities(samples: Sequence[Sample]) -> Floats:
 
 
 def conditional_value_at_risk(costs: Floats, probabilities: Floats, share: float = TAIL) -> float:
-    """Mean of the dearest `share` of the scenarios by probability.
+    """Mean of the most expensive `share` of the scenarios by probability.
 
     >>> conditional_value_at_risk(np.array([1.0, 5.0, 3.0, 7.0]), np.full(4, 0.25), 0.5)
     6.0
@@ -194,7 +194,7 @@ def _rented(
 def _side_by_side(
     problem: PlanProblem, samples: Sequence[Sample], probabilities: Floats
 ) -> ReducedProblem:
-    """The market whose months are those of every scenario, one scenario after another."""
+    """The problem whose months are those of every scenario, one scenario after another."""
     widest = replace(
         problem,
         hours=np.max([sample.hours for sample in samples], axis=0),

@@ -1,4 +1,4 @@
-"""The columns of a plan's model: what is rented, what is run, which units are begun. PURE."""
+"""The columns of a plan's model: what is rented, what is run, which units are started. PURE."""
 
 from __future__ import annotations
 
@@ -111,11 +111,11 @@ def _unit_type_of_each_run(rows: Rows) -> Ints:
 
 
 class StartColumns:
-    """The columns of the units that may be begun: priced all at once, written out when wanted.
+    """The columns of the units that may be started: priced all at once, written out when wanted.
 
     With `copies` above 1 the rows stand for that many scenarios of the same months, one after
-    another, and a unit is up in its months of each; `cost_weight` multiplies what it costs to
-    begin one.
+    another, and a unit is in service in its months of each; `cost_weight` multiplies the cost of
+    starting one.
     """
 
     def __init__(self, rows: Rows, copies: int = 1, cost_weight: float = 1.0) -> None:
@@ -133,7 +133,7 @@ class StartColumns:
     def reduced_costs(self, duals: Floats, more: Floats) -> Floats:
         """[n] cost of each start less the worth of what it brings at the given row duals.
 
-        `more` is a further worth of a unit of each kind up in each month (that of cuts).
+        `more` is a further worth of a unit of each type in service in each month (that of cuts).
         """
         candidates, rows = self.candidates, self.rows
         price = np.append(duals[: rows.count], 0.0)  # an ABSENT row, -1, is worth nothing
@@ -180,7 +180,7 @@ class StartColumns:
                 yield row[service_month], column, value[unit_type, service_month]
 
     def entries_outside_service(self, start_indices: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """(row, column, value) of what does not come from units being up: the starts' money."""
+        """(row, column, value) of what does not come from units in service: the starts' money."""
         rows, column = self.rows, np.arange(start_indices.size)
         if self.cash is not None:
             at, month = np.nonzero(self.cash[start_indices])
@@ -195,17 +195,17 @@ class StartColumns:
         )
 
     def limits_units_in_service(self) -> Bools:
-        """[K, T] whether a unit of a kind that is up in a month is in any row, of any copy."""
+        """[K, T] whether a unit of a type in service in a month is in any row, of any copy."""
         is_in = (self._has_row[:, None] & (self._value != 0)).any(axis=0)
         return np.asarray(is_in.reshape(len(is_in), self.copies, self.months).any(axis=1), bool)
 
     def are_in_service(self, start_indices: Ints, month: int) -> Bools:
-        """[chosen] whether a unit of each start is up in a month, of whichever copy."""
+        """[start] whether a unit of each start is in service in a month, of whichever copy."""
         first, last = self.candidates.first[start_indices], self.candidates.last[start_indices]
         return np.asarray((first <= month % self.months) & (month % self.months < last), bool)
 
     def units_in_service(self, units_started: Floats) -> Floats:
-        """[K, T · copies] units up of each kind, of `units_started` [n] and those there already."""
+        """[K, T · copies] units in service of each type: those started [n] and existing ones."""
         candidates, existing = self.candidates, self.rows.reduced.unit_types.existing
         change = np.zeros((existing.shape[0], self.months + 1))
         np.add.at(change, (candidates.unit_type, candidates.first), units_started)

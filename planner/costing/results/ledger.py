@@ -78,7 +78,7 @@ def settle_used_hours(
     """[T] useful node-hours of each source, no more in all than the demand asks for.
 
     Hours that cost nothing are not fixed by the optimum (a committed node may idle): what
-    exceeds the demand is taken from the sources begun in units, in the order of their keys.
+    exceeds the demand is taken from the sources started in units, in the order of their keys.
     """
     used_hours = {key: _drop_noise(hours) for key, hours in plan.rented_hours.items()}
     used_hours |= {key: _drop_noise(hours) for key, hours in plan.used_hours.items()}

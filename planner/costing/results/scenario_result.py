@@ -59,7 +59,7 @@ class CapacityRow:
     month: int
     source: str
     accelerators: float
-    """Physical accelerators up; of rented ones, the average while the peak is up."""
+    """Physical accelerators in service; of rented ones, the average at peak."""
     hours_available: float
     """Reference accelerator-hours that it could deliver."""
     hours_used: float

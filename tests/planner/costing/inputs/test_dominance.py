@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from planner.costing.inputs.dominance import (
     EligibleOffers,
     Filters,
-    count_exclusions,
     build_eligible_offers,
+    count_exclusions,
     undominated_commitments,
     undominated_rentals,
 )

@@ -38,7 +38,7 @@ def cost_of(problem, units_started, known=None):
 
 
 def all_begun(problem):
-    """Every way to begin units, up to what the demand can use."""
+    """Every way to start units, up to what the demand can use."""
     months = problem.hours.size
     choices = []
     for unit in problem.units:

@@ -1,4 +1,4 @@
-"""The exact search over units up: the same optimum as the plain model of starts."""
+"""The exact search over units in service: the same optimum as the plain model of starts."""
 
 import numpy as np
 import pytest

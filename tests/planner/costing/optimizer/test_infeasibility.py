@@ -24,7 +24,7 @@ def clash(plan, limit):
 
 
 def with_limit(problem, limit, value):
-    """The problem with one limit, named as a clash names it, at another value."""
+    """The problem with one limit, named as a conflict names it, at another value."""
     kind, _, name = limit.partition(" ")
     if kind == "quota":
         quotas = [

@@ -1,4 +1,4 @@
-"""A plan explained: what is begun when, what a wider limit saves, where the advice turns."""
+"""A plan explained: what starts when, what a wider limit saves, where the advice changes."""
 
 from dataclasses import replace
 from itertools import pairwise

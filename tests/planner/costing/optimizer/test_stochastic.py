@@ -1,4 +1,4 @@
-"""A plan for many futures: the best on average, or with a weight on the worst tenth."""
+"""A plan for many samples: the best on average, or with a weight on the worst tenth."""
 
 import os
 from dataclasses import replace
@@ -33,7 +33,7 @@ def committed(months=12):
 
 
 def drawn(problem, count, seed):
-    """Futures around a problem: demand and rents up or down."""
+    """Samples around a problem: demand and rents up or down."""
     random = np.random.default_rng(seed)
     return [
         Sample(problem.hours * f, problem.peak * f, float(random.choice([0.8, 1.0, 1.5])), float(p))
@@ -44,7 +44,7 @@ def drawn(problem, count, seed):
 
 
 def least_objective(problem, futures, cvar_weight):
-    """The least objective over every way to begin units, each priced in every future."""
+    """The least objective over every way to start units, each priced in every sample."""
     odds = np.array([future.probability for future in futures])
     odds /= odds.sum()
     own = [
