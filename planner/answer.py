@@ -23,10 +23,10 @@ from planner.answer_parts import (
     scenario_of,
     swing_of,
 )
-from planner.costing.analysis.break_even import BreakEven, CostLine, crossings
-from planner.costing.analysis.sensitivity import price_grid
+from planner.costing.analysis.break_even import BreakEven, CostLine, find_crossings
+from planner.costing.analysis.sensitivity import build_price_grid
 from planner.costing.assumptions.assumptions import Assumption
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from pricing.market.offers import HOURS_PER_MONTH
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def answer_of(comparison: Comparison) -> dict[str, Any]:
         "risk": risk_of(comparison.risk),
         "robust": robust_of(comparison.robust, comparison.project, request.currency),
         "sensitivity": [swing_of(row) for row in comparison.swings],
-        "price_grid": grid_of(price_grid(comparison.cost_lines)),
+        "price_grid": grid_of(build_price_grid(comparison.cost_lines)),
         "warnings": list(dict.fromkeys(comparison.warnings)),
     }
 
@@ -185,7 +185,7 @@ def _curve(lines: tuple[CostLine, ...]) -> dict[str, Any]:
                 "hours_per_month": c.hours_per_month,
                 "cost": money(round(c.cost, 2)),
             }
-            for c in crossings(lines)
+            for c in find_crossings(lines)
         ],
     }
 
@@ -200,7 +200,7 @@ def _recommendation(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _offer(source: Source) -> dict[str, Any]:
+def _offer(source: CapacitySource) -> dict[str, Any]:
     native = source.native
     known = {
         "label": source.label,
@@ -228,7 +228,7 @@ def _offer(source: Source) -> dict[str, Any]:
     }
 
 
-def _server(source: Source) -> dict[str, Any]:
+def _server(source: CapacitySource) -> dict[str, Any]:
     return {
         "key": source.key,
         "label": source.label,

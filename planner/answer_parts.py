@@ -6,12 +6,12 @@ from decimal import Decimal
 from itertools import accumulate
 from typing import Any
 
-from planner.costing.advice.explanation import Explanation, bought, in_words
-from planner.costing.advice.warnings import beyond_horizon
+from planner.costing.advice.explanation import Explanation, describe, list_purchases
+from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.carbon import Energy
-from planner.costing.analysis.monte_carlo import Risk
-from planner.costing.analysis.robust_plan import Robust
-from planner.costing.analysis.sensitivity import Grid, Swing
+from planner.costing.analysis.monte_carlo import RiskResult
+from planner.costing.analysis.robust_plan import RobustPlan
+from planner.costing.analysis.sensitivity import PriceGrid, TornadoBar
 from planner.costing.results.scenario_result import Line, Scenario, cents
 from planner.costing.scenarios import Project
 
@@ -83,7 +83,7 @@ def _line(line: Line) -> dict[str, Any]:
     }
 
 
-def risk_of(risk: Risk | None) -> dict[str, Any] | None:
+def risk_of(risk: RiskResult | None) -> dict[str, Any] | None:
     """Net present cost by scenario: percentiles, mean, mean of the dearest tenth; then the
     probability that each is the cheapest, and its expected regret."""
     if risk is None:
@@ -94,7 +94,7 @@ def risk_of(risk: Risk | None) -> dict[str, Any] | None:
             "p50": _cents(p50),
             "p90": _cents(p90),
             "mean": _cents(risk.mean[key]),
-            "worst_tenth": _cents(risk.worst_tenth[key]),
+            "worst_tenth": _cents(risk.cvar_90[key]),
         }
         for key, (p10, p50, p90) in risk.percentiles.items()
     }
@@ -106,7 +106,7 @@ def risk_of(risk: Risk | None) -> dict[str, Any] | None:
     }
 
 
-def swing_of(row: Swing) -> dict[str, Any]:
+def swing_of(row: TornadoBar) -> dict[str, Any]:
     """One figure of the tornado; totals are of the advised plan, undiscounted."""
     return {
         "field": row.field,
@@ -124,7 +124,7 @@ def swing_of(row: Swing) -> dict[str, Any]:
     }
 
 
-def grid_of(grid: Grid | None) -> dict[str, Any] | None:
+def grid_of(grid: PriceGrid | None) -> dict[str, Any] | None:
     """Owning less renting a node, by utilisation and price; negative: owning is the cheaper."""
     if grid is None:
         return None
@@ -148,7 +148,7 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
         "kg_co2e_of_known_grid": _rounded(energy.kg_co2e_of_known_grid),
         "why_not": list(energy.why_not),
         "kwh_of_unknown_grid": round(energy.kwh_of_unknown_grid, 3),
-        "unknown_power": list(energy.unknown),
+        "unknown_power": list(energy.unknown_power),
         "sources": [
             {
                 "source": draw.source,
@@ -158,7 +158,7 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
                 "carbon_source": draw.carbon_source,
                 "method": draw.method,
             }
-            for draw in energy.draws
+            for draw in energy.by_source
         ],
     }
 
@@ -182,7 +182,7 @@ def explanation_of(
             for p in explanation.purchases
         ],
         "marginal_values": [
-            {"limit": v.limit, "given": v.given, "step": v.step, "saving": _cents(v.saving)}
+            {"limit": v.limit, "given": v.current_value, "step": v.step, "saving": _cents(v.saving)}
             for v in explanation.marginal_values
         ],
         "switch_points": [
@@ -190,37 +190,37 @@ def explanation_of(
                 "multiplier": p.multiplier,
                 "below": None if p.below is None else sorted(p.below),
                 "above": None if p.above is None else sorted(p.above),
-                "limits": [clash.limit for clash in p.clashes],
+                "limits": [conflict.limit for conflict in p.conflicts],
             }
             for p in explanation.switch_points
         ],
-        "words": in_words(explanation, project, currency),
+        "words": describe(explanation, project, currency),
     }
 
 
-def robust_of(found: Robust | None, project: Project, currency: str) -> dict[str, Any] | None:
+def robust_of(found: RobustPlan | None, project: Project, currency: str) -> dict[str, Any] | None:
     """The plan begun with all futures in mind: expected cost over the futures of the risk, the
     mean of their dearest tenth, and what it costs if all goes as expected; the gap is over the
     `futures` that stood for them where it was searched, null where a limit forbids it in one."""
     if found is None:
         return None
     return {
-        "tail_weight": found.tail_weight,
+        "tail_weight": found.cvar_weight,
         "same_as": found.same_as and found.same_as.value,
         "expected": _cents(found.expected),
-        "worst_tenth": _cents(found.worst_tenth),
+        "worst_tenth": _cents(found.cvar_90),
         "samples": found.samples,
         "seed": found.seed,
-        "futures": found.futures,
+        "futures": found.model_samples,
         "gap": found.gap,
         "net_present_cost": money(found.scenario.net_present_cost),
         "total_cost": money(found.scenario.total_cost),
         "begun": {
             key: {str(m): int(units[m]) for m in units.nonzero()[0]}
-            for key, units in found.scenario.begun.items()
+            for key, units in found.scenario.units_started.items()
         },
-        "words": in_words(Explanation(bought(found.scenario, project)), project, currency),
-        "warnings": list(beyond_horizon(found.scenario, project, currency)),
+        "words": describe(Explanation(list_purchases(found.scenario, project)), project, currency),
+        "warnings": list(warn_beyond_horizon(found.scenario, project, currency)),
     }
 
 

@@ -15,34 +15,47 @@ from typing import Any
 import numpy as np
 
 from planner.contract.request.comparison import ComparisonRequest, read_request
-from planner.costing.advice.explanation import Explanation, bought, explain
+from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.verdict import Recommendation, recommend
-from planner.costing.advice.warnings import beyond_horizon, cautions, without_deadline
+from planner.costing.advice.warnings import (
+    collect_warnings,
+    warn_beyond_horizon,
+    warn_without_deadline,
+)
 from planner.costing.analysis.break_even import (
     BreakEven,
     CostLine,
-    best_rents,
-    break_even_of,
-    cost_lines,
+    build_cost_lines,
+    compute_break_even,
+    find_best_rents,
 )
-from planner.costing.analysis.carbon import Energy, Grids, energy_of
-from planner.costing.analysis.monte_carlo import Risk, Spread, risk_of, spread_of
-from planner.costing.analysis.robust_plan import Robust, robust
-from planner.costing.analysis.sensitivity import Swing, swings
-from planner.costing.assumptions.assumptions import Assumptions, Kept, kept_from
-from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
+from planner.costing.analysis.monte_carlo import (
+    RiskParameters,
+    RiskResult,
+    assess_risk,
+    build_risk_parameters,
+)
+from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
+from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
+from planner.costing.assumptions.assumptions import (
+    Assumptions,
+    PreviousAssumptions,
+    read_previous_assumptions,
+)
+from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.inputs.checks import (
-    refuse_a_blink,
-    refuse_clashing_terms,
-    refuse_unknown_names,
+    check_minimum_duration,
+    check_names,
+    check_server_life,
 )
-from planner.costing.inputs.custom_offers import custom_table
-from planner.costing.inputs.eligible_offers import Market
-from planner.costing.inputs.servers import Fleet, fleet_of
+from planner.costing.inputs.custom_offers import build_custom_offer_table
+from planner.costing.inputs.eligible_offers import OfferSelection
+from planner.costing.inputs.servers import ServerSelection, select_servers
 from planner.costing.model_inputs import Recipe
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import OPTIONS, SPOT, Project, scenarios_of
+from planner.costing.scenarios import OPTIONS, SPOT, Project, solve_scenarios
 from planner.sizing.demand import Demand, demand_of
 from planner.sizing.equivalents import with_equivalents
 from pricing.market.accelerators import resolve
@@ -60,7 +73,7 @@ class Comparison:
     terms: Assumptions
     demand: Demand
     project: Project
-    fleet: Fleet
+    fleet: ServerSelection
     scenarios: Mapping[ScenarioKey, Scenario]
     break_even: tuple[BreakEven, ...]
     cost_lines: tuple[CostLine, ...]
@@ -75,24 +88,26 @@ class Comparison:
         return self.project.calendar
 
     @cached_property
-    def spread(self) -> Spread | None:
+    def spread(self) -> RiskParameters | None:
         """How far things may go from plan, where the request asks for the risk."""
         if self.request.risk is None:
             return None
-        return spread_of(self.request.risk, self.terms, self.demand.range_p10_p90)
+        return build_risk_parameters(self.request.risk, self.terms, self.demand.range_p10_p90)
 
     @cached_property
-    def risk(self) -> Risk | None:
+    def risk(self) -> RiskResult | None:
         """The scenarios over many futures, where the request asks for it."""
-        return None if self.spread is None else risk_of(self.scenarios, self.project, self.spread)
+        return (
+            None if self.spread is None else assess_risk(self.scenarios, self.project, self.spread)
+        )
 
     @cached_property
-    def robust(self) -> Robust | None:
+    def robust(self) -> RobustPlan | None:
         """The plan that is best over the futures, where the request asks for it."""
         weight = self.request.risk.tail_weight if self.request.risk else None
         if weight is None or self.spread is None or self.recommendation.scenario is None:
             return None
-        return robust(self.project, self.spread, weight, self.scenarios.values())
+        return find_robust_plan(self.project, self.spread, weight, self.scenarios.values())
 
     @cached_property
     def explanation(self) -> Explanation | None:
@@ -103,33 +118,35 @@ class Comparison:
             return None
         if self.request.explain:
             return explain(best, self.project)
-        return Explanation(bought(best, self.project))
+        return Explanation(list_purchases(best, self.project))
 
     @cached_property
-    def swings(self) -> list[Swing]:
+    def swings(self) -> list[TornadoBar]:
         """What moves the advised plan, the furthest reaching figure first."""
         advised = self.recommendation.scenario
         if advised is None or not self.request.sensitivity:
             return []
         given = frozenset(self.request.on_prem.model_fields_set)
-        return swings(self.recipe, self.scenarios, advised, self.demand.range_p10_p90, given)
+        return one_way_sensitivity(
+            self.recipe, self.scenarios, advised, self.demand.range_p10_p90, given
+        )
 
     @cached_property
     def energy(self) -> dict[ScenarioKey, Energy]:
         """Energy and carbon of the feasible scenarios."""
-        grids = Grids(self.catalog, self.request.on_prem.g_co2e_per_kwh)
+        grids = GridCarbon(self.catalog, self.request.on_prem.g_co2e_per_kwh)
         return {
-            key: energy_of(scenario, self.project, grids.intensity)
+            key: calculate_energy(scenario, self.project, grids.intensity)
             for key, scenario in self.scenarios.items()
             if scenario.feasible
         }
 
     @cached_property
-    def used_sources(self) -> tuple[Source, ...]:
+    def used_sources(self) -> tuple[CapacitySource, ...]:
         """Sources that a scenario or a break-even speaks of, in the order of their keys."""
         used = {row.against for row in self.break_even}
         for scenario in self.scenarios.values():
-            used |= set(scenario.used_hours) | set(scenario.begun)
+            used |= set(scenario.used_hours) | set(scenario.units_started)
         return tuple(s for key, s in sorted(self.project.by_key.items()) if key in used)
 
     def as_dict(self) -> dict[str, Any]:
@@ -153,7 +170,7 @@ def compare(
     """
     asked = read_request(request)
     day = today or dt.datetime.now(dt.UTC).date()
-    return _Comparing(asked, catalog, day, kept_from(kept)).result()
+    return _Comparing(asked, catalog, day, read_previous_assumptions(kept)).result()
 
 
 @dataclass(frozen=True)
@@ -163,13 +180,13 @@ class _Comparing:
     request: ComparisonRequest
     catalog: Catalog
     today: dt.date
-    kept: Kept
+    kept: PreviousAssumptions
 
     def result(self) -> Comparison:
-        refuse_unknown_names(self.request, self.catalog)
-        refuse_clashing_terms(self.terms)
-        refuse_a_blink(self.request, self.demand)
-        scenarios = self._explained(scenarios_of(self.project))
+        check_names(self.request, self.catalog)
+        check_server_life(self.terms)
+        check_minimum_duration(self.request, self.demand)
+        scenarios = self._explained(solve_scenarios(self.project))
         break_even = tuple(self._break_even())
         return Comparison(
             request=self.request,
@@ -186,10 +203,10 @@ class _Comparing:
             recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
             warnings=(
                 *self.demand.warnings,
-                *without_deadline(self.request.workload, self.demand, self.calendar),
+                *warn_without_deadline(self.request.workload, self.demand, self.calendar),
                 *self.market.warnings(),
-                *self.fleet.worn_out(self.calendar, int(self.terms["useful_life_months"])),
-                *cautions(self.project, scenarios, self.market.listed),
+                *self.fleet.warn_worn_out(self.calendar, int(self.terms["useful_life_months"])),
+                *collect_warnings(self.project, scenarios, self.market.catalog_offers),
             ),
             units_per_usd=self.units_per_usd,
         )
@@ -205,7 +222,7 @@ class _Comparing:
 
     @cached_property
     def terms(self) -> Assumptions:
-        return Assumptions.of(self.request, self.units_per_usd, self.kept)
+        return Assumptions.from_request(self.request, self.units_per_usd, self.kept)
 
     @cached_property
     def calendar(self) -> Calendar:
@@ -223,8 +240,8 @@ class _Comparing:
         return int(max([int(listed.max(initial=0)), *own]))
 
     @cached_property
-    def all_servers(self) -> Fleet:
-        return fleet_of(self.request, self.calendar, self.units_per_usd)
+    def all_servers(self) -> ServerSelection:
+        return select_servers(self.request, self.calendar, self.units_per_usd)
 
     @cached_property
     def demand(self) -> Demand:
@@ -267,23 +284,25 @@ class _Comparing:
 
     @cached_property
     def custom(self) -> Any:
-        return custom_table(self.request.custom_offers)
+        return build_custom_offer_table(self.request.custom_offers)
 
     @cached_property
-    def market(self) -> Market:
-        return Market(
+    def market(self) -> OfferSelection:
+        return OfferSelection(
             request=self.request,
             catalog=self.catalog,
             demand=self.demand,
-            terms=self.terms,
+            assumptions=self.terms,
             calendar=self.calendar,
             units_per_usd=self.units_per_usd,
             custom=self.custom,
         )
 
     @cached_property
-    def fleet(self) -> Fleet:
-        return self.all_servers.fitting(self.market.least_node, self.request.constraints)
+    def fleet(self) -> ServerSelection:
+        return self.all_servers.filter_fitting(
+            self.market.min_node_accelerators, self.request.constraints
+        )
 
     @cached_property
     def recipe(self) -> Recipe:
@@ -291,9 +310,9 @@ class _Comparing:
         share = limits.max_spot_share
         return Recipe(
             rentals=tuple(self.market.rentals()),
-            fleet=self.fleet,
+            servers=self.fleet,
             throughput=self.market.throughput,
-            terms=self.terms,
+            assumptions=self.terms,
             calendar=self.calendar,
             hours=self.demand.hours_per_month,
             peak=self.demand.peak_accelerators,
@@ -313,7 +332,7 @@ class _Comparing:
         """Scenarios with what they owe later, or with the reasons for what is not there."""
         currency = self.request.currency
         return {
-            key: replace(s, warnings=(*s.warnings, *beyond_horizon(s, self.project, currency)))
+            key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, self.project, currency)))
             if s.feasible
             else replace(s, why_not=(*s.why_not, *self._why_not(key)))
             for key, s in scenarios.items()
@@ -324,7 +343,7 @@ class _Comparing:
         if key is ScenarioKey.ON_PREM:
             if self.request.on_prem.servers == ():
                 return ("on_prem.servers is empty: none may be bought",)
-            return () if self.fleet.to_buy else self.fleet.excluded_in_short()
+            return () if self.fleet.to_buy else self.fleet.summarize_exclusions()
         wanted = SPOT if key is ScenarioKey.SPOT else OPTIONS[key] - {OWNED}
         if wanted & offered:
             return ()
@@ -332,19 +351,19 @@ class _Comparing:
         return self.market.exclusions(options) if self.request.use_catalog else ()
 
     def _break_even(self) -> Iterator[BreakEven]:
-        rents = best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.project.sources, self.calendar)
         given = frozenset(self.request.on_prem.model_fields_set)
         for server in self.fleet.to_buy:
             r = self.market.throughput[server.accelerator]
-            yield from break_even_of(server, r, rents, self.terms, self.calendar, given)
+            yield from compute_break_even(server, r, rents, self.terms, self.calendar, given)
 
     def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:
         """For the server that pays back first; without servers, of one accelerator."""
-        rents = best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.project.sources, self.calendar)
         reached = [row for row in break_even if row.hours is not None]
         first = min(reached, key=lambda row: (row.hours, row.server), default=None)
         server = self.project.by_key.get(f"server:{first.server}") if first else None
-        return cost_lines(server, rents, self.calendar)
+        return build_cost_lines(server, rents, self.calendar)
 
 
 def _next_month(day: dt.date) -> dt.date:

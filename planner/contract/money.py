@@ -8,10 +8,10 @@ TO_THE_CENT = 1000
 """Amounts below this are said to the cent, in units of the currency."""
 
 
-def said(amount: Decimal | float, currency: str) -> str:
+def format_money(amount: Decimal | float, currency: str) -> str:
     """An amount with its currency, in whole units where cents do not matter.
 
-    >>> said(1234567.891, "EUR"), said(Decimal("0.06"), "USD")
+    >>> format_money(1234567.891, "EUR"), format_money(Decimal("0.06"), "USD")
     ('1,234,568 EUR', '0.06 USD')
     """
     digits = 2 if abs(float(amount)) < TO_THE_CENT else 0

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar, Category, Stream
-from planner.costing.cost_model.rental import Rental, rental_source
+from planner.costing.cost_model.rental import Rental, build_rental_source
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.inputs.servers import Fleet
+from planner.costing.inputs.servers import ServerSelection
 from planner.costing.optimizer.problem import Quota
 from planner.costing.scenarios import Project
 
@@ -26,9 +26,9 @@ class Recipe:
     """Offers and servers that matter, terms, demand and limits: together a `Project`."""
 
     rentals: tuple[Rental, ...]
-    fleet: Fleet
+    servers: ServerSelection
     throughput: Mapping[str, float]
-    terms: Assumptions
+    assumptions: Assumptions
     calendar: Calendar
     hours: Floats
     """[T] reference accelerator-hours."""
@@ -55,51 +55,56 @@ class Recipe:
             monthly_budget=self.monthly_budget,
         )
 
-    def _sources(self) -> Iterator[Source]:
+    def _sources(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
-            yield rental_source(
-                rental, self.terms, self.calendar, self.hours, self.data, self.term_end
+            yield build_rental_source(
+                rental, self.assumptions, self.calendar, self.hours, self.data, self.term_end
             )
-        yield from self.fleet.sources(self.throughput, self.terms, self.calendar)
-        yield from self._parked_data()
+        yield from self.servers.build_sources(self.throughput, self.assumptions, self.calendar)
+        yield from self._idle_storage()
 
-    def _parked_data(self) -> Iterator[Source]:
+    def _idle_storage(self) -> Iterator[CapacitySource]:
         """Storage in the months without work, which no source of hours carries."""
         gib, idle = self.data.storage_gib, self.hours <= 0
         if not gib or not idle.any():
             return
         quantity = np.zeros(self.calendar.length)
         quantity[: self.calendar.months] = gib * idle
-        price = np.full(self.calendar.length, self.terms["storage_per_gib_month"])
+        price = np.full(self.calendar.length, self.assumptions["storage_per_gib_month"])
         stream = Stream(
             Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
         )
-        yield Source("data", "Data at rest", "", "", 0.0, 0.0, fixed=(stream,))
+        yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed_streams=(stream,))
 
-    def only(self, keys: Collection[str]) -> Recipe:
+    def select_sources(self, keys: Collection[str]) -> Recipe:
         """The same with the sources of these keys alone; what is owned already stays."""
-        servers = tuple(s for s in self.fleet.to_buy if f"server:{s.slug}" in keys)
+        servers = tuple(s for s in self.servers.to_buy if f"server:{s.slug}" in keys)
         return replace(
             self,
             rentals=tuple(r for r in self.rentals if r.offer.id in keys),
-            fleet=replace(self.fleet, to_buy=servers),
+            servers=replace(self.servers, to_buy=servers),
         )
 
-    def with_term(self, field: str, value: float) -> Recipe:
+    def with_assumption(self, field: str, value: float) -> Recipe:
         """The same with another value of one assumption."""
-        terms = replace(self.terms, values={**self.terms.values, field: value})
+        assumptions = replace(self.assumptions, values={**self.assumptions.values, field: value})
         calendar = replace(
             self.calendar,
-            discount_rate_per_year=terms["discount_rate_per_year"],
-            tax_rate=terms["tax_rate"],
+            discount_rate_per_year=assumptions["discount_rate_per_year"],
+            tax_rate=assumptions["tax_rate"],
         )
-        return replace(self, terms=terms, calendar=calendar, data=replace(self.data, terms=terms))
+        return replace(
+            self,
+            assumptions=assumptions,
+            calendar=calendar,
+            data=replace(self.data, assumptions=assumptions),
+        )
 
     def with_demand(self, factor: float) -> Recipe:
         """The same with `factor` times the hours and the peak."""
         return replace(self, hours=self.hours * factor, peak=self.peak * factor)
 
-    def with_rents(self, factor: float) -> Recipe:
+    def with_rental_prices(self, factor: float) -> Recipe:
         """The same with every rental price, upfront included, times `factor`."""
         rentals = tuple(
             replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)
@@ -109,5 +114,5 @@ class Recipe:
 
     def with_unit_prices(self, factor: float) -> Recipe:
         """The same with the price of every server to buy times `factor`."""
-        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.fleet.to_buy)
-        return replace(self, fleet=replace(self.fleet, to_buy=servers))
+        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
+        return replace(self, servers=replace(self.servers, to_buy=servers))

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
 from planner.costing.cost_model.charges import Calendar
-from planner.costing.cost_model.ownership import first_arrival
-from planner.costing.optimizer.problem import Plan, PlanProblem, Quota, UnitSource
+from planner.costing.cost_model.ownership import first_arrival_month
+from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
-from planner.costing.results.ledger import book, capacity_rows, hours_used
+from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from pricing.market.offers import PurchaseOption
 
@@ -55,44 +55,46 @@ class Project:
     """[T] reference accelerator-hours."""
     peak: Floats
     """[T] reference accelerators at once."""
-    sources: tuple[Source, ...]
+    sources: tuple[CapacitySource, ...]
     quotas: tuple[Quota, ...] = ()
     max_spot_share: float = 1.0
     capex_budget: float | None = None
     monthly_budget: float | None = None
 
     @cached_property
-    def by_key(self) -> dict[str, Source]:
+    def by_key(self) -> dict[str, CapacitySource]:
         """Sources by key."""
         return {source.key: source for source in self.sources}
 
     @cached_property
-    def units(self) -> dict[str, UnitSource]:
-        """What is begun in whole units, as the optimiser sees it, by key."""
-        begun = (source for source in self.sources if source.term is not None)
-        return {source.key: source.unit(self.calendar) for source in begun}
+    def units(self) -> dict[str, CommitmentOption]:
+        """What is started in whole units, as the optimiser sees it, by key."""
+        units_started = (source for source in self.sources if source.term is not None)
+        return {source.key: source.commitment_option(self.calendar) for source in units_started}
 
     @cached_property
     def peak_hours(self) -> Floats:
-        """[T] hours for which the peak is up: H / P, 0 without work."""
+        """[T] hours at peak: H / P, 0 without work."""
         return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
 
     @cached_property
     def problem(self) -> PlanProblem:
         """The optimiser's view: every source, every limit."""
         calendar, months = self.calendar, self.calendar.months
-        fixed = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
+        fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
         return PlanProblem(
             hours=self.hours,
             peak=self.peak,
-            hourly=tuple(s.hourly(calendar) for s in self.sources if s.term is None and s.capacity),
+            rental_options=tuple(
+                s.rental_option(calendar) for s in self.sources if s.term is None and s.capacity
+            ),
             units=tuple(self.units.values()),
             quotas=self.quotas,
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,
             monthly_budget=self.monthly_budget,
-            base_cost=float(fixed @ calendar.discount),
-            base_cash=fixed[:months],
+            base_cost=float(fixed_cash @ calendar.discount),
+            base_cash=fixed_cash[:months],
         )
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
@@ -102,19 +104,19 @@ class Project:
         )
 
 
-def scenarios_of(project: Project) -> dict[ScenarioKey, Scenario]:
+def solve_scenarios(project: Project) -> dict[ScenarioKey, Scenario]:
     """Every scenario, in the order of `ScenarioKey`.
 
     A plan that one scenario finds is open to every scenario that contains it, so that none is
-    dearer than one it contains, whatever gap the optimiser stopped at.
+    more expensive than one it contains, whatever gap the optimiser stopped at.
     """
-    solver = _Solver(project)
-    found: dict[ScenarioKey, Scenario] = {}
+    solver = _ScenarioSolver(project)
+    scenarios: dict[ScenarioKey, Scenario] = {}
     for key in ScenarioKey:
         own = solver.scenario(key)
-        others = [found[other] for other in CONTAINS.get(key, ()) if found[other].feasible]
-        found[key] = _cheapest(own, others)
-    return found
+        others = [scenarios[other] for other in CONTAINS.get(key, ()) if scenarios[other].feasible]
+        scenarios[key] = _cheapest(own, others)
+    return scenarios
 
 
 def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
@@ -128,7 +130,7 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
     return replace(best, key=own.key, bound=bound, warnings=own.warnings)
 
 
-class _Solver:
+class _ScenarioSolver:
     """Solves the scenarios of one project, each set of sources once."""
 
     def __init__(self, project: Project) -> None:
@@ -136,12 +138,12 @@ class _Solver:
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
 
     def scenario(self, key: ScenarioKey) -> Scenario:
-        missing = self._missing(key)
+        missing = self._missing_option(key)
         if missing:
             return Scenario(key, feasible=False, why_not=(missing,))
-        return self._booked(key, self._plan(key))
+        return self._build_scenario(key, self._find_plan(key))
 
-    def _missing(self, key: ScenarioKey) -> str:
+    def _missing_option(self, key: ScenarioKey) -> str:
         """What a scenario lacks to be one at all, "" if nothing."""
         options = {s.purchase_option for s in self.project.sources if s.existing is None}
         if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
@@ -151,88 +153,94 @@ class _Solver:
         if key is ScenarioKey.SPOT and self.project.max_spot_share == 0:
             return "constraints.max_spot_share is 0"
         if key is ScenarioKey.ON_PREM:
-            return self._no_server()
+            return self._missing_server()
         if not self.project.sources:
             return "nothing fits"
         return ""
 
-    def _no_server(self) -> str:
+    def _missing_server(self) -> str:
         owned = [s for s in self.project.sources if s.is_owned]
         if not owned:
             return "no server fits"
         months = self.project.calendar.months
         offered = [s for s in owned if s.existing is None]
         to_buy = [s for s in offered if s.max_units != 0]
-        if offered and not to_buy and not _in_place(self.project):
+        if offered and not to_buy and not _has_existing_servers(self.project):
             return "no server may be bought: max_units is 0"
-        if to_buy and first_arrival(to_buy, months) >= months:
+        if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""
 
-    def _plan(self, key: ScenarioKey) -> Plan:
+    def _find_plan(self, key: ScenarioKey) -> Plan:
         keys = self.project.keys(OPTIONS[key])
         if key is ScenarioKey.ON_PREM:
-            return self._solved(keys, self._on_prem_problem(), "on_prem")
+            return self._solve(keys, self._on_prem_problem(), "on_prem")
         if key is ScenarioKey.SPOT:
-            alone = self._solved(self.project.keys(SPOT), self.project.problem)
-            if alone.feasible:
-                return alone
-        return self._solved(keys, self.project.problem)
+            spot_only = self._solve(self.project.keys(SPOT), self.project.problem)
+            if spot_only.feasible:
+                return spot_only
+        return self._solve(keys, self.project.problem)
 
-    def _solved(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
-        at = (name, keys)
-        if at not in self.plans:
-            self.plans[at] = solve(problem, keys)
-        return self.plans[at]
+    def _solve(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
+        cache_key = (name, keys)
+        if cache_key not in self.plans:
+            self.plans[cache_key] = solve(problem, keys)
+        return self.plans[cache_key]
 
     def _on_prem_problem(self) -> PlanProblem:
         """Renting on demand only until the first servers can arrive."""
         problem = self.project.problem
         servers = [s for s in self.project.sources if s.is_owned]
         months = np.arange(self.project.calendar.months)
-        early = months < first_arrival(servers, self.project.calendar.months)
-        hourly = tuple(
-            replace(s, available=early if s.available is None else s.available & early)
-            for s in problem.hourly
+        before_arrival = months < first_arrival_month(servers, self.project.calendar.months)
+        rental_options = tuple(
+            replace(
+                s, available=before_arrival if s.available is None else s.available & before_arrival
+            )
+            for s in problem.rental_options
         )
-        return replace(problem, hourly=hourly)
+        return replace(problem, rental_options=rental_options)
 
-    def _booked(self, key: ScenarioKey, plan: Plan) -> Scenario:
+    def _build_scenario(self, key: ScenarioKey, plan: Plan) -> Scenario:
         if not plan.feasible:
             return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
         warnings = tuple(self._warnings(key, plan))
-        return booked(self.project, key, plan, plan.bound, warnings)
+        return build_scenario(self.project, key, plan, plan.bound, warnings)
 
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         """What a scenario's name leads one to expect and its plan does not do."""
         project = self.project
         owned = {s.key for s in project.sources if s.is_owned}
-        begun = {k for k, units in plan.begun.items() if units.any()}
-        if key is ScenarioKey.ON_PREM and not begun & owned and not _in_place(project):
+        units_started = {k for k, units in plan.units_started.items() if units.any()}
+        if (
+            key is ScenarioKey.ON_PREM
+            and not units_started & owned
+            and not _has_existing_servers(project)
+        ):
             yield "No server is bought: the work is over before the first could arrive."
-        if key is ScenarioKey.COMMITTED and not _rents_ahead(project, plan, begun):
+        if key is ScenarioKey.COMMITTED and not _has_commitments(project, plan, units_started):
             offered = any(s.purchase_option in COMMITTED for s in project.sources)
             verb = "pays" if offered else "fits"
-            beside = " beside the servers in place" if _in_place(project) else ""
-            yield f"No commitment {verb}: this is renting on demand alone{beside}."
+            suffix = " beside the servers in place" if _has_existing_servers(project) else ""
+            yield f"No commitment {verb}: this is renting on demand alone{suffix}."
 
 
-def booked(
+def build_scenario(
     project: Project, key: ScenarioKey, plan: Plan, bound: float, warnings: tuple[str, ...] = ()
 ) -> Scenario:
     """A feasible plan with its books; none of the scenario's sources gives one below `bound`."""
-    used = hours_used(plan, project.by_key, project.hours)
-    books = book(plan, project.by_key, used, project.calendar)
+    used = settle_used_hours(plan, project.by_key, project.hours)
+    ledger = build_ledger(plan, project.by_key, used, project.calendar)
     return Scenario(
         key,
         feasible=True,
-        lines=books.lines,
-        accrued=books.accrued,
-        write_off=books.write_off,
+        lines=ledger.lines,
+        accrued=ledger.accrued,
+        write_off=ledger.write_off,
         capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
         calendar=project.calendar,
         served_hours=project.hours,
-        begun={k: units for k, units in plan.begun.items() if units.any()},
+        units_started={k: units for k, units in plan.units_started.items() if units.any()},
         used_hours=used,
         cost=plan.cost,
         bound=min(bound, plan.cost),
@@ -240,16 +248,16 @@ def booked(
     )
 
 
-def _in_place(project: Project) -> bool:
+def _has_existing_servers(project: Project) -> bool:
     return any(s.existing is not None and s.existing.any() for s in project.sources)
 
 
-def _rents_ahead(project: Project, plan: Plan, begun: Collection[str]) -> bool:
+def _has_commitments(project: Project, plan: Plan, units_started: Collection[str]) -> bool:
     """Whether a plan pays for anything before it is used."""
-    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(begun)
+    used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
     return any(project.by_key[key].purchase_option in COMMITTED for key in used)
 
 
-def feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:
+def rank_feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:
     """Scenarios that have a plan, the cheapest net present cost first; ties in their order."""
     return sorted((s for s in scenarios.values() if s.feasible), key=lambda s: s.net_present_cost)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem
@@ -29,13 +29,18 @@ def relaxation_ms(problem: PlanProblem) -> float:
     """Pruning and one run of HiGHS on what is left, fractions of units allowed: half an answer."""
 
     def relax() -> None:
-        rows = lay_out(prune(problem))
-        columns, starts = continuous_columns(rows), StartColumns(rows)
+        rows = build_rows(prune(problem))
+        columns, start_columns = continuous_columns(rows), StartColumns(rows)
         nothing = np.zeros(columns.count)
-        everything = starts.entries(np.arange(starts.cost.size))
+        everything = start_columns.entries(np.arange(start_columns.cost.size))
         program = LinearProgram(rows.lower, rows.upper)
         program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
-        program.add_columns(starts.cost, 0 * starts.cost, starts.starts.most, everything)
+        program.add_columns(
+            start_columns.cost,
+            0 * start_columns.cost,
+            start_columns.candidates.upper_bound,
+            everything,
+        )
         program.run()
 
     return median_ms(relax)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.analysis.monte_carlo import Spread, draw, simulate
+from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import Exposure
 from tests.bench.row import SHORT, Row, median_ms
 
@@ -21,19 +21,19 @@ def exposures(count: int) -> list[Exposure]:
         Exposure(
             fixed=1e6 + i,
             residual=-1e5,
-            later=np.full(MONTHS, 100.0),
+            later_commitments=np.full(MONTHS, 100.0),
             hours=np.full(MONTHS, 6e4 + i),
             width=np.full(MONTHS, 90.0),
             rent=5.0 - 0.01 * months,
             spot=np.full(MONTHS, 0.5),
             data=np.full(MONTHS, 0.1),
-            use=np.full(MONTHS, 0.4),
+            in_use=np.full(MONTHS, 0.4),
         )
         for i in range(count)
     ]
 
 
-def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> Floats:
+def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: RiskParameters) -> Floats:
     """The futures drawn and costed as one would in a notebook: whole arrays, one after another."""
     random = np.random.Generator(np.random.PCG64(spread.seed))
     n, years = spread.samples, np.arange(MONTHS) / 12.0
@@ -57,7 +57,9 @@ def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> F
     for i, one in enumerate(ones):
         served = np.minimum(one.hours, one.width * hours / peak)
         rented = np.maximum(demand - served, 0.0)
-        cost[i] = demand @ one.use + rented @ (one.data - one.use) + prices @ one.later
+        cost[i] = (
+            demand @ one.in_use + rented @ (one.data - one.in_use) + prices @ one.later_commitments
+        )
         dear = rented * prices
         cost[i] += dear @ one.rent + spot * (dear @ one.spot) + one.fixed + one.residual * kept
     return cost
@@ -65,11 +67,11 @@ def bare(ones: list[Exposure], hours: Floats, peak: Floats, spread: Spread) -> F
 
 def bench() -> list[Row]:
     hours, peak = np.full(MONTHS, 70_000.0), np.full(MONTHS, 96.0)
-    spread = Spread(SAMPLES, 1, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
+    spread = RiskParameters(SAMPLES, 1, 0.2, 0.05, 1.0, 0.25, 0.16, 0.011, 0.25)
     rows = []
     for count in (1, 6):
         ones = exposures(count)
-        ours = median_ms(lambda o=ones: simulate(o, hours, peak, spread, draw(spread)))
+        ours = median_ms(lambda o=ones: simulate(o, hours, peak, spread, draw_samples(spread)))
         floor = median_ms(lambda o=ones: bare(o, hours, peak, spread))
         name = f"{SAMPLES:,} futures x {MONTHS} months, {count} scenarios"
         rows.append(Row(name, ours, floor, f"<= {HOLD} x bare numpy", ours <= HOLD * floor))

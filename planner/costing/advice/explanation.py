@@ -1,19 +1,19 @@
-"""The advised plan explained: what to begin when, what limits cost, where it turns. PURE."""
+"""The advised plan explained: what to start when, what limits cost, where it changes. PURE."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.contract.money import said
-from planner.costing.advice.server_operating_cost import in_place
+from planner.contract.money import format_money
+from planner.costing.advice.server_operating_cost import additional_units
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.optimizer.marginal_values import (
     MarginalValue,
-    Purchase,
     SwitchPoint,
+    UnitStart,
     demand_switch_points,
+    list_unit_starts,
     marginal_values,
-    purchases,
 )
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
@@ -22,35 +22,35 @@ from planner.costing.scenarios import OPTIONS, Project
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
 SAMPLES, TOLERANCE = 7, 0.02
-"""Demands tried between half and twice the one given, and how closely a turn is placed."""
+"""Demands tried between half and twice the one given, and how closely a switch point is located."""
 
 
 @dataclass(frozen=True)
 class Explanation:
     """Why the plan is as it is."""
 
-    purchases: tuple[Purchase, ...]
+    purchases: tuple[UnitStart, ...]
     marginal_values: tuple[MarginalValue, ...] = ()
     switch_points: tuple[SwitchPoint, ...] = ()
 
 
-def plan_of(scenario: Scenario, project: Project) -> Plan:
+def to_plan(scenario: Scenario, project: Project) -> Plan:
     """The scenario as the optimiser's plan."""
     units = {key for key, source in project.by_key.items() if source.term is not None}
-    used = scenario.used_hours
+    used_hours = scenario.used_hours
     return Plan(
         feasible=scenario.feasible,
         cost=scenario.cost,
         bound=scenario.bound,
-        begun=dict(scenario.begun),
-        used_hours={key: hours for key, hours in used.items() if key in units},
-        rented_hours={key: hours for key, hours in used.items() if key not in units},
+        units_started=dict(scenario.units_started),
+        used_hours={key: hours for key, hours in used_hours.items() if key in units},
+        rented_hours={key: hours for key, hours in used_hours.items() if key not in units},
     )
 
 
-def bought(scenario: Scenario, project: Project) -> tuple[Purchase, ...]:
-    """What a scenario begins, in the order of months."""
-    return purchases(project.problem, plan_of(scenario, project))
+def list_purchases(scenario: Scenario, project: Project) -> tuple[UnitStart, ...]:
+    """What a scenario starts, in the order of months."""
+    return list_unit_starts(project.problem, to_plan(scenario, project))
 
 
 def explain(scenario: Scenario, project: Project) -> Explanation:
@@ -59,62 +59,64 @@ def explain(scenario: Scenario, project: Project) -> Explanation:
     The changed problems are solved anew: seconds, not milliseconds.
     """
     keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
-    plan = plan_of(scenario, project)
+    plan = to_plan(scenario, project)
     values = marginal_values(
         project.problem,
         plan,
         keys,
         gap=MARGINAL_GAP,
         node_limit=NODES,
-        in_place=in_place(project.sources, project.calendar),
+        additional_units=additional_units(project.sources, project.calendar),
     )
     points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
     return Explanation(
-        purchases(project.problem, plan),
+        list_unit_starts(project.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
-        tuple(p for p in points if _kinds(p.below, project) != _kinds(p.above, project)),
+        tuple(p for p in points if _groups(p.below, project) != _groups(p.above, project)),
     )
 
 
-def _kinds(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
-    """What is begun, in the words of the advice: servers by name, commitments by their term;
+def _groups(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
+    """What is started, as the advice names it: servers by name, commitments by their term;
     None where there is no plan."""
     if keys is None:
         return None
-    kinds = set()
+    groups = set()
     for key in keys:
         source = project.by_key[key]
         months = source.term.duration_months if source.term else 0
-        kinds.add(source.label if source.is_owned else f"commitments of {months} months")
-    return frozenset(kinds)
+        groups.add(source.label if source.is_owned else f"commitments of {months} months")
+    return frozenset(groups)
 
 
-def in_words(explanation: Explanation, project: Project, currency: str) -> list[str]:
+def describe(explanation: Explanation, project: Project, currency: str) -> list[str]:
     """The explanation as sentences."""
     calendar = project.calendar
-    words = [_begin(purchase, project, calendar) for purchase in explanation.purchases]
-    words += [_worth(value, project, currency) for value in explanation.marginal_values]
-    words += [_turns(point, project) for point in explanation.switch_points]
-    return words
+    sentences = [_describe_start(purchase, project, calendar) for purchase in explanation.purchases]
+    sentences += [
+        _describe_value(value, project, currency) for value in explanation.marginal_values
+    ]
+    sentences += [_describe_switch(point, project) for point in explanation.switch_points]
+    return sentences
 
 
-def _begin(purchase: Purchase, project: Project, calendar: Calendar) -> str:
+def _describe_start(purchase: UnitStart, project: Project, calendar: Calendar) -> str:
     source = project.by_key[purchase.key]
     verb = "buy" if source.is_owned else "commit to"
-    usable = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
+    period = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
     when = f"{calendar.month(purchase.month):%Y-%m}"
-    return f"{when}: {verb} {purchase.units} × {source.label}, in use from {usable}."
+    return f"{when}: {verb} {purchase.units} × {source.label}, in use from {period}."
 
 
-def _worth(value: MarginalValue, project: Project, currency: str) -> str:
-    limit = _labelled(value.limit, project)
-    saved = f"would save {said(value.saving, currency)} of present value"
+def _describe_value(value: MarginalValue, project: Project, currency: str) -> str:
+    limit = _add_label(value.limit, project)
+    saving_text = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
-        return f"{limit[0].upper()}{limit[1:]} {saved}."
-    return f"{value.step:,.6g} more of {limit} (now {value.given:,.6g}) {saved}."
+        return f"{limit[0].upper()}{limit[1:]} {saving_text}."
+    return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saving_text}."
 
 
-def _labelled(limit: str, project: Project) -> str:
+def _add_label(limit: str, project: Project) -> str:
     """A limit with the label of the source that its key names."""
     for key in sorted(project.by_key, key=len, reverse=True):
         if f" {key}" in limit:
@@ -123,41 +125,43 @@ def _labelled(limit: str, project: Project) -> str:
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 
-def _turns(point: SwitchPoint, project: Project) -> str:
-    below, above = _kinds(point.below, project), _kinds(point.above, project)
+def _describe_switch(point: SwitchPoint, project: Project) -> str:
+    below, above = _groups(point.below, project), _groups(point.above, project)
     if below is None or above is None:
         side = "From" if above is None else "Up to"
         return (
             f"{side} {point.multiplier:.2f} times the demand there is no plan"
-            f"{_ended(point, project)}."
+            f"{_describe_conflicts(point, project)}."
         )
     return (
-        f"At {point.multiplier:.2f} times the demand the advice turns from {_named(below, above)} "
-        f"to {_named(above, below)}."
+        f"At {point.multiplier:.2f} times the demand the advice turns from "
+        f"{_describe_groups(below, above)} to {_describe_groups(above, below)}."
     )
 
 
-def _ended(point: SwitchPoint, project: Project) -> str:
+def _describe_conflicts(point: SwitchPoint, project: Project) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
-    if not point.clashes:
+    if not point.conflicts:
         return " that meets every limit"
-    missing = [clash.limit for clash in point.clashes if clash.given is None]
-    if missing:
-        return f": {'; '.join(missing)}"
-    limits = [f"{_labelled(c.limit, project)} (now {c.given:,.6g})" for c in point.clashes]
-    if all(clash.alone for clash in point.clashes):
+    unserved = [conflict.limit for conflict in point.conflicts if conflict.current_value is None]
+    if unserved:
+        return f": {'; '.join(unserved)}"
+    limits = [
+        f"{_add_label(c.limit, project)} (now {c.current_value:,.6g})" for c in point.conflicts
+    ]
+    if all(conflict.is_sufficient for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"
     return f" unless {' and '.join(limits)} are raised together"
 
 
-def _named(kinds: frozenset[str], others: frozenset[str]) -> str:
+def _describe_groups(groups: frozenset[str], others: frozenset[str]) -> str:
     """Kinds in words; "alone" where the other side has them too, with more.
 
-    >>> _named(frozenset({"box"}), frozenset({"box", "commitments of 12 months"}))
+    >>> _describe_groups(frozenset({"box"}), frozenset({"box", "commitments of 12 months"}))
     'box alone'
-    >>> _named(frozenset(), frozenset({"box"}))
+    >>> _describe_groups(frozenset(), frozenset({"box"}))
     'renting alone'
     """
-    alone = " alone" if kinds < others else ""
-    return (" and ".join(sorted(kinds)) or "renting") + alone
+    suffix = " alone" if groups < others else ""
+    return (" and ".join(sorted(groups)) or "renting") + suffix

@@ -1,4 +1,4 @@
-"""One more server that is already in place: how long it serves and what its keep comes to. PURE."""
+"""One more server that is already owned: how long it serves and what it costs to operate. PURE."""
 
 from __future__ import annotations
 
@@ -7,48 +7,58 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.cost_model.capacity_source import Source
-from planner.costing.cost_model.charges import CAPITAL, Calendar, Category, Stream, unit_streams
-from planner.costing.optimizer.marginal_values import InPlace
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import (
+    CAPITAL,
+    Calendar,
+    Category,
+    Stream,
+    build_unit_streams,
+)
+from planner.costing.optimizer.marginal_values import AdditionalUnit
 
 
-def in_place(sources: Sequence[Source], calendar: Calendar) -> dict[str, InPlace]:
+def additional_units(
+    sources: Sequence[CapacitySource], calendar: Calendar
+) -> dict[str, AdditionalUnit]:
     """One more unit of each server by key: new at the start, or another of the youngest batch of
-    those already owned; its keep, and its residual value, are due whatever the plan."""
-    return {s.key: _one_more(s, calendar) for s in sources if s.is_owned and s.term is not None}
+    those already owned; its operating cost, and its residual value, are due whatever the plan."""
+    return {s.key: _add_unit(s, calendar) for s in sources if s.is_owned and s.term is not None}
 
 
-def _one_more(source: Source, calendar: Calendar) -> InPlace:
+def _add_unit(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
     months = np.arange(calendar.months)
     if source.existing is None:
         assert source.term is not None
-        up = months < source.term.duration_months
-        due = tuple(_of_a_new_one(source))
+        in_service = months < source.term.duration_months
+        streams = tuple(_streams_of_new_unit(source))
     else:
-        up = source.existing > 0
-        due = tuple(_of_the_youngest(source))
-    cash = replace(source, fixed=due).fixed_cash(calendar)
-    return InPlace(up.astype(np.int64), float(cash @ calendar.discount), cash[: calendar.months])
+        in_service = source.existing > 0
+        streams = tuple(_streams_of_youngest(source))
+    cash = replace(source, fixed_streams=streams).fixed_cash(calendar)
+    return AdditionalUnit(
+        in_service.astype(np.int64), float(cash @ calendar.discount), cash[: calendar.months]
+    )
 
 
-def _of_a_new_one(source: Source) -> Iterator[Stream]:
+def _streams_of_new_unit(source: CapacitySource) -> Iterator[Stream]:
     """What a unit in service from month 0 costs but its purchase."""
     assert source.term is not None
-    begun = np.eye(1, source.term.months)[0]
+    units_started = np.eye(1, source.term.months)[0]
     charges = tuple(c for c in source.unit_charges if c.category not in CAPITAL)
-    return unit_streams(charges, replace(source.term, lead_months=0), begun)
+    return build_unit_streams(charges, replace(source.term, lead_months=0), units_started)
 
 
-def _of_the_youngest(source: Source) -> Iterator[Stream]:
-    """The keep of one unit as long as any is up, and the resale of the one that fetches most."""
+def _streams_of_youngest(source: CapacitySource) -> Iterator[Stream]:
+    """Operating cost of one unit as long as any is in service, and the highest resale value."""
     assert source.existing is not None
     units = np.maximum(source.existing, 1)
-    for stream in source.fixed:
+    for stream in source.fixed_streams:
         if stream.category is not Category.RESIDUAL:
             quantity = stream.quantity.copy()
             quantity[: units.size] /= units
             yield replace(stream, quantity=quantity)
-    resold = [stream for stream in source.fixed if stream.category is Category.RESIDUAL]
-    if resold:
-        dearest = min(resold, key=lambda stream: float(stream.unit_price.min()))
-        yield replace(dearest, quantity=np.sign(dearest.quantity))
+    residuals = [stream for stream in source.fixed_streams if stream.category is Category.RESIDUAL]
+    if residuals:
+        highest = min(residuals, key=lambda stream: float(stream.unit_price.min()))
+        yield replace(highest, quantity=np.sign(highest.quantity))

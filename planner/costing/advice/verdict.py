@@ -8,13 +8,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from planner.contract.money import said
-from planner.costing.advice.warnings import beyond_horizon
+from planner.contract.money import format_money
+from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import Project, feasible
+from planner.costing.scenarios import Project, rank_feasible
 from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
@@ -53,10 +53,10 @@ def recommend(
 ) -> Recommendation:
     """The scenario of least net present cost; of scenarios that cost the same the one that
     uses the fewest ways of buying."""
-    ranked = feasible(scenarios)
+    ranked = rank_feasible(scenarios)
     if not ranked:
-        words = ("No scenario is feasible.", *_in_the_way(scenarios))
-        return Recommendation(None, Decimal("0.00"), None, words)
+        sentences = ("No scenario is feasible.", *_describe_obstacles(scenarios))
+        return Recommendation(None, Decimal("0.00"), None, sentences)
     edge = ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
     best = min(
         (s for s in ranked if s.net_present_cost <= edge),
@@ -64,30 +64,30 @@ def recommend(
     )
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = [*_what(best, project), *_saving(best, ranked, other, currency)]
-    because += _resale(best, project, currency)
+    because = [*_describe_plan(best, project), *_describe_saving(best, ranked, other, currency)]
+    because += _describe_resale(best, project, currency)
     if other is None or other.key is not ScenarioKey.ON_DEMAND:
-        because += _against_on_demand(best, scenarios, currency)
-    because += beyond_horizon(best, project, currency)
-    because += _pays_back(best, project, break_even)
-    because += proof(best, currency)
+        because += _compare_with_on_demand(best, scenarios, currency)
+    because += warn_beyond_horizon(best, project, currency)
+    because += _describe_break_even(best, project, break_even)
+    because += describe_proof(best, currency)
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
 
-def _what(best: Scenario, project: Project) -> Iterator[str]:
-    """What to begin and to rent, what there is, and what share of the hours each serves."""
-    for key, begun in best.begun.items():
+def _describe_plan(best: Scenario, project: Project) -> Iterator[str]:
+    """What to start and to rent, what there is, and what share of the hours each serves."""
+    for key, units_started in best.units_started.items():
         source = project.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
-        starts = [
-            f"{int(begun[m])} in {project.calendar.month(m):%Y-%m}"
-            for m in np.flatnonzero(begun).tolist()
+        start_months = [
+            f"{int(units_started[m])} in {project.calendar.month(m):%Y-%m}"
+            for m in np.flatnonzero(units_started).tolist()
         ]
-        many = "" if len(starts) <= 6 else f" and {len(starts) - 6} more starts"
+        many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more starts"
         share = _share(best, source)
-        they = "It serves" if begun.sum() == 1 else "They serve"
-        served = "" if share == ALL else f" {they} {share}."
-        yield f"{verb} {source.label}: {', '.join(starts[:6])}{many}.{served}"
+        subject = "It serves" if units_started.sum() == 1 else "They serve"
+        served = "" if share == ALL else f" {subject} {share}."
+        yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
     rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
     for source in rented:
         yield f"Rent {_share(best, source)} from {source.label}."
@@ -97,18 +97,18 @@ def _what(best: Scenario, project: Project) -> Iterator[str]:
             yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
 
 
-def _share(best: Scenario, source: Source) -> str:
-    used = best.used_hours.get(source.key)
-    served = 0.0 if used is None else float(used.sum()) * source.capacity
-    return _of_the_hours(served / float(best.served_hours.sum()))
+def _share(best: Scenario, source: CapacitySource) -> str:
+    hours = best.used_hours.get(source.key)
+    served = 0.0 if hours is None else float(hours.sum()) * source.capacity
+    return _format_share(served / float(best.served_hours.sum()))
 
 
-def _of_the_hours(share: float) -> str:
+def _format_share(share: float) -> str:
     """A share of the hours, never rounded to none or to all.
 
-    >>> _of_the_hours(0.0), _of_the_hours(0.004), _of_the_hours(0.1)
+    >>> _format_share(0.0), _format_share(0.004), _format_share(0.1)
     ('none of the hours', 'less than 1% of the hours', '10% of the hours')
-    >>> _of_the_hours(0.996), _of_the_hours(1.0)
+    >>> _format_share(0.996), _format_share(1.0)
     ('more than 99% of the hours', 'all of the hours')
     """
     if share <= EXACT:
@@ -120,22 +120,22 @@ def _of_the_hours(share: float) -> str:
     return f"{'more than 99%' if share > 0.99 else f'{share:.0%}'} of the hours"
 
 
-def _saving(
+def _describe_saving(
     best: Scenario, ranked: Sequence[Scenario], other: Scenario | None, currency: str
 ) -> Iterator[str]:
-    value = f"Present value {said(best.net_present_cost, currency)}"
+    value = f"Present value {format_money(best.net_present_cost, currency)}"
     if other is None:
-        yield f"{value}; {_nothing_else(best, ranked)}."
+        yield f"{value}; {_why_no_next_best(best, ranked)}."
         return
     saving = other.net_present_cost - best.net_present_cost
-    share = _percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
+    share = _format_percent(saving, other) if other.key is ScenarioKey.ON_DEMAND else ""
     yield (
-        f"{value}, {said(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
+        f"{value}, {format_money(saving, currency)}{share} less than {SCENARIO_NAMES[other.key]}, "
         "the next best."
     )
 
 
-def _nothing_else(best: Scenario, ranked: Sequence[Scenario]) -> str:
+def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
     """Why there is no next best."""
     if len(ranked) == 1:
         return "no other scenario is feasible"
@@ -144,75 +144,84 @@ def _nothing_else(best: Scenario, ranked: Sequence[Scenario]) -> str:
     return "every other feasible scenario costs the same"
 
 
-def _resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
+def _describe_resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
     """Income that is easily overlooked: what servers already owned fetch, what makes a total
     negative."""
-    resold = [line for line in best.lines if line.category is Category.RESIDUAL]
-    is_owned = any(project.by_key[line.source].existing is not None for line in resold)
-    if not resold or (best.total_cost >= 0 and not is_owned):
+    residual_lines = [line for line in best.lines if line.category is Category.RESIDUAL]
+    is_owned = any(project.by_key[line.source].existing is not None for line in residual_lines)
+    if not residual_lines or (best.total_cost >= 0 and not is_owned):
         return
-    income = -sum((line.amount for line in resold), Decimal("0.00"))
+    income = -sum((line.amount for line in residual_lines), Decimal("0.00"))
     tax = project.calendar.tax_rate
     before = ", before tax," if tax else ""
-    left = best.total_cost + income * (1 - Decimal(str(tax)))
-    why = "; without it the total would not be negative" if best.total_cost < 0 <= left else ""
+    total_without_resale = best.total_cost + income * (1 - Decimal(str(tax)))
+    why = (
+        "; without it the total would not be negative"
+        if best.total_cost < 0 <= total_without_resale
+        else ""
+    )
     yield (
-        f"The total of {said(best.total_cost, currency)} counts {said(income, currency)} of "
-        f"resale value at the horizon's end{before} as income{why}."
+        f"The total of {format_money(best.total_cost, currency)} counts "
+        f"{format_money(income, currency)} of resale value at the horizon's end{before} as "
+        f"income{why}."
     )
 
 
-def _against_on_demand(
+def _compare_with_on_demand(
     best: Scenario, scenarios: Mapping[ScenarioKey, Scenario], currency: str
 ) -> Iterator[str]:
     rent = scenarios[ScenarioKey.ON_DEMAND]
     if rent.feasible and rent.net_present_cost > best.net_present_cost:
         saved = rent.net_present_cost - best.net_present_cost
-        share = _percent(saved, rent)
+        share = _format_percent(saved, rent)
         yield (
-            f"In present value that is {said(saved, currency)}{share} less than renting on demand "
-            "alone."
+            f"In present value that is {format_money(saved, currency)}{share} less than renting on "
+            "demand alone."
         )
 
 
-def _percent(saved: Decimal, of: Scenario) -> str:
+def _format_percent(saved: Decimal, of: Scenario) -> str:
     """The saving as a share, where the other plan costs anything at all."""
     return f" ({saved / of.net_present_cost:.0%})" if of.net_present_cost > 0 else ""
 
 
-def _pays_back(best: Scenario, project: Project, break_even: Sequence[BreakEven]) -> Iterator[str]:
+def _describe_break_even(
+    best: Scenario, project: Project, break_even: Sequence[BreakEven]
+) -> Iterator[str]:
     """When the server that matters pays back against renting on demand: one that the plan buys,
     else the one that would be first, then also against what the plan rents instead."""
-    reached = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
-    bought = {key.partition(":")[2] for key in best.begun if key.startswith("server:")}
+    finite = [b for b in break_even if b.purchase_option == "on_demand" and b.hours is not None]
+    bought_servers = {
+        key.partition(":")[2] for key in best.units_started if key.startswith("server:")
+    }
     row = min(
-        (b for b in reached if not bought or b.server in bought),
+        (b for b in finite if not bought_servers or b.server in bought_servers),
         key=lambda b: (b.hours or 0.0, b.server),
         default=None,
     )
     if row is None:
         return
     server = project.by_key[f"server:{row.server}"]
-    name, over_life = server.label, _over_life(row, server.hours_per_month / HOURS_PER_MONTH)
+    name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
         f"against on demand after {row.hours:,.0f} hours of use "
         f"({row.months_at_full_use:,.1f} months without a break)"
     )
-    if bought:
+    if bought_servers:
         yield f"{name} has paid for itself {after}{over_life}."
         return
-    instead = [
+    on_demand_rent = [
         b
         for b in break_even
         if b.server == row.server
         and b.purchase_option != "on_demand"
-        and b.against in (*best.used_hours, *best.begun)
+        and b.against in (*best.used_hours, *best.units_started)
     ]
-    words = f"{after}{_instead(instead)}{over_life}"
-    yield f"If bought, {name} would have paid for itself {words}."
+    sentences = f"{after}{_against_plan_rentals(on_demand_rent)}{over_life}"
+    yield f"If bought, {name} would have paid for itself {sentences}."
 
 
-def _over_life(row: BreakEven, ceiling: float) -> str:
+def _describe_life(row: BreakEven, ceiling: float) -> str:
     """The use from which the server costs less with every cost in, which the hours leave out;
     never where that is more than the utilisation it can reach."""
     use = row.utilisation_over_life
@@ -226,7 +235,7 @@ def _over_life(row: BreakEven, ceiling: float) -> str:
     return f"; with every cost in, over its life, it costs less than on demand above {use:.0%} use"
 
 
-def _instead(rows: Sequence[BreakEven]) -> str:
+def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     if not rows:
         return ""
     if any(row.hours is None for row in rows):
@@ -235,19 +244,19 @@ def _instead(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {hours:,.0f} hours"
 
 
-def proof(best: Scenario, currency: str) -> Iterator[str]:
+def describe_proof(best: Scenario, currency: str) -> Iterator[str]:
     """What the bound rules out: as a share of the cost, as money where the plan earns."""
-    left = best.cost - best.bound
+    open_gap = best.cost - best.bound
     by = "is cheaper"
-    if left > max(EXACT * abs(best.cost), HALF_CENT):
+    if open_gap > max(EXACT * abs(best.cost), HALF_CENT):
         gap = max(best.gap, float(NEGLIGIBLE))
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:
-            by = f"is more than {said(left, currency)} cheaper"
+            by = f"is more than {format_money(open_gap, currency)} cheaper"
     yield f"Proven: no plan from these offers and servers {by}."
 
 
-def _in_the_way(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
+def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
     """What keeps the widest scenario from a plan; limits of which one alone would do are told
     from those that must change together."""
     reasons = scenarios[ScenarioKey.HYBRID].why_not

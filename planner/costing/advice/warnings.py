@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from planner.contract.money import said
+from planner.contract.money import format_money
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
@@ -26,21 +26,21 @@ _NOTES = {
 }
 
 
-def cautions(
-    project: Project, scenarios: Mapping[ScenarioKey, Scenario], listed: OfferTable
+def collect_warnings(
+    project: Project, scenarios: Mapping[ScenarioKey, Scenario], catalog_offers: OfferTable
 ) -> Iterator[str]:
     """Warnings on the answer as a whole."""
     committed = scenarios[ScenarioKey.COMMITTED]
     if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
         yield "No commitment fits: committed is the same as on demand."
-    used = {key for s in scenarios.values() for key in (*s.used_hours, *s.begun)}
-    rented = [s for s in project.sources if s.key in used and s.native is not None]
-    yield from _dates([s for s in rented if s.native and s.native.source != "request"])
+    used_keys = {key for s in scenarios.values() for key in (*s.used_hours, *s.units_started)}
+    rented = [s for s in project.sources if s.key in used_keys and s.native is not None]
+    yield from _warn_price_dates([s for s in rented if s.native and s.native.source != "request"])
     for source in rented:
-        yield from _terms(source)
+        yield from _warn_option_terms(source)
     for source in rented:
-        yield from _below_a_node(source, project.quotas)
-    unsold = len(listed) - int(listed.sold_now.sum())
+        yield from _warn_quota_below_node(source, project.quotas)
+    unsold = len(catalog_offers) - int(catalog_offers.sold_now.sum())
     if unsold:
         yield (
             f"{unsold:,} prices of retired machines, or of machines not sold where they are "
@@ -48,7 +48,7 @@ def cautions(
         )
 
 
-def without_deadline(
+def warn_without_deadline(
     workload: AcceleratorHours | Training | Samples, demand: Demand, calendar: Calendar
 ) -> Iterator[str]:
     """That runs without a deadline are done as soon as the usual number of accelerators can,
@@ -56,12 +56,18 @@ def without_deadline(
     if isinstance(workload, AcceleratorHours):
         return
     runs, last = workload.runs or (), calendar.months - 1
-    free = [run for run in runs if run.deadline is None and calendar.index(run.start) < last]
+    without_deadline = [
+        run for run in runs if run.deadline is None and calendar.index(run.start) < last
+    ]
     busy, peak = np.flatnonzero(demand.hours_per_month), demand.peak_accelerators.max()
-    if (runs and not free) or busy[-1] == last or peak <= demand.candidates[0].min_accelerators:
+    if (
+        (runs and not without_deadline)
+        or busy[-1] == last
+        or peak <= demand.candidates[0].min_accelerators
+    ):
         return
     done = ""
-    if len(free) == len(runs):
+    if len(without_deadline) == len(runs):
         months = " to ".join(
             dict.fromkeys(f"{calendar.month(int(t)):%Y-%m}" for t in busy[[0, -1]])
         )
@@ -73,27 +79,27 @@ def without_deadline(
     )
 
 
-def beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
+def warn_beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
     """What the commitments of a plan bind to after the horizon and its totals leave out; after
     tax, as the totals are."""
-    calendar, due, last = project.calendar, 0.0, 0
-    for key, begun in scenario.begun.items():
+    calendar, amount_due, last = project.calendar, 0.0, 0
+    for key, units_started in scenario.units_started.items():
         source = project.by_key[key]
-        if source.is_owned or source.term is None or source.term.runs_beyond:
+        if source.is_owned or source.term is None or source.term.charges_after_horizon:
             continue
-        due += float(source.due_later() @ begun)
-        last = max(last, int(np.flatnonzero(begun)[-1]) + source.term.duration_months)
-    due *= 1.0 - calendar.tax_rate
+        amount_due += float(source.due_after_horizon() @ units_started)
+        last = max(last, int(np.flatnonzero(units_started)[-1]) + source.term.duration_months)
+    amount_due *= 1.0 - calendar.tax_rate
     after = " after tax" if calendar.tax_rate else ""
-    if last > calendar.months and due >= _CENT:
+    if last > calendar.months and amount_due >= _CENT:
         yield (
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
-            f"{said(due, currency)}{after} more than these totals is owed under them, upfront "
-            'payments included (term_end "full" counts it).'
+            f"{format_money(amount_due, currency)}{after} more than these totals is owed under "
+            'them, upfront payments included (term_end "full" counts it).'
         )
 
 
-def _dates(rented: Sequence[Source]) -> Iterator[str]:
+def _warn_price_dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
     undated = [s.label for s in rented if s.native and s.native.as_of is None]
     if undated:
         yield f"The source gives no date for the price of {'; '.join(undated)}."
@@ -102,7 +108,7 @@ def _dates(rented: Sequence[Source]) -> Iterator[str]:
         yield f"The oldest price used is of {min(dates)}."
 
 
-def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
+def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:
     """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
     for quota in quotas:
         if quota.group in source.limit_groups and quota.max_accelerators < source.accelerators:
@@ -113,10 +119,13 @@ def _below_a_node(source: Source, quotas: Sequence[Quota]) -> Iterator[str]:
             )
 
 
-def _terms(source: Source) -> Iterator[str]:
+def _warn_option_terms(source: CapacitySource) -> Iterator[str]:
     if source.is_spot:
-        lost = f"{1.0 - source.goodput:.1%}"
-        yield f"{source.label}: can be taken back at any time; {lost} of its hours count as lost."
+        lost_share = f"{1.0 - source.goodput:.1%}"
+        yield (
+            f"{source.label}: can be taken back at any time; {lost_share} of its hours count as "
+            "lost."
+        )
     if source.is_spot and source.zone and source.zone != source.label:
         yield f"The spot price of {source.instance_type} holds in zone {source.zone} alone."
     if source.purchase_option in _NOTES:

@@ -14,10 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import OWNED, Source
+from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
 from planner.costing.cost_model.charges import Calendar, Category
 from planner.costing.cost_model.finance import discount_factors
-from planner.costing.cost_model.ownership import ServerToBuy, running_cost_per_hour, server_source
+from planner.costing.cost_model.ownership import (
+    ServerToBuy,
+    build_server_source,
+    running_cost_per_hour,
+)
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -50,7 +54,7 @@ class BreakEven:
 class Rent:
     """What one useful node-hour of an offer costs at full use, in month 0."""
 
-    source: Source
+    source: CapacitySource
     term_months: int
     per_hour: float
 
@@ -70,11 +74,11 @@ def hours_to_break_even(
     >>> hours_to_break_even(1000, 0.5, 0.5) is None
     True
     """
-    saved = rent_per_hour - running_cost_per_hour
-    return unit_price / saved if saved > 0 else None
+    saving = rent_per_hour - running_cost_per_hour
+    return unit_price / saving if saving > 0 else None
 
 
-def rent_of(source: Source, calendar: Calendar) -> Rent:
+def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
     """Rent of a useful node-hour: hourly charges, or the commitment spread over its hours."""
     in_use = sum(
         float(charge.per_hour[0])
@@ -98,39 +102,39 @@ def rent_of(source: Source, calendar: Calendar) -> Rent:
     return Rent(source, source.term.duration_months, per_hour)
 
 
-def best_rents(sources: Iterable[Source], calendar: Calendar) -> list[Rent]:
+def find_best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> list[Rent]:
     """The cheapest offer per reference accelerator-hour of each purchase option and term."""
     best: dict[tuple[str, int], Rent] = {}
     for source in sources:
         if source.is_owned or not source.capacity:
             continue
-        rent = rent_of(source, calendar)
+        rent = compute_rent(source, calendar)
         at = (source.purchase_option, rent.term_months)
-        if at not in best or _order(rent) < _order(best[at]):
+        if at not in best or _sort_key(rent) < _sort_key(best[at]):
             best[at] = rent
     return [best[at] for at in sorted(best)]
 
 
-def break_even_of(
+def compute_break_even(
     server: ServerToBuy,
     r: float,
     rents: Sequence[Rent],
-    terms: Assumptions,
+    assumptions: Assumptions,
     calendar: Calendar,
-    given: frozenset[str] = frozenset(),
+    request_fields: frozenset[str] = frozenset(),
 ) -> list[BreakEven]:
-    """`server` against each rent; `given` are the owning terms that the request itself gave.
+    """`server` against each rent; `request_fields` are the `on_prem` fields that the request sets.
 
     Network, installation and residual value count towards the hours only where given.
     """
     capacity = server.accelerator_count * r
-    running = running_cost_per_hour(server, terms)
-    price = _price_to_recover(server, terms, calendar, given)
-    life = _Life.of(server, r, terms)
-    found = []
+    running = running_cost_per_hour(server, assumptions)
+    price = _price_to_recover(server, assumptions, calendar, request_fields)
+    life = _Life.at_purchase(server, r, assumptions)
+    rows = []
     for rent in rents:
         per_hour = rent.per_capacity * capacity
-        found.append(
+        rows.append(
             BreakEven(
                 server=server.slug,
                 against=rent.source.offer_id,
@@ -140,25 +144,32 @@ def break_even_of(
                 running_cost_per_hour=running,
                 hours=hours_to_break_even(price, per_hour, running),
                 utilisation_over_life=life.utilisation(
-                    per_hour, 0.0 if rent.term_months else terms["cloud_price_trend_per_year"]
+                    per_hour, 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
                 ),
             )
         )
-    return found
+    return rows
 
 
-def _order(rent: Rent) -> tuple[float, str]:
+def _sort_key(rent: Rent) -> tuple[float, str]:
     return rent.per_capacity, rent.source.key
 
 
 def _price_to_recover(
-    server: ServerToBuy, terms: Assumptions, calendar: Calendar, given: frozenset[str]
+    server: ServerToBuy,
+    assumptions: Assumptions,
+    calendar: Calendar,
+    request_fields: frozenset[str],
 ) -> float:
-    rates = [terms[name] for name in ("network_storage_rate", "install_cost_rate") if name in given]
+    rates = [
+        assumptions[name]
+        for name in ("network_storage_rate", "install_cost_rate")
+        if name in request_fields
+    ]
     price = server.unit_price * (1.0 + sum(rates))
-    in_service_until = terms["lead_time_months"] + terms["useful_life_months"]
-    if "residual_rate" in given and calendar.months < in_service_until:
-        price -= server.unit_price * terms["residual_rate"] ** (calendar.months / 12.0)
+    in_service_until = assumptions["lead_time_months"] + assumptions["useful_life_months"]
+    if "residual_rate" in request_fields and calendar.months < in_service_until:
+        price -= server.unit_price * assumptions["residual_rate"] ** (calendar.months / 12.0)
     return price
 
 
@@ -176,16 +187,16 @@ class _Life:
     """[M] 1 in the months of its life."""
 
     @classmethod
-    def of(cls, server: ServerToBuy, r: float, terms: Assumptions) -> _Life:
-        lead, life = int(terms["lead_time_months"]), int(terms["useful_life_months"])
-        calendar = Calendar(_ANY_DAY, lead + life, terms["discount_rate_per_year"])
-        source = server_source(server, r, terms, calendar)
+    def at_purchase(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
+        lead, life = int(assumptions["lead_time_months"]), int(assumptions["useful_life_months"])
+        calendar = Calendar(_ANY_DAY, lead + life, assumptions["discount_rate_per_year"])
+        source = build_server_source(server, r, assumptions, calendar)
         assert source.term is not None
         paid, capital = source.unit_amounts()
         return cls(
             fixed=float((paid[0] + capital[0]) @ calendar.discount),
             in_use=source.hour_cash(calendar),
-            discount=discount_factors(terms["discount_rate_per_year"], lead + life),
+            discount=discount_factors(assumptions["discount_rate_per_year"], lead + life),
             in_service=source.term.active[0, : lead + life],
         )
 
@@ -193,8 +204,8 @@ class _Life:
         """u = fixed / Σ 730 · discount · (rent − cost of an hour of use)."""
         months = np.arange(len(self.discount))
         rent = rent_per_hour * (1.0 + trend_per_year) ** (months / 12.0)
-        saved = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
-        return self.fixed / saved if saved > 0 else None
+        saving = HOURS_PER_MONTH * float(((rent - self.in_use) * self.in_service) @ self.discount)
+        return self.fixed / saving if saving > 0 else None
 
 
 _ANY_DAY = dt.date(2000, 1, 1)
@@ -228,7 +239,9 @@ class Crossing:
     cost: float
 
 
-def cost_lines(server: Source | None, rents: Sequence[Rent], calendar: Calendar) -> list[CostLine]:
+def build_cost_lines(
+    server: CapacitySource | None, rents: Sequence[Rent], calendar: Calendar
+) -> list[CostLine]:
     """Ways of getting one node as large as `server` (or one reference accelerator) for the months
     in which the server can serve, as lines over its hours of use; a server that may not be bought
     at the start has none."""
@@ -236,7 +249,7 @@ def cost_lines(server: Source | None, rents: Sequence[Rent], calendar: Calendar)
     months = np.ones(calendar.months)
     lines = []
     if server is not None and server.term is not None:
-        unit = server.unit(calendar)
+        unit = server.commitment_option(calendar)
         fixed = float(unit.start_cost[0])
         if np.isfinite(fixed):
             months = server.term.active[0, : calendar.months]
@@ -258,15 +271,15 @@ def cost_lines(server: Source | None, rents: Sequence[Rent], calendar: Calendar)
     return lines
 
 
-def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
+def find_crossings(lines: Sequence[CostLine]) -> list[Crossing]:
     """Where two of the lines cross between no use and full use.
 
     >>> a = CostLine("a", "a", "owned", 100.0, 0.0)
     >>> b = CostLine("b", "b", "on_demand", 0.0, 0.5)
-    >>> [(c.one, c.other, c.hours_per_month) for c in crossings([a, b])]
+    >>> [(c.one, c.other, c.hours_per_month) for c in find_crossings([a, b])]
     [('a', 'b', 200.0)]
     """
-    found = []
+    points = []
     for i, one in enumerate(lines):
         for other in lines[i + 1 :]:
             slope = other.per_hour - one.per_hour
@@ -274,5 +287,5 @@ def crossings(lines: Sequence[CostLine]) -> list[Crossing]:
                 continue
             hours = (one.fixed - other.fixed) / slope
             if 0 < hours <= HOURS_PER_MONTH:
-                found.append(Crossing(one.key, other.key, hours, one.cost(hours)))
-    return sorted(found, key=lambda c: c.hours_per_month)
+                points.append(Crossing(one.key, other.key, hours, one.cost(hours)))
+    return sorted(points, key=lambda c: c.hours_per_month)

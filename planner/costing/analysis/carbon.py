@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.inputs.servers import IDLE_SHARE
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import Project
@@ -39,7 +39,7 @@ Intensity = Callable[[str, str], tuple[float, str] | None]
 
 
 @dataclass(frozen=True)
-class Draw:
+class SourceEnergy:
     """Energy of one source over the horizon."""
 
     source: str
@@ -57,43 +57,43 @@ class Draw:
 class Energy:
     """Energy and carbon of a scenario."""
 
-    draws: tuple[Draw, ...]
-    unknown: tuple[str, ...] = ()
+    by_source: tuple[SourceEnergy, ...]
+    unknown_power: tuple[str, ...] = ()
     """Sources whose power is not known."""
 
     @property
     def kwh(self) -> float | None:
         """Energy at the meter, of the sources whose power is known; None if it is of none."""
-        if self.unknown and not self.draws:
+        if self.unknown_power and not self.by_source:
             return None
-        return sum(draw.kwh for draw in self.draws)
+        return sum(entry.kwh for entry in self.by_source)
 
     @property
     def kg_co2e(self) -> float | None:
         """Carbon of all of it; None unless every power and every grid is known."""
-        return None if self.why_not else sum(draw.kg_co2e or 0.0 for draw in self.draws)
+        return None if self.why_not else sum(entry.kg_co2e or 0.0 for entry in self.by_source)
 
     @property
     def kg_co2e_of_known_grid(self) -> float | None:
         """The part of the carbon that is known; None where none of it is."""
-        known = [draw.kg_co2e for draw in self.draws if draw.kg_co2e is not None]
-        return sum(known) if known or not self.why_not else None
+        known_carbon = [entry.kg_co2e for entry in self.by_source if entry.kg_co2e is not None]
+        return sum(known_carbon) if known_carbon or not self.why_not else None
 
     @property
     def why_not(self) -> tuple[str, ...]:
         """Why the carbon of all of it is not known; () where it is."""
-        places = dict.fromkeys(draw.place for draw in self.draws if draw.kg_co2e is None)
+        places = dict.fromkeys(entry.place for entry in self.by_source if entry.kg_co2e is None)
         grids = [f"the carbon of the grid of {place} is not known" for place in places]
-        return (*grids, *(f"the power of {source} is not known" for source in self.unknown))
+        return (*grids, *(f"the power of {source} is not known" for source in self.unknown_power))
 
     @property
     def kwh_of_unknown_grid(self) -> float:
         """Energy in places whose grid is not known: its carbon is in no figure."""
-        return sum(draw.kwh for draw in self.draws if draw.kg_co2e is None)
+        return sum(entry.kwh for entry in self.by_source if entry.kg_co2e is None)
 
 
 @dataclass(frozen=True)
-class Grids:
+class GridCarbon:
     """Carbon of the electricity of each place."""
 
     catalog: Catalog
@@ -103,30 +103,32 @@ class Grids:
     def intensity(self, provider: str, region: str) -> tuple[float, str] | None:
         """g CO2e/kWh of a place and its source; owned servers have no provider."""
         if not provider:
-            given = self.on_prem
-            return (ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE) if given is None else (given, "request")
+            carbon = self.on_prem
+            return (
+                (ON_PREM_G_CO2E_PER_KWH, ON_PREM_SOURCE) if carbon is None else (carbon, "request")
+            )
         place = self.catalog.region(provider, region)
         if place is None or place.g_co2e_per_kwh is None:
             return None
         return place.g_co2e_per_kwh, place.carbon_source
 
 
-def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
-    """Energy and carbon of every source that the scenario keeps up or uses."""
-    draws, unknown = [], []
+def calculate_energy(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
+    """Energy and carbon of every source that the scenario keeps in service or uses."""
+    by_source, unknown_power = [], []
     for key, source in project.by_key.items():
-        used = float(scenario.used_hours.get(key, np.zeros(1)).sum())
-        up = _hours_up(scenario, source)
-        if not used and not up:
+        hours_used = float(scenario.used_hours.get(key, np.zeros(1)).sum())
+        hours_in_service = _hours_in_service(scenario, source)
+        if not hours_used and not hours_in_service:
             continue
-        found = _kwh(source, used, max(0.0, up - used))
-        if found is None:
-            unknown.append(key)
+        estimate = _kwh(source, hours_used, max(0.0, hours_in_service - hours_used))
+        if estimate is None:
+            unknown_power.append(key)
             continue
-        kwh, method = found
+        kwh, method = estimate
         grid = intensity(source.provider, source.region)
-        draws.append(
-            Draw(
+        by_source.append(
+            SourceEnergy(
                 key,
                 f"{source.provider} {source.region}".strip(),
                 kwh,
@@ -136,30 +138,32 @@ def energy_of(scenario: Scenario, project: Project, intensity: Intensity) -> Ene
                 method,
             )
         )
-    return Energy(tuple(draws), tuple(unknown))
+    return Energy(tuple(by_source), tuple(unknown_power))
 
 
-def _hours_up(scenario: Scenario, source: Source) -> float:
+def _hours_in_service(scenario: Scenario, source: CapacitySource) -> float:
     """Node-hours for which units of a source are in service."""
     if source.term is None:
         return 0.0
-    begun = np.asarray(scenario.begun.get(source.key, np.zeros(source.term.months)), dtype=float)
-    if not begun.any() and source.existing is None:
+    units_started = np.asarray(
+        scenario.units_started.get(source.key, np.zeros(source.term.months)), dtype=float
+    )
+    if not units_started.any() and source.existing is None:
         return 0.0
-    return float(source.up(begun).sum()) * HOURS_PER_MONTH
+    return float(source.units_in_service(units_started).sum()) * HOURS_PER_MONTH
 
 
-def _kwh(source: Source, used: float, idle: float) -> tuple[float, str] | None:
+def _kwh(source: CapacitySource, hours_used: float, idle: float) -> tuple[float, str] | None:
     """kWh of a source and how they were found; None where its power is not known."""
     if source.is_owned:
         if not source.power_kw:
             return None
-        kw_hours = source.power_kw * used + source.idle_power_kw * idle
+        kw_hours = source.power_kw * hours_used + source.idle_power_kw * idle
         return kw_hours * source.pue, "power at load and idle of the server, × PUE"
     power = node_power_kw(source.accelerator, source.accelerators)
     if power is None:
         return None
-    billed = used / source.goodput
+    billed = hours_used / source.goodput
     method = "TDP × server factor × load × PUE of large clouds"
     return (billed + idle * IDLE_SHARE) * power * CLOUD_PUE, method
 

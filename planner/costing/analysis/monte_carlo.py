@@ -1,6 +1,6 @@
-"""How sure the answer is: the cost of each scenario over many futures. PURE.
+"""How sure the answer is: the cost of each scenario over many samples. PURE.
 
-What is begun stays as planned; hours of use follow the future. With g the growth of demand and
+What is started stays as planned; hours of use follow the sample. With g the growth of demand and
 H the hours of a month (moved later where work slips), owned and committed units serve up to
 B = min(hours they have, width they have · hours at peak), the rest is rented:
 
@@ -8,12 +8,12 @@ B = min(hours they have, width they have · hours at peak), the rest is rented:
 
 What is rented is mixed as the plan mixes it in that month, but never more of it spot than
 `max_spot_share` of g · H: the rest of that is rented on demand. Quotas and budgets are those of
-the plan and not held against a future.
+the plan and not held against a sample.
 
-Each future draws one value of each of these, the same for every scenario:
+Each sample draws one value of each of these, the same for every scenario:
 
 - demand: g_t = exp(σ z t/12 − ½ (σ t/12)²), so that E g = 1
-- rental prices: likewise; a commitment begun in month m takes the price of that month
+- rental prices: likewise; a commitment started in month m takes the price of that month
 - slips: work is done max(0, round(σ z)) months later, what would fall beyond the horizon in
   its last month
 - spot interruptions: λ gamma-distributed around its mean with coefficient of variation 0.5;
@@ -31,9 +31,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.comparison import Risk as AskedRisk
-from planner.costing.analysis.plan_exposure import Exposure, exposure_of
-from planner.costing.analysis.progress import beat
+from planner.contract.request.comparison import Risk as RiskRequest
+from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
+from planner.costing.analysis.progress import report
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import Project
@@ -44,15 +44,15 @@ Floats = NDArray[np.float64]
 P10_TO_P90 = 2.5631
 """Standard deviations between the 10th and 90th percentile of a normal distribution."""
 CHUNK = 2048
-"""Futures costed at once: 36 months of them fit a core's cache."""
+"""Samples costed at once: 36 months of them fit a core's cache."""
 INTERRUPTION_SHAPE = 4.0
 """Shape of the gamma distribution of interruptions: coefficient of variation 0.5, about the
 spread of the bands of AWS's Spot Instance Advisor (5-10 %, 10-15 %, 15-20 %)."""
 
 
 @dataclass(frozen=True)
-class Spread:
-    """Standard deviations of the futures, and how many are drawn from which seed."""
+class RiskParameters:
+    """Standard deviations of the samples, and how many are drawn from which seed."""
 
     samples: int
     seed: int
@@ -69,8 +69,8 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Futures:
-    """One draw per future, in order of slip so that futures of one slip stand together."""
+class RiskSamples:
+    """One draw per sample, in order of slip so that samples of one slip stand together."""
 
     growth: Floats
     """[N] standard normal, of demand."""
@@ -85,149 +85,155 @@ class Futures:
     level: Floats
     """[N] factor on all hours."""
 
-    def only(self, rows: NDArray[np.intp]) -> Futures:
-        """The futures of these rows, which ascend."""
-        return Futures(**{name: values[rows] for name, values in vars(self).items()})
+    def select(self, rows: NDArray[np.intp]) -> RiskSamples:
+        """The samples of these rows, which ascend."""
+        return RiskSamples(**{name: values[rows] for name, values in vars(self).items()})
 
 
 @dataclass(frozen=True)
-class Risk:
-    """Net present cost of each scenario over the futures."""
+class RiskResult:
+    """Net present cost of each scenario over the samples."""
 
     percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
     """p10, p50, p90."""
     mean: Mapping[ScenarioKey, float]
-    worst_tenth: Mapping[ScenarioKey, float]
-    """Mean of the dearest tenth of the futures."""
+    cvar_90: Mapping[ScenarioKey, float]
+    """CVaR 90: mean of the most expensive tenth of the samples."""
     probability_cheapest: Mapping[ScenarioKey, float]
     """Sums to 1: of scenarios that cost the same the first counts."""
     regret: Mapping[ScenarioKey, float]
-    """Mean of what a scenario costs above the cheapest one of each future."""
+    """Mean of what a scenario costs above the cheapest one of each sample."""
     samples: int
     seed: int
 
 
-def spread_of(
-    asked: AskedRisk, terms: Assumptions, hours_p10_p90: tuple[float, float] = (1.0, 1.0)
-) -> Spread:
+def build_risk_parameters(
+    request: RiskRequest, assumptions: Assumptions, hours_p10_p90: tuple[float, float] = (1.0, 1.0)
+) -> RiskParameters:
     """The spread that a request asks for, defaults where it says nothing.
 
     `hours_p10_p90` are the factors between which four fifths of estimates like this one lie.
     """
-    return Spread(
-        samples=int(terms["samples"]),
-        seed=int(terms["seed"]) if asked.seed is None else asked.seed,
-        demand_growth_sd=terms["demand_growth_sd"],
-        price_sd=terms["price_sd"],
-        slip_months_sd=terms["slip_months_sd"],
-        residual_sd=terms["residual_sd"],
+    return RiskParameters(
+        samples=int(assumptions["samples"]),
+        seed=int(assumptions["seed"]) if request.seed is None else request.seed,
+        demand_growth_sd=assumptions["demand_growth_sd"],
+        price_sd=assumptions["price_sd"],
+        slip_months_sd=assumptions["slip_months_sd"],
+        residual_sd=assumptions["residual_sd"],
         hours_sd=math.log(hours_p10_p90[1] / hours_p10_p90[0]) / P10_TO_P90,
-        spot_interruptions_per_month=terms["spot_interruptions_per_month"],
-        checkpoint_save_hours=terms["checkpoint_save_hours"],
-        restart_hours=terms["restart_hours"],
+        spot_interruptions_per_month=assumptions["spot_interruptions_per_month"],
+        checkpoint_save_hours=assumptions["checkpoint_save_hours"],
+        restart_hours=assumptions["restart_hours"],
     )
 
 
-def draw(spread: Spread) -> Futures:
-    """The futures of a seed; the same on every machine."""
-    random = np.random.Generator(np.random.PCG64(spread.seed))
-    n = spread.samples
+def draw_samples(parameters: RiskParameters) -> RiskSamples:
+    """The samples of a seed; the same on every machine."""
+    random = np.random.Generator(np.random.PCG64(parameters.seed))
+    n = parameters.samples
     growth, price, slip, resale, level = random.standard_normal((5, n))
     gamma = random.standard_gamma(INTERRUPTION_SHAPE, n) / INTERRUPTION_SHAPE
-    months = np.maximum(np.rint(spread.slip_months_sd * slip), 0.0).astype(np.int64)
+    months = np.maximum(np.rint(parameters.slip_months_sd * slip), 0.0).astype(np.int64)
     order = np.argsort(months, kind="stable")
-    sd = spread.residual_sd
-    return Futures(
+    sd = parameters.residual_sd
+    return RiskSamples(
         growth=growth[order],
         price=price[order],
         slip=months[order],
-        spot=_spot_factor(spread, gamma if spread.interruptions_vary else np.ones(n))[order],
+        spot=_spot_factor(parameters, gamma if parameters.interruptions_vary else np.ones(n))[
+            order
+        ],
         resale=np.exp(sd * resale - 0.5 * sd * sd)[order],
-        level=np.exp(spread.hours_sd * level)[order],
+        level=np.exp(parameters.hours_sd * level)[order],
     )
 
 
-def _spot_factor(spread: Spread, gamma: Floats) -> Floats:
+def _spot_factor(parameters: RiskParameters, gamma: Floats) -> Floats:
     """(1 − overhead at the mean) / (1 − overhead), overhead √(2 δ / M) + R / M, M = 730 / λ."""
 
     def useful(rate: Floats | float) -> Floats:
-        per_hour = np.asarray(rate) * spread.spot_interruptions_per_month / HOURS_PER_MONTH
-        overhead = np.sqrt(2.0 * spread.checkpoint_save_hours * per_hour)
-        return np.asarray(1.0 - np.minimum(0.95, overhead + spread.restart_hours * per_hour))
+        per_hour = np.asarray(rate) * parameters.spot_interruptions_per_month / HOURS_PER_MONTH
+        overhead = np.sqrt(2.0 * parameters.checkpoint_save_hours * per_hour)
+        return np.asarray(1.0 - np.minimum(0.95, overhead + parameters.restart_hours * per_hour))
 
     return np.asarray(useful(1.0) / useful(gamma))
 
 
 def simulate(
-    exposures: Sequence[Exposure], hours: Floats, peak: Floats, spread: Spread, futures: Futures
+    exposures: Sequence[Exposure],
+    hours: Floats,
+    peak: Floats,
+    parameters: RiskParameters,
+    samples: RiskSamples,
 ) -> Floats:
-    """[scenario, N] net present cost of each scenario in each future."""
+    """[scenario, N] net present cost of each scenario in each sample."""
     months = len(hours)
     years = np.arange(months) / 12.0
-    cost = np.empty((len(exposures), len(futures.slip)))
+    cost = np.empty((len(exposures), len(samples.slip)))
     peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
-    for rows, slip in _chunks(futures.slip):
-        beat(rows.start, len(futures.slip))
-        work, at_peak = _slipped(hours, peak_hours, slip)
-        demand = _demand(work, spread, futures, rows)
-        prices = _lognormal(futures.price[rows], spread.price_sd, years)
-        for i, one in enumerate(exposures):
-            served = np.minimum(one.hours, one.width * at_peak)
-            rented = np.maximum(demand - served, 0.0)
-            total = demand @ one.use
-            total += rented @ (one.data - one.use)
-            total += prices @ one.later
-            if one.most_spot < 1.0:
-                total += _not_spot(one, demand, rented, prices, futures.spot[rows])
+    for rows, slip in _chunks(samples.slip):
+        report(rows.start, len(samples.slip))
+        work, at_peak = _apply_slip(hours, peak_hours, slip)
+        demand = _demand(work, parameters, samples, rows)
+        prices = _lognormal(samples.price[rows], parameters.price_sd, years)
+        for i, exposure in enumerate(exposures):
+            committed_hours = np.minimum(exposure.hours, exposure.width * at_peak)
+            rented = np.maximum(demand - committed_hours, 0.0)
+            total = demand @ exposure.in_use
+            total += rented @ (exposure.data - exposure.in_use)
+            total += prices @ exposure.later_commitments
+            if exposure.max_spot_share < 1.0:
+                total += _replace_excess_spot(exposure, demand, rented, prices, samples.spot[rows])
             rented *= prices
-            total += rented @ one.rent
-            total += futures.spot[rows] * (rented @ one.spot)
-            total += one.fixed + one.residual * futures.resale[rows]
+            total += rented @ exposure.rent
+            total += samples.spot[rows] * (rented @ exposure.spot)
+            total += exposure.fixed + exposure.residual * samples.resale[rows]
             cost[i, rows] = total
     return cost
 
 
-def _not_spot(
-    one: Exposure, demand: Floats, rented: Floats, prices: Floats, spot: Floats
+def _replace_excess_spot(
+    exposure: Exposure, demand: Floats, rented: Floats, prices: Floats, spot: Floats
 ) -> Floats:
     """[n] what the hours cost more that the plan's mix would rent spot beyond the most allowed."""
-    hours = np.maximum(rented * one.spot_share - demand * one.most_spot, 0.0)
+    hours = np.maximum(rented * exposure.spot_share - demand * exposure.max_spot_share, 0.0)
     hours *= prices
-    share = one.spot_share
-    of_spot = np.divide(one.spot, share, out=np.zeros_like(share), where=share > 0)
-    return np.asarray(hours @ one.instead - spot * (hours @ of_spot))
+    share = exposure.spot_share
+    of_spot = np.divide(exposure.spot, share, out=np.zeros_like(share), where=share > 0)
+    return np.asarray(hours @ exposure.on_demand_rent - spot * (hours @ of_spot))
 
 
-def asked_in(
-    hours: Floats, peak: Floats, spread: Spread, futures: Futures, n: int
+def demand_in_sample(
+    hours: Floats, peak: Floats, parameters: RiskParameters, samples: RiskSamples, n: int
 ) -> tuple[Floats, Floats, Floats]:
-    """[T] hours asked, peak and factor on rental prices of future `n`."""
+    """[T] hours asked, peak and factor on rental prices of sample `n`."""
     years = np.arange(len(hours)) / 12.0
     peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
-    work, at_peak = _slipped(hours, peak_hours, int(futures.slip[n]))
-    demand = _demand(work, spread, futures, slice(n, n + 1))[0]
+    work, at_peak = _apply_slip(hours, peak_hours, int(samples.slip[n]))
+    demand = _demand(work, parameters, samples, slice(n, n + 1))[0]
     width = np.divide(demand, at_peak, out=np.zeros(len(hours)), where=at_peak > 0)
-    return demand, width, _lognormal(futures.price[n : n + 1], spread.price_sd, years)[0]
+    return demand, width, _lognormal(samples.price[n : n + 1], parameters.price_sd, years)[0]
 
 
-def _slipped(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
-    """[T] hours moved `slip` months later, and those for which their peak is up."""
-    work = _shifted(hours, slip)
-    return work, np.maximum(_shifted(peak_hours, slip, piled=False), (work > 0) * 1.0)
+def _apply_slip(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
+    """[T] hours moved `slip` months later, and the hours at their peak."""
+    work = _shift(hours, slip)
+    return work, np.maximum(_shift(peak_hours, slip, keep_total=False), (work > 0) * 1.0)
 
 
-def _demand(work: Floats, spread: Spread, futures: Futures, rows: slice) -> Floats:
-    """[n, T] hours asked in some futures of one slip."""
+def _demand(work: Floats, parameters: RiskParameters, samples: RiskSamples, rows: slice) -> Floats:
+    """[n, T] hours asked in some samples of one slip."""
     years = np.arange(len(work)) / 12.0
-    demand = _lognormal(futures.growth[rows], spread.demand_growth_sd, years)
+    demand = _lognormal(samples.growth[rows], parameters.demand_growth_sd, years)
     demand *= work
-    if spread.hours_sd:
-        demand *= futures.level[rows, None]
+    if parameters.hours_sd:
+        demand *= samples.level[rows, None]
     return demand
 
 
 def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
-    """Slices of at most `CHUNK` futures with one slip."""
+    """Slices of at most `CHUNK` samples with one slip."""
     chunks = []
     for value in np.unique(slip).tolist():
         first, last = np.searchsorted(slip, [value, value + 1]).tolist()
@@ -237,14 +243,14 @@ def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
     return chunks
 
 
-def _shifted(values: Floats, slip: int, piled: bool = True) -> Floats:
+def _shift(values: Floats, slip: int, keep_total: bool = True) -> Floats:
     """`values` moved `slip` months later; what leaves the horizon is piled on its last month."""
     months = len(values)
     slip = min(slip, months - 1)
     if not slip:
         return values
     moved = np.concatenate([np.zeros(slip), values[: months - slip]])
-    if piled:
+    if keep_total:
         moved[-1] += values[months - slip :].sum()
     return moved
 
@@ -258,36 +264,40 @@ def _lognormal(z: Floats, sd: float, years: Floats) -> Floats:
     return np.asarray(np.exp(factor, out=factor))
 
 
-def risk_of(scenarios: Mapping[ScenarioKey, Scenario], project: Project, spread: Spread) -> Risk:
+def assess_risk(
+    scenarios: Mapping[ScenarioKey, Scenario], project: Project, parameters: RiskParameters
+) -> RiskResult:
     """Percentiles, probability of being cheapest and regret of every feasible scenario."""
-    kept = [s for s in scenarios.values() if s.feasible]
-    exposures = [exposure_of(s, project) for s in kept]
-    cost = simulate(exposures, project.hours, project.peak, spread, draw(spread))
-    return summed_up([s.key for s in kept], cost, spread)
+    feasible = [s for s in scenarios.values() if s.feasible]
+    exposures = [measure_exposure(s, project) for s in feasible]
+    cost = simulate(exposures, project.hours, project.peak, parameters, draw_samples(parameters))
+    return summarize_risk([s.key for s in feasible], cost, parameters)
 
 
-def summed_up(keys: Sequence[ScenarioKey], cost: Floats, spread: Spread) -> Risk:
+def summarize_risk(
+    keys: Sequence[ScenarioKey], cost: Floats, parameters: RiskParameters
+) -> RiskResult:
     """What the costs [scenario, N] come to."""
     if not keys:
-        return Risk({}, {}, {}, {}, {}, spread.samples, spread.seed)
+        return RiskResult({}, {}, {}, {}, {}, parameters.samples, parameters.seed)
     n = cost.shape[1]
     cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
     best = cost.min(axis=0)
-    return Risk(
+    return RiskResult(
         percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
         mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
-        worst_tenth={k: mean_of_dearest(row) for k, row in zip(keys, cost, strict=True)},
+        cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},
         probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
         regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},
-        samples=spread.samples,
-        seed=spread.seed,
+        samples=parameters.samples,
+        seed=parameters.seed,
     )
 
 
-def mean_of_dearest(row: Floats) -> float:
-    """Mean of the dearest tenth of the costs of a scenario.
+def calculate_cvar_90(row: Floats) -> float:
+    """Mean of the worst tenth of the costs of a scenario.
 
-    >>> mean_of_dearest(np.arange(20.0))
+    >>> calculate_cvar_90(np.arange(20.0))
     18.5
     """
     tail = max(1, len(row) // 10)

@@ -1,6 +1,6 @@
 """What a plan is exposed to: its cost split by what a change of circumstances moves. PURE.
 
-What is begun stays as planned; hours of use follow the circumstances. Both the many futures of
+What is started stays as planned; hours of use follow the circumstances. Both the many samples of
 `risk` and the single changes of `sensitivity` cost a plan this way.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT, Project
@@ -22,103 +22,109 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Exposure:
-    """A scenario as the futures see it; costs are net present, per reference hour."""
+    """A scenario as the samples see it; costs are net present, per reference hour."""
 
     fixed: float
-    """What no future changes: servers bought, their keep, commitments begun at the start."""
+    """What no sample changes: servers bought, operating them, commitments started in month 0."""
     residual: float
     """Residual value, negative."""
-    later: Floats
-    """[T] commitments by the month in which they begin."""
+    later_commitments: Floats
+    """[T] commitments by the month in which they start."""
     hours: Floats
     """[T] reference hours that units can deliver."""
     width: Floats
-    """[T] reference accelerators of the units up."""
+    """[T] reference accelerators of the units in service."""
     rent: Floats
     """[T] rent of an hour that moves with prices, spot left out."""
     spot: Floats
     """[T] the same of the share rented spot."""
     data: Floats
     """[T] storage and egress of an hour rented."""
-    use: Floats
+    in_use: Floats
     """[T] cost of an hour used of units."""
-    most_spot: float = 1.0
+    max_spot_share: float = 1.0
     """Most of the hours asked in a month that may be spot."""
     spot_share: Floats = field(default_factory=lambda: np.zeros(0))
     """[T] share of the hours rented that is spot, as long as that is within the most."""
-    instead: Floats = field(default_factory=lambda: np.zeros(0))
+    on_demand_rent: Floats = field(default_factory=lambda: np.zeros(0))
     """[T] rent of an hour that may not be spot."""
 
 
-def exposure_of(scenario: Scenario, project: Project) -> Exposure:
-    """A scenario's plan as the futures see it."""
+def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
+    """A scenario's plan as the samples see it."""
     months = project.calendar.months
     fixed, residual = _fixed(project)
-    later, hours, width, use, in_turn = (np.zeros(months) for _ in range(5))
-    used = np.zeros(months)
+    later_commitments, hours, width, in_use, in_service_cost = (np.zeros(months) for _ in range(5))
+    used_hours = np.zeros(months)
     for key, source in project.by_key.items():
-        begun = np.asarray(scenario.begun.get(key, np.zeros(months)), dtype=np.float64)
-        if source.term is None or (not begun.any() and source.existing is None):
+        units_started = np.asarray(
+            scenario.units_started.get(key, np.zeros(months)), dtype=np.float64
+        )
+        if source.term is None or (not units_started.any() and source.existing is None):
             continue
-        up = source.up(begun)
-        hours += up * source.hours_per_month * source.capacity
-        width += up * source.capacity
-        mine = scenario.used_hours.get(key, np.zeros(months))
-        used += mine * source.capacity
-        use += mine * project.units[key].hour_cost
-        in_turn += up * project.units[key].hour_cost
-        cost, kept = _begun_cost(source, begun, project)
-        residual += kept
+        in_service = source.units_in_service(units_started)
+        hours += in_service * source.hours_per_month * source.capacity
+        width += in_service * source.capacity
+        source_hours = scenario.used_hours.get(key, np.zeros(months))
+        used_hours += source_hours * source.capacity
+        in_use += source_hours * project.units[key].hour_cost
+        in_service_cost += in_service * project.units[key].hour_cost
+        cost, residual_value = _start_costs(source, units_started, project)
+        residual += residual_value
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
-            later[1:] += cost[1:]
-    rents = _rents(scenario, project)
-    np.divide(in_turn, width, out=in_turn, where=width > 0)
-    use = np.where(used > 0, use / np.maximum(used, 1e-12), in_turn)
+            later_commitments[1:] += cost[1:]
+    rents = _average_rents(scenario, project)
+    np.divide(in_service_cost, width, out=in_service_cost, where=width > 0)
+    in_use = np.where(used_hours > 0, in_use / np.maximum(used_hours, 1e-12), in_service_cost)
     return Exposure(
         fixed,
         residual,
-        later,
+        later_commitments,
         hours,
         width,
         rents.rent,
         rents.spot,
         rents.data,
-        use,
+        in_use,
         project.max_spot_share,
         rents.spot_share,
-        rents.instead,
+        rents.on_demand_rent,
     )
 
 
 def _fixed(project: Project) -> tuple[float, float]:
-    """Keep of the servers already in place, and their residual value."""
+    """Operating cost of the servers already owned, and their residual value."""
     calendar = project.calendar
-    kept = resold = 0.0
+    operating_cost = residual_value = 0.0
     for source in project.sources:
-        for stream in source.fixed:
+        for stream in source.fixed_streams:
             is_taxed = stream.category is not Category.RESIDUAL or source.taxes_capital
             due = stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
             if stream.category is Category.RESIDUAL:
-                resold += float(due @ calendar.discount)
+                residual_value += float(due @ calendar.discount)
             else:
-                kept += float(due @ calendar.discount)
-    return kept, resold
+                operating_cost += float(due @ calendar.discount)
+    return operating_cost, residual_value
 
 
-def _begun_cost(source: Source, begun: Floats, project: Project) -> tuple[Floats, float]:
+def _start_costs(
+    source: CapacitySource, units_started: Floats, project: Project
+) -> tuple[Floats, float]:
     """[T] present cost of units by their start without the residual value, and that value."""
     calendar = project.calendar
     assert source.term is not None
-    keep = 1.0 - calendar.tax_rate * source.taxes_capital
+    after_tax = 1.0 - calendar.tax_rate * source.taxes_capital
     residual = sum(
         (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
         np.zeros((calendar.months, calendar.length)),
     )
-    resold = begun * (residual @ calendar.discount) * keep
+    residual_value = units_started * (residual @ calendar.discount) * after_tax
     start = project.units[source.key].start_cost
-    whole = np.where(begun > 0, begun * np.where(np.isfinite(start), start, 0.0), 0.0)
-    return whole - resold, float(resold.sum())
+    start_cost = np.where(
+        units_started > 0, units_started * np.where(np.isfinite(start), start, 0.0), 0.0
+    )
+    return start_cost - residual_value, float(residual_value.sum())
 
 
 @dataclass(frozen=True)
@@ -129,14 +135,14 @@ class _Rents:
     spot: Floats
     data: Floats
     spot_share: Floats
-    instead: Floats
+    on_demand_rent: Floats
 
 
-def _rents(scenario: Scenario, project: Project) -> _Rents:
+def _average_rents(scenario: Scenario, project: Project) -> _Rents:
     """What an hour rented costs in each month.
 
     A month in which the plan rents nothing takes what its scenario may rent: spot where that is
-    cheaper, else on demand, so that a future beyond the plan's capacity is paid for.
+    cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
     """
     months = project.calendar.months
     rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))
@@ -144,27 +150,27 @@ def _rents(scenario: Scenario, project: Project) -> _Rents:
         source = project.by_key[key]
         if source.term is not None:
             continue
-        price, carried = _split(source, project)
+        price, data_cost = _split_hour_cost(source, project)
         into = spot if source.is_spot else rent
         into += used * price
-        data += used * carried
+        data += used * data_cost
         hours += used * source.capacity
         spot_hours += used * source.capacity * source.is_spot
-    dear, carried = _on_demand(scenario, project)
-    cheap, carried_spot = _spot(scenario, project)
-    is_spot = cheap + carried_spot < dear + carried
-    for of_plan, otherwise in (
-        (rent, np.where(is_spot, 0.0, dear)),
-        (spot, np.where(is_spot, cheap, 0.0)),
-        (data, np.where(is_spot, carried_spot, carried)),
+    on_demand, data_cost = _on_demand(scenario, project)
+    spot_price, spot_data_cost = _spot(scenario, project)
+    is_spot = spot_price + spot_data_cost < on_demand + data_cost
+    for rate, fallback in (
+        (rent, np.where(is_spot, 0.0, on_demand)),
+        (spot, np.where(is_spot, spot_price, 0.0)),
+        (data, np.where(is_spot, spot_data_cost, data_cost)),
         (spot_hours, is_spot),
     ):
-        np.divide(of_plan, hours, out=of_plan, where=hours > 0)
-        of_plan[hours <= 0] = otherwise[hours <= 0]
-    return _Rents(rent, spot, data, spot_hours, dear)
+        np.divide(rate, hours, out=rate, where=hours > 0)
+        rate[hours <= 0] = fallback[hours <= 0]
+    return _Rents(rent, spot, data, spot_hours, on_demand)
 
 
-def _split(source: Source, project: Project) -> tuple[Floats, Floats]:
+def _split_hour_cost(source: CapacitySource, project: Project) -> tuple[Floats, Floats]:
     """[T] net present rent, and data, of one useful node-hour."""
     calendar = project.calendar
     months = calendar.months
@@ -180,18 +186,18 @@ def _split(source: Source, project: Project) -> tuple[Floats, Floats]:
 def _on_demand(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour on demand; without offers, the scenario's own average cost."""
     hourly = [s for s in project.sources if s.term is None and s.capacity]
-    wanted = [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
+    candidates = [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
     months = project.calendar.months
-    if not wanted:
+    if not candidates:
         served = float(scenario.served_hours.sum())
         average = scenario.cost / served if served else 0.0
         return np.full(months, average), np.zeros(months)
-    return _cheapest(wanted, project)
+    return _cheapest(candidates, project)
 
 
 def _spot(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
-    wanted = [
+    candidates = [
         s
         for s in project.sources
         if s.is_spot
@@ -199,13 +205,15 @@ def _spot(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
         and s.available is None
         and s.purchase_option in OPTIONS[scenario.key] & SPOT
     ]
-    if not wanted or not project.max_spot_share:
+    if not candidates or not project.max_spot_share:
         return np.full(project.calendar.months, np.inf), np.zeros(project.calendar.months)
-    return _cheapest(wanted, project)
+    return _cheapest(candidates, project)
 
 
-def _cheapest(sources: Sequence[Source], project: Project) -> tuple[Floats, Floats]:
+def _cheapest(sources: Sequence[CapacitySource], project: Project) -> tuple[Floats, Floats]:
     """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
-    first = min(sources, key=lambda s: (float(_split(s, project)[0][0]) / s.capacity, s.key))
-    price, data = _split(first, project)
-    return price / first.capacity, data / first.capacity
+    cheapest = min(
+        sources, key=lambda s: (float(_split_hour_cost(s, project)[0][0]) / s.capacity, s.key)
+    )
+    price, data = _split_hour_cost(cheapest, project)
+    return price / cheapest.capacity, data / cheapest.capacity

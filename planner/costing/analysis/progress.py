@@ -1,6 +1,6 @@
 """How far a long computation is, for whoever waits for it. PURE.
 
-A loop that may take long calls `beat`; it does nothing unless a caller listens, who may also
+A loop that may take long calls `report`; it does nothing unless a caller listens, who may also
 stop the computation by raising. What is computed never depends on it.
 """
 
@@ -12,26 +12,26 @@ from contextvars import ContextVar
 
 Listener = Callable[[int, int], None]
 
-_listener: ContextVar[Listener | None] = ContextVar("pulse", default=None)
+_listener: ContextVar[Listener | None] = ContextVar("progress", default=None)
 
 
-def beat(done: int, total: int) -> None:
+def report(done: int, total: int) -> None:
     """Tells the listener, if there is one, that `done` of `total` steps are over.
 
-    >>> with listening(lambda done, total: print(f"{done} of {total}")):
-    ...     beat(1, 4)
+    >>> with listener(lambda done, total: print(f"{done} of {total}")):
+    ...     report(1, 4)
     1 of 4
-    >>> beat(2, 4)
+    >>> report(2, 4)
     """
-    listener = _listener.get()
-    if listener is not None:
-        listener(done, total)
+    callback = _listener.get()
+    if callback is not None:
+        callback(done, total)
 
 
 @contextmanager
-def listening(listener: Listener) -> Iterator[None]:
-    """Computations within hear of `listener`; what it raises ends them."""
-    token = _listener.set(listener)
+def listener(callback: Listener) -> Iterator[None]:
+    """Report the progress of the computations inside to `callback`; what it raises ends them."""
+    token = _listener.set(callback)
     try:
         yield
     finally:

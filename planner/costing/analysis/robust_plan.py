@@ -1,14 +1,14 @@
-"""The plan to begin with all futures in mind: found over a few of them, judged over all. PURE.
+"""The plan that holds up across simulated outcomes: searched over few, judged over all. PURE.
 
-1. Of the futures that the risk is reckoned over, `FUTURES` stand for the rest: all are put in
-   the order of what they cost the scenarios and cut into as many classes, the dearest tenth into
-   more, and each class speaks through the future nearest to its mean. With their growth, slip,
-   prices and interruptions they make one model (`plan_stochastic`), which gives a plan and a bound.
-2. The best of that plan and the scenarios' is changed unit by unit for as long as a change pays
-   over up to `POLISHED_OVER` futures, evenly spaced from the cheapest to the dearest and costed as
-   the risk costs them: there resale and the price of a later commitment count too.
-3. Every plan is costed over all the futures by the code of `risk`; the least of expected cost +
-   weight · worst tenth is the one. The scenarios' plans are among them, so none of them is better.
+1. Of the samples that the risk is computed over, `MODEL_SAMPLES` represent the rest: all are sorted
+   by what they cost the scenarios and cut into as many classes, the worst tenth into more, and each
+   class is represented by the sample nearest to its mean. With their growth, slip, prices and
+   interruptions they make one model (`optimizer.stochastic`), which gives a plan and a bound.
+2. The best of that plan and the scenarios' plans is changed one unit at a time for as long as a
+   change pays over up to `POLISH_SAMPLES` samples, evenly spaced from the cheapest to the most
+   expensive and costed by `monte_carlo`: resale and the price of later commitments count too.
+3. Every plan is costed over all samples by `monte_carlo`; the one with the least expected cost +
+   cvar_weight · CVaR 90 wins. The scenarios' plans are among them, so none of them is better.
 """
 
 from __future__ import annotations
@@ -22,274 +22,309 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.analysis.monte_carlo import (
-    Futures,
-    Spread,
-    asked_in,
-    draw,
-    mean_of_dearest,
+    RiskParameters,
+    RiskSamples,
+    calculate_cvar_90,
+    demand_in_sample,
+    draw_samples,
     simulate,
 )
-from planner.costing.analysis.plan_exposure import exposure_of
-from planner.costing.analysis.progress import listening
+from planner.costing.analysis.plan_exposure import measure_exposure
+from planner.costing.analysis.progress import listener
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Plan, PlanProblem
-from planner.costing.optimizer.reduced_problem import Market
-from planner.costing.optimizer.solve import narrowed, with_best_hours
+from planner.costing.optimizer.reduced_problem import ReducedProblem
+from planner.costing.optimizer.solve import dispatch_units, restrict_sources
 from planner.costing.optimizer.stochastic import (
-    Future,
-    RobustPlan,
-    priced_over_futures,
-    solve_over_futures,
+    Sample,
+    StochasticPlan,
+    evaluate_over_samples,
+    solve_over_samples,
 )
-from planner.costing.results.ledger import hours_used
+from planner.costing.results.ledger import settle_used_hours
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import OPTIONS, Project, booked
+from planner.costing.scenarios import OPTIONS, Project, build_scenario
 
 Floats = NDArray[np.float64]
-Begun = Mapping[str, NDArray[np.int64]]
+UnitsStarted = Mapping[str, NDArray[np.int64]]
 
-FUTURES, IN_TAIL = 16, 6
-"""Futures in the model, and those of them that stand for the dearest tenth."""
+MODEL_SAMPLES, TAIL_SAMPLES = 16, 6
+"""Samples in the model, and those of them that stand for the worst tenth."""
 TAIL = 0.1
 NODES = 100
 """Nodes of the model's search: a change of units mends what it leaves."""
-POLISHED_OVER = 2_000
-"""Futures over which a change of units is judged, at most."""
-TRIES = 400
+POLISH_SAMPLES = 2_000
+"""Samples over which a change of units is judged, at most."""
+MAX_TRIALS = 400
 """Plans judged so at most."""
-ADDED_AT = 12
+START_MONTHS_TRIED = 12
 """Months over the horizon in which one more unit is tried."""
-SHIFTS = (-6, -3, -2, -1, 1, 2, 3, 6)
-"""Months by which a unit is begun earlier or later."""
-HAIR = 1e-9
+SHIFTS_MONTHS = (-6, -3, -2, -1, 1, 2, 3, 6)
+"""Months by which a unit is started earlier or later."""
+TIE = 1e-9
 """Relative difference under which two plans are equally good; the first one counts."""
 
 
 @dataclass(frozen=True)
-class Robust:
-    """The plan begun with all futures in mind."""
+class RobustPlan:
+    """The plan of least expected cost and tail risk over all samples."""
 
     scenario: Scenario
     """What it costs if all goes as expected."""
     same_as: ScenarioKey | None
     """The scenario whose plan it is, None where it is a plan of its own."""
-    tail_weight: float
+    cvar_weight: float
     expected: float
-    """Mean of its net present cost over all the futures, as the risk reckons it."""
-    worst_tenth: float
-    """Mean over the dearest tenth of them."""
+    """Mean of its net present cost over all the samples, as the risk computes it."""
+    cvar_90: float
+    """Mean over the worst tenth of them."""
     samples: int
     seed: int
-    futures: int
-    """Futures in the model that gave the bound."""
+    model_samples: int
+    """Samples in the model that gave the bound."""
     gap: float | None
     """Over those: (objective − bound) / objective; None where a limit forbids it in one."""
 
 
-def robust(
-    project: Project, spread: Spread, tail_weight: float, scenarios: Iterable[Scenario]
-) -> Robust | None:
-    """The best plan on expected cost + `tail_weight` · worst tenth; None where nothing is feasible.
+def find_robust_plan(
+    project: Project, parameters: RiskParameters, cvar_weight: float, scenarios: Iterable[Scenario]
+) -> RobustPlan | None:
+    """The best plan on expected cost + `cvar_weight` · worst tenth; None where nothing is feasible.
 
     The limits hold where all goes as expected, as they do in the scenarios.
     """
-    kept = sorted((s for s in scenarios if s.feasible), key=lambda s: s.key != ScenarioKey.HYBRID)
-    if not kept:
+    feasible = sorted(
+        (s for s in scenarios if s.feasible), key=lambda s: s.key != ScenarioKey.HYBRID
+    )
+    if not feasible:
         return None
-    with listening(lambda _done, _total: None):  # the bar has been through the futures already
-        return _Choice(project, spread, tail_weight, tuple(kept)).best()
+    with listener(lambda _done, _total: None):  # the progress bar already covers the samples
+        return _RobustSearch(project, parameters, cvar_weight, tuple(feasible)).best()
 
 
 @dataclass(frozen=True)
-class _Choice:
-    """The plans that come into question, and what they cost over the futures."""
+class _RobustSearch:
+    """The plans that come into question, and what they cost over the samples."""
 
     project: Project
-    spread: Spread
+    parameters: RiskParameters
     weight: float
     scenarios: tuple[Scenario, ...]
     """The feasible ones, that of every source first."""
-    _judged: dict[tuple[tuple[str, bytes], ...], float] = field(default_factory=dict)
+    _scores: dict[tuple[tuple[str, bytes], ...], float] = field(default_factory=dict)
 
     @cached_property
     def problem(self) -> PlanProblem:
         """With every source that is compared."""
-        return narrowed(self.project.problem, self.project.keys(OPTIONS[ScenarioKey.HYBRID]))
+        return restrict_sources(
+            self.project.problem, self.project.keys(OPTIONS[ScenarioKey.HYBRID])
+        )
 
     @cached_property
-    def market(self) -> Market:
+    def reduced(self) -> ReducedProblem:
         return prune(self.problem)
 
     @cached_property
-    def drawn(self) -> Futures:
-        """All futures, those of the risk."""
-        return draw(self.spread)
+    def all_samples(self) -> RiskSamples:
+        """All samples, those of the risk."""
+        return draw_samples(self.parameters)
 
     @cached_property
     def cost(self) -> Floats:
         """[scenario, N]"""
-        return self._cost(self.scenarios, self.drawn)
+        return self._simulate_cost(self.scenarios, self.all_samples)
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
-        """[N] the futures from the cheapest to the dearest, on average over the scenarios."""
+        """[N] the samples by rising cost, on average over the scenarios."""
         return np.argsort(self.cost.mean(axis=0), kind="stable")
 
-    def best(self) -> Robust:
-        few = self._few()
-        found = solve_over_futures(self.problem, few, tail_weight=self.weight, node_limit=NODES)
-        plans = [*self.scenarios, *self._own_plans(found)]
-        own = self._cost(plans[len(self.scenarios) :], self.drawn)
-        cost = np.concatenate([self.cost, own])
-        i = _first_least([self._objective(row) for row in cost])
-        return Robust(
+    def best(self) -> RobustPlan:
+        model_samples = self._select_model_samples()
+        solution = solve_over_samples(
+            self.problem, model_samples, cvar_weight=self.weight, node_limit=NODES
+        )
+        plans = [*self.scenarios, *self._new_plans(solution)]
+        new_cost = self._simulate_cost(plans[len(self.scenarios) :], self.all_samples)
+        cost = np.concatenate([self.cost, new_cost])
+        i = _argmin_with_ties([self._objective(row) for row in cost])
+        return RobustPlan(
             scenario=plans[i],
             same_as=plans[i].key if i < len(self.scenarios) else None,
-            tail_weight=self.weight,
+            cvar_weight=self.weight,
             expected=float(cost[i].mean()),
-            worst_tenth=mean_of_dearest(cost[i]),
-            samples=self.spread.samples,
-            seed=self.spread.seed,
-            futures=len(few),
-            gap=self._gap(plans[i], few, found),
+            cvar_90=calculate_cvar_90(cost[i]),
+            samples=self.parameters.samples,
+            seed=self.parameters.seed,
+            model_samples=len(model_samples),
+            gap=self._gap(plans[i], model_samples, solution),
         )
 
-    def _own_plans(self, found: RobustPlan) -> Iterator[Scenario]:
+    def _new_plans(self, solution: StochasticPlan) -> Iterator[Scenario]:
         """The model's plan and what unit by unit changes make of the best, booked; none that a
-        scenario begins already."""
-        begun: list[Begun] = [scenario.begun for scenario in self.scenarios]
-        known = {_name(one) for one in begun}
-        begun += [found.begun] if found.begun is not None else []
-        begun.append(self._polished(begun))
-        for one in begun[len(self.scenarios) :]:
-            plan = None if _name(one) in known else with_best_hours(self.market, one)
-            known.add(_name(one))
+        scenario starts already."""
+        units_started: list[UnitsStarted] = [scenario.units_started for scenario in self.scenarios]
+        seen = {_signature(starts_of_plan) for starts_of_plan in units_started}
+        units_started += [solution.units_started] if solution.units_started is not None else []
+        units_started.append(self._polish(units_started))
+        for starts_of_plan in units_started[len(self.scenarios) :]:
+            plan = (
+                None
+                if _signature(starts_of_plan) in seen
+                else dispatch_units(self.reduced, starts_of_plan)
+            )
+            seen.add(_signature(starts_of_plan))
             if plan is not None:
-                yield booked(self.project, ScenarioKey.HYBRID, plan, self.scenarios[0].bound)
+                yield build_scenario(
+                    self.project, ScenarioKey.HYBRID, plan, self.scenarios[0].bound
+                )
 
-    def _polished(self, begun: Sequence[Begun]) -> Begun:
-        """The best of `begun`, changed by the unit for as long as that pays."""
-        keys = sorted({key for one in begun for key, units in one.items() if units.any()})
-        best = begun[_first_least([self._judge(one) for one in begun])]
-        while len(self._judged) < TRIES:
-            tried = [best, *_changes(best, keys, self.project.calendar.months)]
-            i = _first_least([self._judge(one) for one in tried])
+    def _polish(self, units_started: Sequence[UnitsStarted]) -> UnitsStarted:
+        """The best of `units_started`, changed by the unit for as long as that pays."""
+        keys = sorted(
+            {
+                key
+                for starts_of_plan in units_started
+                for key, units in starts_of_plan.items()
+                if units.any()
+            }
+        )
+        best = units_started[
+            _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in units_started])
+        ]
+        while len(self._scores) < MAX_TRIALS:
+            candidates = [best, *_neighbours(best, keys, self.project.calendar.months)]
+            i = _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in candidates])
             if not i:
                 break
-            best = tried[i]
+            best = candidates[i]
         return best
 
-    def _judge(self, begun: Begun) -> float:
-        """Objective over some of the futures; ∞ for what a limit forbids."""
-        name = _name(begun)
-        if name not in self._judged:
-            plan = with_best_hours(self.market, begun)
-            self._judged[name] = np.inf if plan is None else self._over_some(plan)
-        return self._judged[name]
+    def _evaluate(self, units_started: UnitsStarted) -> float:
+        """Objective over some of the samples; ∞ for what a limit forbids."""
+        signature = _signature(units_started)
+        if signature not in self._scores:
+            plan = dispatch_units(self.reduced, units_started)
+            self._scores[signature] = np.inf if plan is None else self._cost_on_samples(plan)
+        return self._scores[signature]
 
-    def _over_some(self, plan: Plan) -> float:
-        used = hours_used(plan, self.project.by_key, self.project.hours)
-        bare = Scenario(
+    def _cost_on_samples(self, plan: Plan) -> float:
+        used = settle_used_hours(plan, self.project.by_key, self.project.hours)
+        scenario = Scenario(
             ScenarioKey.HYBRID,
             feasible=True,
             served_hours=self.project.hours,
-            begun=plan.begun,
+            units_started=plan.units_started,
             used_hours=used,
             cost=plan.cost,
         )
-        return self._objective(self._cost([bare], self._some)[0])
+        return self._objective(self._simulate_cost([scenario], self._polish_samples)[0])
 
     @cached_property
-    def _some(self) -> Futures:
-        """Futures evenly spaced from the cheapest to the dearest."""
-        step = -(-len(self.order) // POLISHED_OVER)
-        return self.drawn.only(np.sort(self.order[step // 2 :: step]))
+    def _polish_samples(self) -> RiskSamples:
+        """Samples evenly spaced from the cheapest to the most expensive."""
+        step = -(-len(self.order) // POLISH_SAMPLES)
+        return self.all_samples.select(np.sort(self.order[step // 2 :: step]))
 
-    def _cost(self, plans: Sequence[Scenario], futures: Futures) -> Floats:
-        """[plan, N] net present cost, as `risk_of` reckons it."""
+    def _simulate_cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
+        """[plan, N] net present cost, as `assess_risk` computes it."""
         project = self.project
-        exposures = [exposure_of(plan, project) for plan in plans]
-        return simulate(exposures, project.hours, project.peak, self.spread, futures)
+        exposures = [measure_exposure(plan, project) for plan in plans]
+        return simulate(exposures, project.hours, project.peak, self.parameters, samples)
 
     def _objective(self, cost: Floats) -> float:
-        return float(cost.mean()) + self.weight * mean_of_dearest(cost)
+        return float(cost.mean()) + self.weight * calculate_cvar_90(cost)
 
-    def _few(self) -> list[Future]:
-        """The futures that stand for all, with the share that each stands for."""
+    def _select_model_samples(self) -> list[Sample]:
+        """The samples that stand for all, with the share that each stands for."""
         n = len(self.order)
-        dear = round(n * (1 - TAIL))
+        tail_start = round(n * (1 - TAIL))
         cuts = [
-            *np.linspace(0, dear, FUTURES - IN_TAIL + 1)[:-1],
-            *np.linspace(dear, n, IN_TAIL + 1),
+            *np.linspace(0, tail_start, MODEL_SAMPLES - TAIL_SAMPLES + 1)[:-1],
+            *np.linspace(tail_start, n, TAIL_SAMPLES + 1),
         ]
         at = np.unique(np.round(cuts).astype(np.int64))
         classes = [self.order[a:b] for a, b in pairwise(at)]
-        return [self._future(self._middle(rows), len(rows) / n) for rows in classes]
+        return [self._to_sample(self._pick_representative(rows), len(rows) / n) for rows in classes]
 
-    def _middle(self, rows: NDArray[np.intp]) -> int:
-        """The future that costs the scenarios most nearly what the class does on average."""
+    def _pick_representative(self, rows: NDArray[np.intp]) -> int:
+        """The sample that costs the scenarios most nearly what the class does on average."""
         cost = self.cost[:, rows] / np.maximum(np.abs(self.cost).mean(axis=1), 1e-12)[:, None]
-        away = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
-        return int(rows[away.argmin()])
+        distance = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
+        return int(rows[distance.argmin()])
 
-    def _future(self, n: int, share: float) -> Future:
-        project, drawn = self.project, self.drawn
-        hours, peak, prices = asked_in(project.hours, project.peak, self.spread, drawn, n)
-        return Future(hours, peak, prices, share, float(drawn.spot[n]))
-
-    def _gap(self, scenario: Scenario, few: Sequence[Future], found: RobustPlan) -> float | None:
-        """How far a plan is from the model's bound."""
-        if not found.feasible:
-            return None
-        own = priced_over_futures(
-            self.problem, few, scenario.begun, tail_weight=self.weight, bound=found.bound
+    def _to_sample(self, n: int, share: float) -> Sample:
+        project, all_samples = self.project, self.all_samples
+        hours, peak, prices = demand_in_sample(
+            project.hours, project.peak, self.parameters, all_samples, n
         )
-        return own.gap if own.feasible else None
+        return Sample(hours, peak, prices, share, float(all_samples.spot[n]))
+
+    def _gap(
+        self, scenario: Scenario, model_samples: Sequence[Sample], solution: StochasticPlan
+    ) -> float | None:
+        """How far a plan is from the model's bound."""
+        if not solution.feasible:
+            return None
+        evaluation = evaluate_over_samples(
+            self.problem,
+            model_samples,
+            scenario.units_started,
+            cvar_weight=self.weight,
+            bound=solution.bound,
+        )
+        return evaluation.gap if evaluation.feasible else None
 
 
-def _first_least(figures: Sequence[float]) -> int:
+def _argmin_with_ties(values: Sequence[float]) -> int:
     """Index of the first figure within a hair of the least.
 
-    >>> _first_least([2.0, 1.0 + 1e-12, 1.0])
+    >>> _argmin_with_ties([2.0, 1.0 + 1e-12, 1.0])
     1
     """
-    least = min(figures)
-    edge = least + HAIR * abs(least) if np.isfinite(least) else least
-    return next(i for i, figure in enumerate(figures) if figure <= edge)
+    lowest = min(values)
+    threshold = lowest + TIE * abs(lowest) if np.isfinite(lowest) else lowest
+    return next(i for i, value in enumerate(values) if value <= threshold)
 
 
-def _name(begun: Begun) -> tuple[tuple[str, bytes], ...]:
-    """What tells plans apart: the units begun of each source by month."""
+def _signature(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
+    """What tells plans apart: the units started of each source by month."""
     return tuple(
         (key, units.astype(np.int64).tobytes())
-        for key, units in sorted(begun.items())
+        for key, units in sorted(units_started.items())
         if units.any()
     )
 
 
-def _changes(begun: Begun, keys: Sequence[str], months: int) -> Iterator[Begun]:
+def _neighbours(
+    units_started: UnitsStarted, keys: Sequence[str], months: int
+) -> Iterator[UnitsStarted]:
     """Plans with one unit more, fewer, earlier, later or of another source."""
     for key in keys:
-        for month in range(0, months, max(1, months // ADDED_AT)):
-            yield _changed(begun, months, (key, month, 1))
-    for key, units in sorted(begun.items()):
+        for month in range(0, months, max(1, months // START_MONTHS_TRIED)):
+            yield _apply_changes(units_started, months, (key, month, 1))
+    for key, units in sorted(units_started.items()):
         for month in np.flatnonzero(units).tolist():
-            yield _changed(begun, months, (key, month, -1))
-            for to in (month + shift for shift in SHIFTS):
-                if 0 <= to < months:
-                    yield _changed(begun, months, (key, month, -1), (key, to, 1))
+            yield _apply_changes(units_started, months, (key, month, -1))
+            for new_month in (month + shift for shift in SHIFTS_MONTHS):
+                if 0 <= new_month < months:
+                    yield _apply_changes(
+                        units_started, months, (key, month, -1), (key, new_month, 1)
+                    )
             for other in keys:
                 if other != key:
-                    yield _changed(begun, months, (key, month, -1), (other, month, 1))
+                    yield _apply_changes(units_started, months, (key, month, -1), (other, month, 1))
 
 
-def _changed(begun: Begun, months: int, *changes: tuple[str, int, int]) -> Begun:
-    """`begun` with (key, month, units) added.
+def _apply_changes(
+    units_started: UnitsStarted, months: int, *changes: tuple[str, int, int]
+) -> UnitsStarted:
+    """`units_started` with (key, month, units) added.
 
-    >>> _changed({"a": np.array([1, 0])}, 2, ("a", 0, -1), ("b", 1, 1))
+    >>> _apply_changes({"a": np.array([1, 0])}, 2, ("a", 0, -1), ("b", 1, 1))
     {'a': array([0, 0]), 'b': array([0, 1])}
     """
-    new = {key: units.copy() for key, units in begun.items()}
+    changed = {key: units.copy() for key, units in units_started.items()}
     for key, month, units in changes:
-        new.setdefault(key, np.zeros(months, np.int64))[month] += units
-    return new
+        changed.setdefault(key, np.zeros(months, np.int64))[month] += units
+    return changed

@@ -1,6 +1,6 @@
 """What moves the answer: one figure at a time, and utilisation against price. PURE.
 
-The plan's purchases stay; its hours of use follow the changed circumstances (`exposure`), so a
+The plan's purchases stay; its hours of use follow the changed circumstances (`plan_exposure`), so a
 row tells how far a mistaken figure would throw the plan off, and which scenario would then
 have been the cheaper one.
 """
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.costing.analysis.break_even import CostLine, best_rents, break_even_of
-from planner.costing.analysis.monte_carlo import Spread, draw, simulate
-from planner.costing.analysis.plan_exposure import exposure_of
+from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
+from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
+from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import Recipe
@@ -22,7 +22,7 @@ from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import ON_DEMAND
 from pricing.market.offers import HOURS_PER_MONTH
 
-SWING = 0.2
+DEFAULT_CHANGE = 0.2
 """Share by which a figure without a published range is moved: demand, prices, figures given."""
 FIELDS = (
     "electricity_per_kwh",
@@ -38,14 +38,14 @@ FIELDS = (
     "cloud_price_trend_per_year",
 )
 """Assumptions that are moved, where they move anything."""
-CEILINGS = {"utilisation_ceiling": 1.0, "residual_rate": 1.0, "discount_rate_per_year": 1.0}
-FLOORS = {"pue": 1.0}
+UPPER_LIMITS = {"utilisation_ceiling": 1.0, "residual_rate": 1.0, "discount_rate_per_year": 1.0}
+LOWER_LIMITS = {"pue": 1.0}
 UTILISATIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 PRICE_FACTORS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5)
 
 
 @dataclass(frozen=True)
-class Swing:
+class TornadoBar:
     """One figure at its low and high value, all else as it is."""
 
     field: str
@@ -65,7 +65,7 @@ class Swing:
     break_even_at_high: float | None
 
     @property
-    def reach(self) -> float:
+    def span(self) -> float:
         """How far the net present cost moves in all."""
         return abs(self.net_present_cost_at_high - self.net_present_cost_at_low)
 
@@ -74,7 +74,7 @@ Change = Callable[[Recipe, float], Recipe]
 
 
 @dataclass(frozen=True)
-class _Case:
+class _Parameter:
     """A figure that is moved, between which values, and how."""
 
     field: str
@@ -84,25 +84,30 @@ class _Case:
     change: Change
 
 
-def swings(
+def one_way_sensitivity(
     recipe: Recipe,
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
     demand_range: tuple[float, float] = (1.0, 1.0),
-    given: frozenset[str] = frozenset(),
-) -> list[Swing]:
+    request_fields: frozenset[str] = frozenset(),
+) -> list[TornadoBar]:
     """One row for each figure that moves anything, the furthest reaching first."""
     plans = _distinct(scenarios, advised)
-    keys = {key for s in plans for key in (*s.begun, *s.used_hours)}
-    kept = recipe.only(keys | _pays_back_first(recipe, given) | _fallback(recipe))
+    keys = {key for s in plans for key in (*s.units_started, *s.used_hours)}
+    restricted = recipe.select_sources(
+        keys | _first_to_break_even(recipe, request_fields) | _on_demand_keys(recipe)
+    )
     rows = []
-    for case in _cases(kept, demand_range):
-        low, high = (_Outcome.of(case, at, kept, plans, given) for at in (case.low, case.high))
-        row = Swing(
-            case.field,
-            case.unit,
-            case.low,
-            case.high,
+    for parameter in _parameters(restricted, demand_range):
+        low, high = (
+            _CaseResult.evaluate(parameter, at, restricted, plans, request_fields)
+            for at in (parameter.low, parameter.high)
+        )
+        row = TornadoBar(
+            parameter.field,
+            parameter.unit,
+            parameter.low,
+            parameter.high,
             low.total,
             high.total,
             low.costs[0],
@@ -112,51 +117,57 @@ def swings(
             low.break_even,
             high.break_even,
         )
-        if row.reach > 0.005 or low.break_even != high.break_even:
+        if row.span > 0.005 or low.break_even != high.break_even:
             rows.append(row)
-    return sorted(rows, key=lambda row: -row.reach)
+    return sorted(rows, key=lambda row: -row.span)
 
 
 def _distinct(scenarios: Mapping[ScenarioKey, Scenario], advised: ScenarioKey) -> list[Scenario]:
     """The advised scenario, then the others with plans of their own."""
     first = scenarios[advised]
-    kept, seen = [first], {first.net_present_cost}
+    distinct, seen = [first], {first.net_present_cost}
     for scenario in scenarios.values():
         if scenario.feasible and scenario.net_present_cost not in seen:
-            kept.append(scenario)
+            distinct.append(scenario)
             seen.add(scenario.net_present_cost)
-    return kept
+    return distinct
 
 
-def _cases(recipe: Recipe, demand_range: tuple[float, float]) -> Iterator[_Case]:
-    low, high = demand_range if demand_range != (1.0, 1.0) else (1 - SWING, 1 + SWING)
-    yield _Case("workload.hours", "factor", low, high, Recipe.with_demand)
-    yield _Case("rental_prices", "factor", 1 - SWING, 1 + SWING, Recipe.with_rents)
-    if recipe.fleet.to_buy:
+def _parameters(recipe: Recipe, demand_range: tuple[float, float]) -> Iterator[_Parameter]:
+    low, high = (
+        demand_range if demand_range != (1.0, 1.0) else (1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE)
+    )
+    yield _Parameter("workload.hours", "factor", low, high, Recipe.with_demand)
+    yield _Parameter(
+        "rental_prices", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, Recipe.with_rental_prices
+    )
+    if recipe.servers.to_buy:
         prices = Recipe.with_unit_prices
-        yield _Case("on_prem.servers.unit_price", "factor", 1 - SWING, 1 + SWING, prices)
-    for row in recipe.terms.rows:
+        yield _Parameter(
+            "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
+        )
+    for row in recipe.assumptions.rows:
         name = row.field.rsplit(".", 1)[-1]
         if name in FIELDS:
-            yield _of_assumption(row, name, recipe)
+            yield _assumption_case(row, name, recipe)
 
 
-def _of_assumption(row: Assumption, name: str, recipe: Recipe) -> _Case:
+def _assumption_case(row: Assumption, name: str, recipe: Recipe) -> _Parameter:
     """Between the published ends of a default, in its own unit; ± 20 % of what was given."""
-    value, known = recipe.terms[name], all_defaults()[name]
-    scale = value / known.value if known.value and not row.given else 1.0
-    low, high = known.low * scale, known.high * scale
+    value, default = recipe.assumptions[name], all_defaults()[name]
+    scale = value / default.value if default.value and not row.given else 1.0
+    low, high = default.low * scale, default.high * scale
     if row.given:
-        low, high = sorted((value * (1 - SWING), value * (1 + SWING)))
-    low, high = max(low, FLOORS.get(name, low)), min(high, CEILINGS.get(name, high))
+        low, high = sorted((value * (1 - DEFAULT_CHANGE), value * (1 + DEFAULT_CHANGE)))
+    low, high = max(low, LOWER_LIMITS.get(name, low)), min(high, UPPER_LIMITS.get(name, high))
     if name == "useful_life_months":
         low, high = float(round(low)), float(round(high))
-        low = max(low, recipe.terms["lead_time_months"] + 1)
-    return _Case(row.field, row.unit, low, high, lambda r, at: r.with_term(name, at))
+        low = max(low, recipe.assumptions["lead_time_months"] + 1)
+    return _Parameter(row.field, row.unit, low, high, lambda r, at: r.with_assumption(name, at))
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class _CaseResult:
     """What the plans cost with one figure changed."""
 
     total: float
@@ -165,65 +176,67 @@ class _Outcome:
     break_even: float | None
 
     @classmethod
-    def of(
+    def evaluate(
         cls,
-        case: _Case,
+        parameter: _Parameter,
         at: float,
         recipe: Recipe,
         plans: Sequence[Scenario],
-        given: frozenset[str],
-    ) -> _Outcome:
-        changed = case.change(recipe, at)
-        undiscounted = changed.with_term("discount_rate_per_year", 0.0)
+        request_fields: frozenset[str],
+    ) -> _CaseResult:
+        changed = parameter.change(recipe, at)
+        undiscounted = changed.with_assumption("discount_rate_per_year", 0.0)
         return cls(
-            total=costs_of(plans[:1], undiscounted)[0],
-            costs=tuple(costs_of(plans, changed)),
-            break_even=_break_even(changed, given),
+            total=cost_plans(plans[:1], undiscounted)[0],
+            costs=tuple(cost_plans(plans, changed)),
+            break_even=_break_even(changed, request_fields),
         )
 
 
-def costs_of(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
+def cost_plans(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
     """Cost of each plan in the circumstances of `recipe`, discounted at its rate."""
     project = recipe.project
-    exposures = [exposure_of(plan, project) for plan in plans]
-    sure = Spread(samples=1, seed=0, interruptions_vary=False)
-    cost = simulate(exposures, project.hours, project.peak, sure, draw(sure))
+    exposures = [measure_exposure(plan, project) for plan in plans]
+    no_risk = RiskParameters(samples=1, seed=0, interruptions_vary=False)
+    cost = simulate(exposures, project.hours, project.peak, no_risk, draw_samples(no_risk))
     return [float(one) for one in cost[:, 0]]
 
 
-def _break_even(recipe: Recipe, given: frozenset[str]) -> float | None:
+def _break_even(recipe: Recipe, request_fields: frozenset[str]) -> float | None:
     """Least hours after which a server has cost less than on demand."""
-    return min(_paid_back(recipe, given).values(), default=None)
+    return min(_break_even_hours(recipe, request_fields).values(), default=None)
 
 
-def _paid_back(recipe: Recipe, given: frozenset[str]) -> dict[str, float]:
+def _break_even_hours(recipe: Recipe, request_fields: frozenset[str]) -> dict[str, float]:
     """Hours to break-even of each server that gets there."""
-    rents = best_rents(recipe.project.sources, recipe.calendar)
+    rents = find_best_rents(recipe.project.sources, recipe.calendar)
     against = [rent for rent in rents if rent.source.purchase_option in ON_DEMAND] or rents
     hours: dict[str, float] = {}
-    for server in recipe.fleet.to_buy:
+    for server in recipe.servers.to_buy:
         r = recipe.throughput[server.accelerator]
-        rows = break_even_of(server, r, against, recipe.terms, recipe.calendar, given)
-        reached = [row.hours for row in rows if row.hours is not None]
-        if reached:
-            hours[server.slug] = min(reached)
+        rows = compute_break_even(
+            server, r, against, recipe.assumptions, recipe.calendar, request_fields
+        )
+        finite = [row.hours for row in rows if row.hours is not None]
+        if finite:
+            hours[server.slug] = min(finite)
     return hours
 
 
-def _pays_back_first(recipe: Recipe, given: frozenset[str]) -> set[str]:
+def _first_to_break_even(recipe: Recipe, request_fields: frozenset[str]) -> set[str]:
     """Key of the server that pays back first."""
-    hours = _paid_back(recipe, given)
+    hours = _break_even_hours(recipe, request_fields)
     return {f"server:{min(hours, key=lambda slug: (hours[slug], slug))}"} if hours else set()
 
 
-def _fallback(recipe: Recipe) -> set[str]:
+def _on_demand_keys(recipe: Recipe) -> set[str]:
     """Key of the offer on demand from which what the plan lacks is rented."""
-    rents = best_rents(recipe.project.sources, recipe.calendar)
+    rents = find_best_rents(recipe.project.sources, recipe.calendar)
     return {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}
 
 
 @dataclass(frozen=True)
-class Grid:
+class PriceGrid:
     """Cost of owning less that of renting a node, by utilisation and price of renting."""
 
     server: str
@@ -234,14 +247,14 @@ class Grid:
     """[utilisation][price factor] net present cost; negative where owning is the cheaper one."""
 
 
-def price_grid(lines: Sequence[CostLine]) -> Grid | None:
+def build_price_grid(lines: Sequence[CostLine]) -> PriceGrid | None:
     """Owning against the cheapest offer on demand; None without a server or an offer."""
     owned = next((line for line in lines if line.purchase_option == "owned"), None)
     rented = next((line for line in lines if line.purchase_option == "on_demand"), None)
     if owned is None or rented is None:
         return None
     hours = [share * HOURS_PER_MONTH for share in UTILISATIONS]
-    return Grid(
+    return PriceGrid(
         owned.key,
         rented.key,
         UTILISATIONS,

@@ -1,6 +1,7 @@
 """Every figure a comparison rests on: given by the request, or a default with its source. PURE.
 
-`Assumptions.of` reads the request once; costing asks it for values, the answer shows its rows.
+`Assumptions.from_request` reads the request once; costing looks values up in it, the answer shows
+its rows.
 Money defaults are US dollars and are converted to the request's currency; given money is in
 that currency already.
 """
@@ -79,15 +80,15 @@ class Assumption:
     source: str
 
 
-Kept = Mapping[str, Assumption]
+PreviousAssumptions = Mapping[str, Assumption]
 """By field, the assumptions of an earlier answer that nobody gave."""
 
 
-def kept_from(rows: Iterable[Mapping[str, Any]]) -> Kept:
-    """The assumptions of an answer as they are told, by field.
+def read_previous_assumptions(rows: Iterable[Mapping[str, Any]]) -> PreviousAssumptions:
+    """The assumptions of an answer as it shows them, by field.
 
     >>> row = {"field": "on_prem.pue", "value": 1.5, "unit": "ratio", "given": False, "source": "x"}
-    >>> kept_from([row])["on_prem.pue"].value
+    >>> read_previous_assumptions([row])["on_prem.pue"].value
     1.5
     """
     return {
@@ -104,7 +105,7 @@ def kept_from(rows: Iterable[Mapping[str, Any]]) -> Kept:
 
 
 def _is_amount(value: object) -> bool:
-    """Whether it is a number, as number or as the text that money is told in."""
+    """Whether it is a number, as number or as the text that stands for money."""
     return isinstance(value, int | float) or str(value).replace(".", "", 1).isdigit()
 
 
@@ -115,21 +116,24 @@ class Assumptions:
     values: Mapping[str, float]
     rows: tuple[Assumption, ...]
     depreciation: str = DEPRECIATION
-    given: frozenset[str] = frozenset()
+    request_fields: frozenset[str] = frozenset()
     """Last parts of the fields that the request gives."""
 
     def __getitem__(self, field: str) -> float:
         return self.values[field]
 
     @classmethod
-    def of(
-        cls, request: ComparisonRequest, units_per_usd: float, kept: Kept = MappingProxyType({})
+    def from_request(
+        cls,
+        request: ComparisonRequest,
+        units_per_usd: float,
+        previous: PreviousAssumptions = MappingProxyType({}),
     ) -> Assumptions:
         """Values for `request`; `units_per_usd` converts the defaults that are money.
 
-        What is `kept` of an earlier answer stands in for the defaults of today.
+        What is `previous` of an earlier answer stands in for the defaults of today.
         """
-        rows = list(_rows(request, units_per_usd, kept))
+        rows = list(_rows(request, units_per_usd, previous))
         values = {row.field.rsplit(".", 1)[-1]: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", float("nan"))
         method = request.finance.depreciation
@@ -142,60 +146,64 @@ class Assumptions:
                 "request" if method else "usual for servers: published accounts, 10-K 2025",
             )
         )
-        given = frozenset(row.field.rsplit(".", 1)[-1] for row in rows if row.given)
-        return cls(values, tuple(rows), method or DEPRECIATION, given)
+        request_fields = frozenset(row.field.rsplit(".", 1)[-1] for row in rows if row.given)
+        return cls(values, tuple(rows), method or DEPRECIATION, request_fields)
 
-    def is_given(self, field: str) -> bool:
+    def is_from_request(self, field: str) -> bool:
         """Whether the request gives a figure itself."""
-        return field in self.given
+        return field in self.request_fields
 
     def staff_fte(self, accelerators: float) -> float:
         """Full-time equivalents that one server of `accelerators` takes."""
-        given = self.values["staff_fte_per_server"]
-        if given == given:
-            return given
+        fte = self.values["staff_fte_per_server"]
+        if fte == fte:
+            return fte
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
-def _rows(request: ComparisonRequest, units_per_usd: float, kept: Kept) -> Iterator[Assumption]:
+def _rows(
+    request: ComparisonRequest, units_per_usd: float, previous: PreviousAssumptions
+) -> Iterator[Assumption]:
     currency = request.currency
 
-    def row(field: str, given: float | None) -> Assumption:
-        if given is None and field in kept:
-            return kept[field]
-        return _row(field, given, currency, units_per_usd)
+    def row(field: str, request_value: float | None) -> Assumption:
+        if request_value is None and field in previous:
+            return previous[field]
+        return _row(field, request_value, currency, units_per_usd)
 
     for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
         part = getattr(request, section)
         for field in fields:
-            given = getattr(part, field, None)
-            if given is None and field == "staff_fte_per_server":
+            request_value = getattr(part, field, None)
+            if request_value is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
-            yield row(f"{section}.{field}", given)
+            yield row(f"{section}.{field}", request_value)
     if request.risk is not None:
         for field, value, unit, reason in _RISK_CHOICES:
-            given = getattr(request.risk, field)
-            source = reason if given is None else "request"
-            chosen = value if given is None else given
-            yield Assumption(f"risk.{field}", chosen, unit, given is not None, source)
+            request_value = getattr(request.risk, field)
+            source = reason if request_value is None else "request"
+            value = value if request_value is None else request_value
+            yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)
     if request.data.storage_gib or request.data.egress_gib_per_month:
         for field in _DATA_PRICES:
             yield row(f"data.{field}", None)
 
 
-def _row(field: str, given: float | None, currency: str, units_per_usd: float) -> Assumption:
-    known = default(field.rsplit(".", 1)[-1])
-    is_money = known.unit.startswith("USD")
-    unit = known.unit.replace("USD", currency, 1) if is_money else known.unit
-    if given is not None:
-        value: float | Decimal = Decimal(str(given)) if is_money else given
+def _row(
+    field: str, request_value: float | None, currency: str, units_per_usd: float
+) -> Assumption:
+    standard = default(field.rsplit(".", 1)[-1])
+    is_money = standard.unit.startswith("USD")
+    unit = standard.unit.replace("USD", currency, 1) if is_money else standard.unit
+    if request_value is not None:
+        value: float | Decimal = Decimal(str(request_value)) if is_money else request_value
         return Assumption(field, value, unit, True, "request")
-    value = known.value
+    value = standard.value
     if is_money:
-        value = Decimal(str(round(known.value * units_per_usd, 6)))
-    return Assumption(field, value, unit, False, _source(known))
+        value = Decimal(str(round(standard.value * units_per_usd, 6)))
+    return Assumption(field, value, unit, False, _source(standard))
 
 
-def _source(known: Default) -> str:
-    mark = ", assumption" if known.assumed else ""
-    return f"{known.source} ({known.year}{mark})"
+def _source(standard: Default) -> str:
+    mark = ", assumption" if standard.assumed else ""
+    return f"{standard.source} ({standard.year}{mark})"

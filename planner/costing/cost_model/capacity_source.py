@@ -1,7 +1,8 @@
 """A source of accelerator-hours with its charges: an offer rented, a commitment, a server. PURE.
 
-One `Source` gives the optimiser its coefficients (`hourly`, `unit`) and the ledger its streams
-(`streams`), both from the same charges.
+One `CapacitySource` gives the optimiser its coefficients (`rental_option`,
+`commitment_option`) and the ledger its streams
+(`build_streams`), both from the same charges.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ from planner.costing.cost_model.charges import (
     Stream,
     Term,
     UnitCharge,
-    hour_streams,
-    unit_streams,
+    build_hour_streams,
+    build_unit_streams,
 )
-from planner.costing.optimizer.problem import HourlySource, UnitSource
+from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
 
 OWNED = "owned"
-"""Purchase option of servers, bought or already in place."""
+"""Purchase option of servers, bought or already owned."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class NativePrice:
 
 
 @dataclass(frozen=True)
-class Source:
+class CapacitySource:
     """Where accelerator-hours can come from, on which terms, and everything it costs."""
 
     key: str
@@ -66,7 +67,7 @@ class Source:
     hour_charges: tuple[HourCharge, ...] = ()
     unit_charges: tuple[UnitCharge, ...] = ()
     term: Term | None = None
-    """Set for what is begun in whole units; None for what is rented by the hour."""
+    """Set for what is started in whole units; None for what is rented by the hour."""
     provider: str = ""
     region: str = ""
     zone: str = ""
@@ -78,12 +79,12 @@ class Source:
     is_spot: bool = False
     limit_groups: tuple[str, ...] = ()
     available: NDArray[np.bool_] | None = None
-    """[T] months in which it can be rented, or begun if it is a commitment; None: in all."""
+    """[T] months in which it can be rented, or started if it is a commitment; None: in all."""
     max_units: int | None = None
     existing: NDArray[np.int64] | None = None
-    """[T] units already in place and in service."""
-    fixed: tuple[Stream, ...] = ()
-    """What is due whatever the plan: the keep of servers already in place."""
+    """[T] units already owned and in service."""
+    fixed_streams: tuple[Stream, ...] = ()
+    """What is due whatever the plan: the operating cost of servers already owned."""
     taxes_capital: bool = True
     """Whether capital is written off against tax, and the residual value taxed."""
     native: NativePrice | None = None
@@ -104,11 +105,11 @@ class Source:
             total += charge.per_hour[: calendar.months]
         return total
 
-    def hourly(self, calendar: Calendar) -> HourlySource:
+    def rental_option(self, calendar: Calendar) -> RentalOption:
         """The optimiser's view of a source rented by the hour."""
         cash = self.hour_cash(calendar)
         after_tax = cash * (1.0 - calendar.tax_rate)
-        return HourlySource(
+        return RentalOption(
             key=self.key,
             capacity=self.capacity,
             accelerators=self.accelerators,
@@ -119,18 +120,18 @@ class Source:
             available=self.available,
         )
 
-    def unit(self, calendar: Calendar) -> UnitSource:
-        """The optimiser's view of a source begun in whole units."""
+    def commitment_option(self, calendar: Calendar) -> CommitmentOption:
+        """The optimiser's view of a source started in whole units."""
         assert self.term is not None
         months, term = calendar.months, self.term
         paid, capital = self.unit_amounts()
         cash = paid + capital - self._tax_relief(paid, capital, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
-        can_begin = term.may_begin & (self.max_units != 0)
+        can_start = term.can_start & (self.max_units != 0)
         if self.available is not None:
-            can_begin = can_begin & self.available
-        start_cost = np.where(can_begin, cash @ calendar.discount, np.inf)
-        return UnitSource(
+            can_start = can_start & self.available
+        start_cost = np.where(can_start, cash @ calendar.discount, np.inf)
+        return CommitmentOption(
             key=self.key,
             is_owned=self.is_owned,
             capacity=self.capacity,
@@ -149,22 +150,22 @@ class Source:
         )
 
     def unit_amounts(self) -> tuple[Floats, Floats]:
-        """[T, L] money of one unit begun in month m: running and commitment, and capital."""
+        """[T, L] money of one unit started in month m: running and commitment, and capital."""
         assert self.term is not None
         paid = np.zeros((self.term.months, self.term.length))
         capital = np.zeros_like(paid)
         for charge in self.unit_charges:
-            into = capital if charge.category in CAPITAL else paid
-            into += charge.amounts(self.term)
+            target = capital if charge.category in CAPITAL else paid
+            target += charge.amounts(self.term)
         return paid, capital
 
-    def due_later(self) -> Floats:
-        """[T] money, before tax, that one commitment begun in month m binds to and that falls to
+    def due_after_horizon(self) -> Floats:
+        """[T] money, before tax, that one commitment started in month m binds to and that falls to
         months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
         assert self.term is not None
         share = self.term.share_charged[: self.term.months]
-        within = self.unit_amounts()[0].sum(axis=1)
-        return np.asarray(within * (1.0 / np.maximum(share, 1e-12) - 1.0))
+        within_horizon = self.unit_amounts()[0].sum(axis=1)
+        return np.asarray(within_horizon * (1.0 / np.maximum(share, 1e-12) - 1.0))
 
     def _tax_relief(self, paid: Floats, capital: Floats, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
@@ -176,26 +177,28 @@ class Source:
         basis = capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
         return np.asarray(calendar.tax_rate * (expense + basis * self.term.write_off))
 
-    def streams(self, begun: Floats, used_hours: Floats, calendar: Calendar) -> Iterator[Stream]:
-        """Every cost of a plan that begins `begun` [T] units and uses `used_hours` [T]."""
-        yield from self.fixed
-        yield from hour_streams(self.hour_charges, used_hours, calendar.length)
-        if self.term is not None and begun.any():
-            yield from unit_streams(self.unit_charges, self.term, begun)
+    def build_streams(
+        self, units_started: Floats, used_hours: Floats, calendar: Calendar
+    ) -> Iterator[Stream]:
+        """Every cost of a plan that starts `units_started` [T] units and uses `used_hours` [T]."""
+        yield from self.fixed_streams
+        yield from build_hour_streams(self.hour_charges, used_hours, calendar.length)
+        if self.term is not None and units_started.any():
+            yield from build_unit_streams(self.unit_charges, self.term, units_started)
 
     def fixed_cash(self, calendar: Calendar) -> Floats:
         """[L] what is due whatever the plan, after tax."""
-        due = np.zeros(calendar.length)
-        for stream in self.fixed:
+        amount = np.zeros(calendar.length)
+        for stream in self.fixed_streams:
             is_taxed = stream.category is not Category.RESIDUAL or self.taxes_capital
-            due += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
-        return due
+            amount += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
+        return amount
 
-    def up(self, begun: Floats) -> Floats:
-        """[T] units in service in each month, those already in place included."""
+    def units_in_service(self, units_started: Floats) -> Floats:
+        """[T] units in service in each month, those already owned included."""
         if self.term is None:
             return np.zeros(0)
         months = self.term.months
         service = self.term.active[:, :months]
-        up = np.asarray(begun @ service, dtype=np.float64)
-        return up if self.existing is None else up + self.existing
+        units_in_service = np.asarray(units_started @ service, dtype=np.float64)
+        return units_in_service if self.existing is None else units_in_service + self.existing

@@ -1,4 +1,4 @@
-"""What a source of accelerator-hours charges, said once. PURE.
+"""What a source of accelerator-hours charges, stated once. PURE.
 
 Both what the optimiser weighs (`cost per hour`, `cost of one unit`) and the cost lines that a
 person reads are derived from the same charges, so no cost can be in one and missing in the
@@ -48,11 +48,11 @@ CAPITAL = frozenset({Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE,
 """Categories that are written off over time instead of being an expense of their month."""
 
 
-class When(StrEnum):
+class ChargeTiming(StrEnum):
     """When a charge of a unit falls due."""
 
     START = "start"
-    """Once, in the month in which the unit is begun."""
+    """Once, in the month in which the unit is started."""
     MONTHLY = "monthly"
     """In every month in which the unit is in service."""
     END = "end"
@@ -97,16 +97,16 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Term:
-    """How long a unit serves: from `lead_months` after it is begun, for `duration_months`.
+    """How long a unit serves: from `lead_months` after it is started, for `duration_months`.
 
-    The masks are [T, L]: row m is a unit begun in month m.
+    The masks are [T, L]: row m is a unit started in month m.
     """
 
     months: int
     length: int
     lead_months: int
     duration_months: int
-    runs_beyond: bool = False
+    charges_after_horizon: bool = False
     """Whether charges go on after the horizon until the term is over."""
     depreciation: Depreciation | None = None
     """How capital is written off; None spreads it evenly over the months in service."""
@@ -114,7 +114,7 @@ class Term:
     @property
     def last(self) -> int:
         """First month in which nothing monthly falls due any more."""
-        return self.length if self.runs_beyond else self.months
+        return self.length if self.charges_after_horizon else self.months
 
     @cached_property
     def active(self) -> Floats:
@@ -128,7 +128,7 @@ class Term:
 
     @cached_property
     def share_charged(self) -> Floats:
-        """[L] share of its term that a unit begun in month m is charged for."""
+        """[L] share of its term that a unit started in month m is charged for."""
         share = np.zeros(self.length)
         share[: self.months] = self.active.sum(axis=1) / self.duration_months
         return share
@@ -136,14 +136,18 @@ class Term:
     @cached_property
     def at_end(self) -> Floats:
         """1 at the horizon's end for a unit whose life goes on beyond it."""
-        due = np.zeros((self.months, self.length))
-        begun = np.arange(self.months)
-        due[begun + self.lead_months + self.duration_months > self.months, self.months] = 1.0
-        return due
+        mask = np.zeros((self.months, self.length))
+        start_month = np.arange(self.months)
+        mask[start_month + self.lead_months + self.duration_months > self.months, self.months] = 1.0
+        return mask
 
-    def mask(self, when: When) -> Floats:
+    def mask(self, timing: ChargeTiming) -> Floats:
         """[T, L] the mask of a kind of charge."""
-        return {When.START: self.at_start, When.MONTHLY: self.active, When.END: self.at_end}[when]
+        return {
+            ChargeTiming.START: self.at_start,
+            ChargeTiming.MONTHLY: self.active,
+            ChargeTiming.END: self.at_end,
+        }[timing]
 
     @cached_property
     def write_off(self) -> Floats:
@@ -153,15 +157,15 @@ class Term:
         residual value. With depreciation `none` capital is written off when it is paid.
         """
         if self.depreciation is None:
-            return _evenly(self.active)
+            return _write_off_evenly(self.active)
         if self.depreciation == "none":
             return np.eye(self.months, self.length)
         shares = np.array(depreciation_shares(self.depreciation, self.duration_months))
-        return _scheduled(shares, self.months, self.length, self.lead_months)
+        return _write_off_by_schedule(shares, self.months, self.length, self.lead_months)
 
     @cached_property
-    def may_begin(self) -> NDArray[np.bool_]:
-        """[T] whether a unit begun in month m comes into service within the horizon."""
+    def can_start(self) -> NDArray[np.bool_]:
+        """[T] whether a unit started in month m comes into service within the horizon."""
         return np.arange(self.months) + self.lead_months < self.months
 
 
@@ -174,17 +178,17 @@ def _active(months: int, length: int, lead: int, duration: int, last: int) -> Fl
     return mask
 
 
-def _evenly(active: Floats) -> Floats:
+def _write_off_evenly(active: Floats) -> Floats:
     count = active.sum(axis=1, keepdims=True)
     return np.asarray(active / np.maximum(count, 1.0))
 
 
-def _scheduled(shares: Floats, months: int, length: int, lead: int) -> Floats:
+def _write_off_by_schedule(shares: Floats, months: int, length: int, lead: int) -> Floats:
     age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
     within = (age >= 0) & (age < len(shares)) & (np.arange(length) < months)[None, :]
-    off = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
-    off[:, months] = 1.0 - off.sum(axis=1)
-    return off
+    shares_by_month = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
+    shares_by_month[:, months] = 1.0 - shares_by_month.sum(axis=1)
+    return shares_by_month
 
 
 @dataclass(frozen=True)
@@ -207,7 +211,7 @@ class HourCharge:
 
 @dataclass(frozen=True)
 class UnitCharge:
-    """Due for each unit: `quantity` of something at `unit_price`, at the times `when` says."""
+    """Due for each unit: `quantity` of something at `unit_price`, at the times `timing` says."""
 
     category: Category
     label: str
@@ -215,19 +219,23 @@ class UnitCharge:
     quantity: float
     unit_price: Floats
     """[L] by month; of the month of the start if `fixed_at_start`, else of the month it is due."""
-    when: When
+    timing: ChargeTiming
     fixed_at_start: bool = False
 
     def amounts(self, term: Term) -> Floats:
-        """[T, L] money due in month t for one unit begun in month m."""
-        mask = term.mask(self.when)
-        price = self.unit_price[: term.months, None] if self.by_start else self.unit_price[None, :]
+        """[T, L] money due in month t for one unit started in month m."""
+        mask = term.mask(self.timing)
+        price = (
+            self.unit_price[: term.months, None]
+            if self.is_priced_at_start
+            else self.unit_price[None, :]
+        )
         return np.asarray(mask * (self.quantity * price))
 
     @property
-    def by_start(self) -> bool:
-        """Whether the price depends on the month in which the unit was begun."""
-        return self.fixed_at_start or self.when is When.END
+    def is_priced_at_start(self) -> bool:
+        """Whether the price depends on the month in which the unit was started."""
+        return self.fixed_at_start or self.timing is ChargeTiming.END
 
 
 @dataclass(frozen=True)
@@ -245,7 +253,9 @@ class Stream:
     """[L] money of this stream by the month it is written off in; None: as it is paid."""
 
 
-def hour_streams(charges: tuple[HourCharge, ...], hours: Floats, length: int) -> Iterator[Stream]:
+def build_hour_streams(
+    charges: tuple[HourCharge, ...], hours: Floats, length: int
+) -> Iterator[Stream]:
     """Streams of `hours` [T] useful node-hours."""
     for charge in charges:
         quantity = np.zeros(length)
@@ -259,24 +269,28 @@ def hour_streams(charges: tuple[HourCharge, ...], hours: Floats, length: int) ->
         )
 
 
-def unit_streams(charges: tuple[UnitCharge, ...], term: Term, begun: Floats) -> Iterator[Stream]:
-    """Streams of units begun in each month [T]; one for each price that a start fixed."""
+def build_unit_streams(
+    charges: tuple[UnitCharge, ...], term: Term, units_started: Floats
+) -> Iterator[Stream]:
+    """Streams of units started in each month [T]; one for each price that a start fixed."""
     for charge in charges:
-        for cohort, price in _cohorts(charge, begun, term):
-            mask = term.mask(charge.when)
+        for cohort, price in _cohorts(charge, units_started, term):
+            mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.when is When.START:
-                paid = cohort * charge.quantity * price[: term.months]
-                write_off = paid @ term.write_off
+            if charge.timing is ChargeTiming.START:
+                payments = cohort * charge.quantity * price[: term.months]
+                write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)
 
 
-def _cohorts(charge: UnitCharge, begun: Floats, term: Term) -> Iterator[tuple[Floats, Floats]]:
-    """Units begun, split by the price that their start fixed, with that price by month."""
-    if not charge.by_start:
-        yield begun, charge.unit_price
+def _cohorts(
+    charge: UnitCharge, units_started: Floats, term: Term
+) -> Iterator[tuple[Floats, Floats]]:
+    """Units started, split by the price that their start fixed, with that price by month."""
+    if not charge.is_priced_at_start:
+        yield units_started, charge.unit_price
         return
     prices = charge.unit_price[: term.months]
-    for price in np.unique(prices[begun > 0]):
-        yield np.where(prices == price, begun, 0.0), np.full(term.length, price)
+    for price in np.unique(prices[units_started > 0]):
+        yield np.where(prices == price, units_started, 0.0), np.full(term.length, price)

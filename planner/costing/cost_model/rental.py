@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
-from planner.costing.cost_model.capacity_source import NativePrice, Source
+from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
 from planner.costing.cost_model.charges import (
     Calendar,
     Category,
+    ChargeTiming,
     HourCharge,
     Term,
     UnitCharge,
-    When,
 )
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.storage_egress import CloudData
@@ -75,22 +75,26 @@ class Rental:
     label: str = ""
 
 
-def rental_source(
+def build_rental_source(
     rental: Rental,
-    terms: Assumptions,
+    assumptions: Assumptions,
     calendar: Calendar,
     demand_hours: Floats,
     data: CloudData,
     term_end: str = "prorate",
-) -> Source:
+) -> CapacitySource:
     """The source that an offer is, with all its charges."""
     offer = rental.offer
     option = offer.purchase_option
     is_spot = option.is_interruptible
-    goodput = goodput_of_spot(offer, rental.min_accelerators, terms, data) if is_spot else 1.0
+    goodput = (
+        estimate_spot_goodput(offer, rental.min_accelerators, assumptions, data) if is_spot else 1.0
+    )
     accelerators = float(offer.accelerator_count)
     capacity = accelerators * rental.r
-    hour_charges = data.charges(offer.provider, offer.region, capacity, calendar, demand_hours)
+    hour_charges = data.build_charges(
+        offer.provider, offer.region, capacity, calendar, demand_hours
+    )
     unit_charges: tuple[UnitCharge, ...] = ()
     term = None
     if option.is_commitment:
@@ -99,14 +103,14 @@ def rental_source(
             length=calendar.length,
             lead_months=0,
             duration_months=offer.term_months,
-            runs_beyond=term_end == "full",
+            charges_after_horizon=term_end == "full",
         )
-        unit_charges = _commitment(rental, term, terms, calendar)
+        unit_charges = _commitment_charges(rental, term, assumptions, calendar)
     else:
-        hour_charges = (*_by_the_hour(rental, goodput, terms, calendar), *hour_charges)
-    return Source(
+        hour_charges = (*_hour_charges(rental, goodput, assumptions, calendar), *hour_charges)
+    return CapacitySource(
         key=offer.id,
-        label=rental.label or label_of(offer),
+        label=rental.label or describe_offer(offer),
         purchase_option=option.value,
         accelerator=offer.accelerator,
         accelerators=accelerators,
@@ -127,25 +131,25 @@ def rental_source(
     )
 
 
-def label_of(offer: Offer) -> str:
+def describe_offer(offer: Offer) -> str:
     """How an offer is called in lines: what, where, on which terms.
 
     >>> from decimal import Decimal
     >>> from fractions import Fraction
-    >>> label_of(Offer("aws", "us-east-1", "p5.48xlarge", "nvidia-h100-80gb-sxm", Fraction(8),
+    >>> describe_offer(Offer("aws", "us-east-1", "p5.48xlarge", "nvidia-h100-80gb-sxm", Fraction(8),
     ...     PurchaseOption.RESERVED, Decimal(40), term_months=12, payment_option="no_upfront"))
     'p5.48xlarge in us-east-1, reserved 12 months, no upfront'
     """
-    words = [OPTION_NAMES[offer.purchase_option]]
+    parts = [OPTION_NAMES[offer.purchase_option]]
     if offer.term_months:
-        words[0] += f" {offer.term_months} months"
+        parts[0] += f" {offer.term_months} months"
     if offer.payment_option:
-        words.append(offer.payment_option.replace("_", " "))
-    return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(words)}"
+        parts.append(offer.payment_option.replace("_", " "))
+    return f"{offer.instance_type} in {offer.zone or offer.region}, {', '.join(parts)}"
 
 
-def goodput_of_spot(
-    offer: Offer, min_accelerators: int, terms: Assumptions, data: CloudData
+def estimate_spot_goodput(
+    offer: Offer, min_accelerators: int, assumptions: Assumptions, data: CloudData
 ) -> float:
     """Useful share of a spot hour.
 
@@ -155,43 +159,47 @@ def goodput_of_spot(
     default.
     """
     nodes = float(np.ceil(min_accelerators / float(offer.accelerator_count)))
-    save, restart = terms["checkpoint_save_hours"], terms["restart_hours"]
-    usual = spot_goodput(default("spot_interruptions_per_month").value, 1.0, save, restart)
+    save, restart = assumptions["checkpoint_save_hours"], assumptions["restart_hours"]
+    default_goodput = spot_goodput(
+        default("spot_interruptions_per_month").value, 1.0, save, restart
+    )
     if data.checkpoint_gib is not None:
         save = max(data.checkpoint_gib / (CHECKPOINT_GIB_PER_NODE_SECOND * nodes * 3600), 1e-6)
-    here = spot_goodput(interruptions_of(offer, terms), nodes, save, restart)
-    return min(1.0, terms["spot_goodput"] * here / usual)
+    goodput_here = spot_goodput(
+        expected_interruptions_per_month(offer, assumptions), nodes, save, restart
+    )
+    return min(1.0, assumptions["spot_goodput"] * goodput_here / default_goodput)
 
 
-def interruptions_of(offer: Offer, terms: Assumptions) -> float:
+def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> float:
     """Interruptions of one machine in a month."""
-    if not terms.is_given("spot_interruptions_per_month"):
-        known = band(offer.provider, offer.region, offer.instance_type)
-        if known is not None:
-            return known.interruptions_per_month
-    return terms["spot_interruptions_per_month"]
+    if not assumptions.is_from_request("spot_interruptions_per_month"):
+        published = band(offer.provider, offer.region, offer.instance_type)
+        if published is not None:
+            return published.interruptions_per_month
+    return assumptions["spot_interruptions_per_month"]
 
 
-def _by_the_hour(
-    rental: Rental, goodput: float, terms: Assumptions, calendar: Calendar
+def _hour_charges(
+    rental: Rental, goodput: float, assumptions: Assumptions, calendar: Calendar
 ) -> list[HourCharge]:
-    trend = trend_factors(terms["cloud_price_trend_per_year"], calendar.length)
+    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     price = rental.price_per_hour * trend
-    label = rental.label or label_of(rental.offer)
-    is_ahead = rental.offer.purchase_option in PAID_AHEAD
-    category = Category.UPFRONT if is_ahead else Category.COMPUTE
+    label = rental.label or describe_offer(rental.offer)
+    is_paid_ahead = rental.offer.purchase_option in PAID_AHEAD
+    category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
     charges = [HourCharge(category, label, "node-hours", 1.0, price)]
     if goodput < 1.0:
-        again = f"{label}: hours lost to interruptions, run again"
-        charges.append(HourCharge(category, again, "node-hours", 1.0 / goodput - 1.0, price))
+        rerun_label = f"{label}: hours lost to interruptions, run again"
+        charges.append(HourCharge(category, rerun_label, "node-hours", 1.0 / goodput - 1.0, price))
     return charges
 
 
-def _commitment(
-    rental: Rental, term: Term, terms: Assumptions, calendar: Calendar
+def _commitment_charges(
+    rental: Rental, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
-    trend = trend_factors(terms["cloud_price_trend_per_year"], calendar.length)
-    label = rental.label or label_of(rental.offer)
+    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
+    label = rental.label or describe_offer(rental.offer)
     charges = []
     if rental.price_per_hour:
         charges.append(
@@ -201,7 +209,7 @@ def _commitment(
                 "node-hours",
                 float(HOURS_PER_MONTH),
                 rental.price_per_hour * trend,
-                When.MONTHLY,
+                ChargeTiming.MONTHLY,
                 fixed_at_start=True,
             )
         )
@@ -213,20 +221,20 @@ def _commitment(
                 "commitments",
                 1.0,
                 rental.upfront * trend * term.share_charged,
-                When.START,
+                ChargeTiming.START,
                 fixed_at_start=True,
             )
         )
     return tuple(charges)
 
 
-def months_open(
+def available_months(
     first: dt.date | None, last: dt.date | None, calendar: Calendar
 ) -> NDArray[np.bool_] | None:
     """[T] months from `first` to `last`; None where neither limits anything."""
     if first is None and last is None:
         return None
     month = np.arange(calendar.months)
-    begins = -1 if first is None else calendar.index(first)
-    ends = calendar.months if last is None else calendar.index(last)
-    return np.asarray((month >= begins) & (month <= ends))
+    first_index = -1 if first is None else calendar.index(first)
+    last_index = calendar.months if last is None else calendar.index(last)
+    return np.asarray((month >= first_index) & (month <= last_index))

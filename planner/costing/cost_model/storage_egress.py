@@ -31,7 +31,7 @@ class CloudData:
     A place without a known price takes the default of the assumptions.
     """
 
-    terms: Assumptions
+    assumptions: Assumptions
     storage_gib: float = 0.0
     egress_gib_per_month: float = 0.0
     checkpoint_gib: float | None = None
@@ -39,49 +39,49 @@ class CloudData:
     exchange_rates: ExchangeRates = field(default_factory=ExchangeRates)
 
     @property
-    def is_any(self) -> bool:
+    def has_data(self) -> bool:
         """Whether anything is stored or carried out."""
         return bool(self.storage_gib or self.egress_gib_per_month)
 
     @cached_property
-    def _known(self) -> dict[tuple[str, str], DataPrices]:
+    def _cache(self) -> dict[tuple[str, str], DataPrices]:
         return {}
 
     def prices_at(self, provider: str, region: str) -> DataPrices:
         """Prices of a place: what the whole volume costs there, by the GiB."""
-        at = (provider, region)
-        if at not in self._known:
-            self._known[at] = DataPrices(
-                self._price(at, "object", self.storage_gib, "storage_per_gib_month"),
-                self._price(at, "egress", self.egress_gib_per_month, "egress_per_gib"),
+        place = (provider, region)
+        if place not in self._cache:
+            self._cache[place] = DataPrices(
+                self._price(place, "object", self.storage_gib, "storage_per_gib_month"),
+                self._price(place, "egress", self.egress_gib_per_month, "egress_per_gib"),
             )
-        return self._known[at]
+        return self._cache[place]
 
     def monthly_cost_at(self, provider: str, region: str) -> float:
         """Cost of a month's data if all the work were done in one place."""
         prices = self.prices_at(provider, region)
-        stored = self.storage_gib * prices.storage_per_gib_month
-        return stored + self.egress_gib_per_month * prices.egress_per_gib
+        storage = self.storage_gib * prices.storage_per_gib_month
+        return storage + self.egress_gib_per_month * prices.egress_per_gib
 
-    def _price(self, at: tuple[str, str], kind: str, gib: float, default: str) -> float:
-        found = storage_prices.rates(*at, kind) if gib else ()
-        if not found:
-            return self.terms[default]
-        rate = float(self.exchange_rates.find(found[0].currency).units_per_usd)
-        return storage_prices.cost(found, gib) / gib / rate * self.units_per_usd
+    def _price(self, place: tuple[str, str], kind: str, gib: float, default: str) -> float:
+        rates = storage_prices.rates(*place, kind) if gib else ()
+        if not rates:
+            return self.assumptions[default]
+        rate = float(self.exchange_rates.find(rates[0].currency).units_per_usd)
+        return storage_prices.cost(rates, gib) / gib / rate * self.units_per_usd
 
-    def charges(
+    def build_charges(
         self, provider: str, region: str, capacity: float, calendar: Calendar, hours: Floats
     ) -> tuple[HourCharge, ...]:
         """Storage and egress of a month per useful node-hour: GiB · capacity / H."""
-        if not self.is_any:
+        if not self.has_data:
             return ()
         share = np.zeros(calendar.length)
         np.divide(capacity, hours, out=share[: calendar.months], where=hours > 0)
         prices = self.prices_at(provider, region)
-        stored, carried = prices.storage_per_gib_month, prices.egress_per_gib
+        storage, carried = prices.storage_per_gib_month, prices.egress_per_gib
         parts = (
-            (Category.STORAGE, "Storage", "GiB-months", self.storage_gib, stored),
+            (Category.STORAGE, "Storage", "GiB-months", self.storage_gib, storage),
             (Category.EGRESS, "Egress", "GiB", self.egress_gib_per_month, carried),
         )
         return tuple(

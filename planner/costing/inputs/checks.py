@@ -12,29 +12,29 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
 from pricing.market.snapshot import Catalog
 
-LEAST_PEAK_HOURS = 0.001
+MIN_PEAK_HOURS = 0.001
 """Hours for which the peak of a month must be up at least: 3.6 s."""
 
 
 _LIMITS = ("providers", "regions", "geographies")
 
 
-def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
+def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     """Raise `InvalidInput` for a provider, region or geography that neither the catalog nor a
     private offer has, wherever it stands, or an interconnect that no accelerator has.
 
     The catalog's names count as known where its prices are left aside, too.
     """
-    _refuse_unknown_interconnect(request.constraints.interconnect)
-    own = {
+    _check_interconnect(request.constraints.interconnect)
+    custom_names = {
         "providers": {offer.provider for offer in request.custom_offers},
         "regions": {offer.region for offer in request.custom_offers},
     }
-    for field, kind, names in _named(request):
-        catalog.refuse(kind, names, field, own.get(kind, ()))
+    for field, kind, names in _named_fields(request):
+        catalog.refuse(kind, names, field, custom_names.get(kind, ()))
 
 
-def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
+def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
     """(field, kind of name, names) of every place that the request names."""
     limits = request.constraints
     for kind in _LIMITS:
@@ -42,25 +42,25 @@ def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]
     rules = {"constraints.quotas": limits.quotas, "price_adjustments": request.price_adjustments}
     for field, entries in rules.items():
         for i, rule in enumerate(entries):
-            for one, kind in (("provider", "providers"), ("region", "regions")):
-                name = getattr(rule, one)
-                yield f"{field}.{i}.{one}", kind, () if name is None else (name,)
+            for part, kind in (("provider", "providers"), ("region", "regions")):
+                name = getattr(rule, part)
+                yield f"{field}.{i}.{part}", kind, () if name is None else (name,)
 
 
-def _refuse_unknown_interconnect(name: str | None) -> None:
+def _check_interconnect(name: str | None) -> None:
     if name is None:
         return
     known = sorted({a.interconnect for a in all_accelerators() if a.interconnect})
-    if not any(name.lower() in one.lower() for one in known):
+    if not any(name.lower() in part.lower() for part in known):
         raise InvalidInput(
             "constraints.interconnect",
             f"{name!r} is no known interconnect; allowed are {', '.join(known)}",
         )
 
 
-def refuse_clashing_terms(terms: Assumptions) -> None:
+def check_server_life(assumptions: Assumptions) -> None:
     """Raise `InvalidInput` for a useful life that is over when the server arrives."""
-    life, lead = terms["useful_life_months"], terms["lead_time_months"]
+    life, lead = assumptions["useful_life_months"], assumptions["lead_time_months"]
     if life <= lead:
         raise InvalidInput(
             "on_prem.useful_life_months",
@@ -69,15 +69,15 @@ def refuse_clashing_terms(terms: Assumptions) -> None:
         )
 
 
-def refuse_a_blink(request: ComparisonRequest, demand: Demand) -> None:
+def check_minimum_duration(request: ComparisonRequest, demand: Demand) -> None:
     """Raise `InvalidInput` for given hours that are over in seconds at their peak."""
     if not isinstance(request.workload, AcceleratorHours):
         return
-    at_work = demand.hours_per_month > 0
-    least = (demand.hours_per_month[at_work] / demand.peak_accelerators[at_work]).min()
-    if least < LEAST_PEAK_HOURS:
+    has_work = demand.hours_per_month > 0
+    min_hours = (demand.hours_per_month[has_work] / demand.peak_accelerators[has_work]).min()
+    if min_hours < MIN_PEAK_HOURS:
         raise InvalidInput(
             "workload.hours_per_month",
-            f"keeps its peak busy for {least:.3g} h in a month; "
-            f"allowed are {LEAST_PEAK_HOURS:g} h or more, or 0",
+            f"keeps its peak busy for {min_hours:.3g} h in a month; "
+            f"allowed are {MIN_PEAK_HOURS:g} h or more, or 0",
         )

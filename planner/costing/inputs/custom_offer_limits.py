@@ -1,4 +1,4 @@
-"""The request's own offers: which of them the limits admit, and what is to be said of it. PURE."""
+"""The request's own offers: which of them the limits admit, and the warnings on them. PURE."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from pricing.market.snapshot import Catalog
 
 NOWHERE = "custom"
 """Provider and region of an offer that names none."""
-_NAMED = 5
+_MAX_LABELS = 5
 """Offers named one by one in a warning."""
 
 
 @dataclass(frozen=True)
-class PrivateOffers:
+class CustomOfferFilter:
     """Private offers under the limits of their request."""
 
-    given: Sequence[CustomOffer]
+    custom_offers: Sequence[CustomOffer]
     table: OfferTable
     """Row `i` is the i-th of them."""
     limits: Constraints
@@ -34,8 +34,8 @@ class PrivateOffers:
 
     def rows(self) -> NDArray[np.intp]:
         """Rows that meet every limit; of those on places, an offer without a known place does."""
-        kept = [row for row in range(len(self.table)) if self._admits(row)]
-        return np.array(kept, dtype=np.intp)
+        admitted = [row for row in range(len(self.table)) if self._admits(row)]
+        return np.array(admitted, dtype=np.intp)
 
     def warnings(self) -> Iterator[str]:
         """Which limits do not bind which offers, and which offers hold too little to be used."""
@@ -45,18 +45,18 @@ class PrivateOffers:
             "regions": ("region", [r for r in rows if self._region(r) == NOWHERE]),
             "geographies": ("known region", [r for r in rows if self._geography(r) is None]),
         }
-        for limit, (lacking, exempt) in free.items():
+        for limit, (missing, exempt) in free.items():
             if exempt and getattr(limits, limit) is not None:
                 verb = "has" if len(exempt) == 1 else "have"
                 yield (
                     f"constraints.{limit} does not bind {self._labels(exempt)}, which {verb} "
-                    f"no {lacking}."
+                    f"no {missing}."
                 )
-        small = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
-        if small and limits.min_accelerators_per_node is None:
+        fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
+        if fractional and limits.min_accelerators_per_node is None:
             yield (
-                f"{self._labels(small)} left out: nodes hold at least one whole accelerator, as "
-                "a share of a card does not hold the memory of a whole one; "
+                f"{self._labels(fractional)} left out: nodes hold at least one whole accelerator, "
+                "as a share of a card does not hold the memory of a whole one; "
                 "constraints.min_accelerators_per_node admits less."
             )
 
@@ -79,31 +79,31 @@ class PrivateOffers:
         return float(self.table.accelerator_count[row])
 
     def _provider(self, row: int) -> str:
-        return self.given[row].provider
+        return self.custom_offers[row].provider
 
     def _region(self, row: int) -> str:
-        return self.given[row].region
+        return self.custom_offers[row].region
 
     def _geography(self, row: int) -> str | None:
         place = self.catalog.region(self._provider(row), self._region(row))
         return None if place is None else place.geography
 
     def _labels(self, rows: Sequence[int]) -> str:
-        return listed([self.given[row].label for row in rows])
+        return join_labels([self.custom_offers[row].label for row in rows])
 
 
 def _within(value: str, allowed: Collection[str] | None) -> bool:
     return allowed is None or value == NOWHERE or value in allowed
 
 
-def listed(labels: Sequence[str]) -> str:
+def join_labels(labels: Sequence[str]) -> str:
     """Names in words, the first few of many.
 
-    >>> listed(["a"]), listed(["a", "b", "c"])
+    >>> join_labels(["a"]), join_labels(["a", "b", "c"])
     ('a', 'a, b and c')
-    >>> listed(["a"] * 9)
+    >>> join_labels(["a"] * 9)
     'a, a, a, a, a and 4 more'
     """
-    rest = len(labels) - _NAMED
-    shown = [*labels[:_NAMED], f"{rest} more"] if rest > 0 else list(labels)
+    rest = len(labels) - _MAX_LABELS
+    shown = [*labels[:_MAX_LABELS], f"{rest} more"] if rest > 0 else list(labels)
     return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

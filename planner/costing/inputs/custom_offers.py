@@ -11,36 +11,36 @@ from fractions import Fraction
 import numpy as np
 
 from planner.contract.request.comparison import ComparisonRequest, CustomOffer
-from planner.costing.inputs.dominance import Eligible
+from planner.costing.inputs.dominance import EligibleOffers
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
 
 
-def custom_table(offers: Sequence[CustomOffer]) -> OfferTable:
+def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:
     """The team's own prices as a table; row `i` is the i-th of them."""
     return OfferTable.from_offers(
         Offer(
-            provider=given.provider,
-            region=given.region,
-            instance_type=given.instance_type or "custom",
-            accelerator=resolve(given.accelerator, f"custom_offers.{i}.accelerator").slug,
-            accelerator_count=Fraction(str(given.accelerator_count)).limit_denominator(1000),
-            purchase_option=given.purchase_option,
-            price_per_hour=Decimal(str(given.usd_per_hour)),
-            upfront=Decimal(str(given.upfront_usd)),
-            term_months=given.term_months or 0,
-            zone=given.label,
+            provider=offer.provider,
+            region=offer.region,
+            instance_type=offer.instance_type or "custom",
+            accelerator=resolve(offer.accelerator, f"custom_offers.{i}.accelerator").slug,
+            accelerator_count=Fraction(str(offer.accelerator_count)).limit_denominator(1000),
+            purchase_option=offer.purchase_option,
+            price_per_hour=Decimal(str(offer.usd_per_hour)),
+            upfront=Decimal(str(offer.upfront_usd)),
+            term_months=offer.term_months or 0,
+            zone=offer.label,
             source="request",
         )
-        for i, given in enumerate(offers)
+        for i, offer in enumerate(offers)
     )
 
 
-def rates_of(request: ComparisonRequest, known: ExchangeRates) -> ExchangeRates:
-    """`known` with the rates that the request gives in place of those of their currencies."""
-    given = {
+def merge_exchange_rates(request: ComparisonRequest, catalog_rates: ExchangeRates) -> ExchangeRates:
+    """The catalog's exchange rates, replaced by the request's where it sets one."""
+    request_rates = {
         currency: (
             ExchangeRate(
                 currency, rate.as_of or dt.date.min, Decimal(str(rate.units_per_usd)), "request"
@@ -48,19 +48,25 @@ def rates_of(request: ComparisonRequest, known: ExchangeRates) -> ExchangeRates:
         )
         for currency, rate in request.exchange_rates.items()
     }
-    return ExchangeRates({**known.by_currency, **given}) if given else known
+    return (
+        ExchangeRates({**catalog_rates.by_currency, **request_rates})
+        if request_rates
+        else catalog_rates
+    )
 
 
-def converted(found: Eligible, before: ExchangeRates, after: ExchangeRates) -> Eligible:
+def convert_prices(
+    offers: EligibleOffers, old_rates: ExchangeRates, new_rates: ExchangeRates
+) -> EligibleOffers:
     """Dollar prices that were native price / rate before, at the rates after: × before / after."""
     factors = {
-        currency: float(before.find(currency).units_per_usd / rates[-1].units_per_usd)
-        for currency, rates in after.by_currency.items()
-        if currency in before.by_currency and rates is not before.by_currency[currency]
+        currency: float(old_rates.find(currency).units_per_usd / rates[-1].units_per_usd)
+        for currency, rates in new_rates.by_currency.items()
+        if currency in old_rates.by_currency and rates is not old_rates.by_currency[currency]
     }
     if not factors:
-        return found
-    change = np.array([factors.get(found.offer(i).currency, 1.0) for i in range(len(found))])
+        return offers
+    change = np.array([factors.get(offers.offer(i).currency, 1.0) for i in range(len(offers))])
     return replace(
-        found, usd_per_hour=found.usd_per_hour * change, upfront_usd=found.upfront_usd * change
+        offers, usd_per_hour=offers.usd_per_hour * change, upfront_usd=offers.upfront_usd * change
     )

@@ -1,4 +1,4 @@
-"""Which offers can matter: what the limits admit, less what another offer beats outright. PURE.
+"""Which offers can matter: what the limits admit, less what another offer dominates. PURE.
 
 Of offers that differ in nothing but price (same purchase option, term, size, quotas) only the
 cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen sources.
@@ -56,7 +56,7 @@ class Filters:
         )
         return rows[_is_priced(table, rows)]
 
-    def given(self) -> list[str]:
+    def active(self) -> list[str]:
         """Names of the limits that the request sets, the workload's accelerators first."""
         names = ["accelerators"] if self.accelerators else []
         for name in (
@@ -71,10 +71,10 @@ class Filters:
                 names.append(name)
         return names
 
-    def only(self, names: Collection[str]) -> Filters:
+    def restrict_to(self, names: Collection[str]) -> Filters:
         """Nothing but the named limits and the purchase options."""
-        kept = {name: getattr(self, name) for name in names}
-        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | kept)
+        selected = {name: getattr(self, name) for name in names}
+        return Filters(**{"accelerators": (), "purchase_options": self.purchase_options} | selected)
 
 
 def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
@@ -89,7 +89,7 @@ def _is_priced(table: OfferTable, rows: Rows) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Eligible:
+class EligibleOffers:
     """Columns of eligible offers; money in US dollars, adjustments applied."""
 
     table: OfferTable
@@ -116,14 +116,14 @@ class Eligible:
         return self.table.offer(int(self.rows[i]))
 
 
-def eligible(
+def build_eligible_offers(
     table: OfferTable,
     rows: Rows,
     throughput: Mapping[str, float],
     quotas: Sequence[QuotaRule] = (),
     adjustments: Sequence[Adjustment] = (),
     grids: Collection[tuple[str, str]] = (),
-) -> Eligible:
+) -> EligibleOffers:
     """Columns of `rows`; `throughput` is r of each accelerator slug."""
     r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
     codes = np.array(
@@ -132,7 +132,7 @@ def eligible(
     accelerator = table.accelerator.codes[rows].astype(np.int64)
     count = table.accelerator_count[rows]
     multiplier = multipliers(table, rows, adjustments)
-    return Eligible(
+    return EligibleOffers(
         table=table,
         rows=rows,
         multiplier=multiplier,
@@ -148,92 +148,99 @@ def eligible(
     )
 
 
-def hourly_shortlist(
-    market: Eligible, goodput: Floats, data_cost: Floats, peak: float, dated: Collection[int] = ()
+def undominated_rentals(
+    offers: EligibleOffers,
+    goodput: Floats,
+    data_cost: Floats,
+    peak: float,
+    dated: Collection[int] = (),
 ) -> list[int]:
-    """Entries rented by the hour that no other beats: the cheapest per useful reference
-    accelerator-hour of each purchase option and set of quotas, and those dearer by the hour in
-    places where the data costs less; those in `dated` all stay."""
-    is_hourly = ~np.isin(market.option, _COMMITMENT_CODES)
-    price = market.usd_per_hour / (market.capacity * goodput)
-    kept = [i for i in dated if is_hourly[i]]
+    """Entries rented by the hour that no other dominates: the cheapest per useful reference
+    accelerator-hour of each purchase option and set of quotas, and those that cost
+    more by the hour in places where the data costs less; those in `dated` all stay."""
+    is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
+    price = offers.usd_per_hour / (offers.capacity * goodput)
+    selected = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
-    for group in _groups(entries, (market.option, *_quota_key(market))):
-        kept += _frontier(market, group, peak, price, data_cost)
-    return kept
+    for group in _groups(entries, (offers.option, *_quota_key(offers))):
+        selected += _pareto_frontier(offers, group, peak, price, data_cost)
+    return selected
 
 
-def commitment_shortlist(
-    market: Eligible,
-    worth_of_waiting: float,
+def undominated_commitments(
+    offers: EligibleOffers,
+    average_discount: float,
     data_cost: Floats,
     peak: float,
     keep_payments: bool = False,
     dated: Collection[int] = (),
 ) -> list[int]:
-    """Commitments that no other of the same term and quotas, as large or a whole part of it, beats.
+    """Commitments that no other one of the same term and quotas dominates, whole or in equal parts.
 
     What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
-    and ρ the average discount factor of its months, from `worth_of_waiting` (a whole term) to
-    1; one that is dearer at both ends is dearer throughout. With `keep_payments` (a monthly
+    and ρ the average discount factor of its months, from `average_discount` (a whole term) to
+    1; one that costs more at both ends costs more throughout. With `keep_payments` (a monthly
     budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
-    beat none.
+    dominate none.
     """
-    is_commitment = np.isin(market.option, _COMMITMENT_CODES)
-    always = [i for i in dated if is_commitment[i]]
-    is_commitment[always] = False
+    is_commitment = np.isin(offers.option, _COMMITMENT_CODES)
+    kept_entries = [i for i in dated if is_commitment[i]]
+    is_commitment[kept_entries] = False
     entries = np.flatnonzero(is_commitment)
-    upfront = market.upfront_usd / np.maximum(market.term_months, 1)
-    monthly = HOURS_PER_MONTH * market.usd_per_hour
-    now = (upfront + monthly) / market.capacity
-    later = (upfront + monthly * worth_of_waiting) / market.capacity
-    size = np.round(market.capacity * 1e6).astype(np.int64)
-    keys = [market.term_months, size, *_quota_key(market)]
+    upfront = offers.upfront_usd / np.maximum(offers.term_months, 1)
+    monthly = HOURS_PER_MONTH * offers.usd_per_hour
+    cost_upfront = (upfront + monthly) / offers.capacity
+    cost_discounted = (upfront + monthly * average_discount) / offers.capacity
+    size = np.round(offers.capacity * 1e6).astype(np.int64)
+    keys = [offers.term_months, size, *_quota_key(offers)]
     if keep_payments:
         share = np.divide(upfront, upfront + monthly)
         keys.append(np.round(share * 10).astype(np.int64))
-    kept = []
+    selected = []
     for group in _groups(entries, keys):
-        kept += _frontier(market, group, peak, now, later, data_cost)
-    alike = [market.term_months, *keys[2:]]
-    return always + [
+        selected += _pareto_frontier(offers, group, peak, cost_upfront, cost_discounted, data_cost)
+    keys_without_size = [offers.term_months, *keys[2:]]
+    return kept_entries + [
         entry
-        for group in _groups(np.array(kept, dtype=np.intp), alike)
-        for entry in _no_dearer_parts(market, group, (now, later, data_cost))
+        for group in _groups(np.array(selected, dtype=np.intp), keys_without_size)
+        for entry in _remove_replaceable(offers, group, (cost_upfront, cost_discounted, data_cost))
     ]
 
 
-def _no_dearer_parts(market: Eligible, group: Rows, costs: Sequence[Floats]) -> list[int]:
+def _remove_replaceable(offers: EligibleOffers, group: Rows, costs: Sequence[Floats]) -> list[int]:
     """`group` without the nodes that several smaller ones replace at no higher cost."""
-    capacity = market.capacity[group]
+    capacity = offers.capacity[group]
     parts = capacity[:, None] / capacity[None, :]
     is_replaced = (parts > 1.5) & (np.abs(parts - np.round(parts)) < 1e-9)
     for cost in costs:
-        mine = cost[group]
-        is_replaced &= mine[None, :] <= mine[:, None] * (1 + TIE)
+        group_cost = cost[group]
+        is_replaced &= group_cost[None, :] <= group_cost[:, None] * (1 + TIE)
     return [int(i) for i in group[~is_replaced.any(axis=1)]]
 
 
 _COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_commitment]
 
 
-def _quota_key(market: Eligible) -> tuple[NDArray[np.int64], ...]:
+def _quota_key(offers: EligibleOffers) -> tuple[NDArray[np.int64], ...]:
     """What must agree for a quota to count two offers alike; nothing without quotas."""
-    if not market.quotas.any():
+    if not offers.quotas.any():
         return ()
-    return (market.quotas, np.where(market.quotas > 0, market.accelerator, -1))
+    return (offers.quotas, np.where(offers.quotas > 0, offers.accelerator, -1))
 
 
 def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:
     """`entries` split into groups that agree in every key of the market."""
-    yield from split_alike(entries, [key[entries] for key in keys])
+    yield from split_by_equal_values(entries, [key[entries] for key in keys])
 
 
-def split_alike(entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]) -> Iterator[Rows]:
+def split_by_equal_values(
+    entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]
+) -> Iterator[Rows]:
     """`entries` split into groups that agree in every column; a column has one value an entry.
 
-    >>> [group.tolist() for group in split_alike(np.array([5, 6, 7]), [np.array([1, 2, 1])])]
+    >>> groups = split_by_equal_values(np.array([5, 6, 7]), [np.array([1, 2, 1])])
+    >>> [group.tolist() for group in groups]
     [[5, 7], [6]]
     """
     if not len(entries):
@@ -245,60 +252,62 @@ def split_alike(entries: Rows, columns: Sequence[NDArray[np.integer[Any]]]) -> I
     yield from np.split(entries[order], np.flatnonzero(changed))
 
 
-def _best(market: Eligible, group: Rows, price: Floats, peak: float) -> int:
+def _pick_best(offers: EligibleOffers, group: Rows, price: Floats, peak: float) -> int:
     lowest = price[group].min()
     equal = group[price[group] <= lowest * (1 + TIE)]
-    return min((int(i) for i in equal), key=lambda i: _preference(market, i, peak))
+    return min((int(i) for i in equal), key=lambda i: _preference(offers, i, peak))
 
 
-def _preference(market: Eligible, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
+def _preference(offers: EligibleOffers, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
     """Among equal prices: a node no larger than the peak, then the largest, then a place whose
     grid is known, then a region rather than a zone beside one, then by name."""
-    capacity, offer = float(market.capacity[i]), market.offer(i)
+    capacity, offer = float(offers.capacity[i]), offers.offer(i)
     is_larger = capacity > peak
-    is_grid_unknown = (offer.provider, offer.region) not in market.grids
+    is_grid_unknown = (offer.provider, offer.region) not in offers.grids
     return (
         is_larger,
         capacity if is_larger else -capacity,
         is_grid_unknown,
-        is_beside_a_region(offer.region),
+        is_local_zone(offer.region),
         offer.id,
     )
 
 
-_BESIDE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
+_LOCAL_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
 
 
-def is_beside_a_region(region: str) -> bool:
+def is_local_zone(region: str) -> bool:
     """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
 
-    >>> is_beside_a_region("us-east-1-atl-1"), is_beside_a_region("us-west-2-wl1-las1")
+    >>> is_local_zone("us-east-1-atl-1"), is_local_zone("us-west-2-wl1-las1")
     (True, True)
-    >>> is_beside_a_region("us-gov-west-1"), is_beside_a_region("europe-west4")
+    >>> is_local_zone("us-gov-west-1"), is_local_zone("europe-west4")
     (False, False)
     """
-    return _BESIDE.fullmatch(region) is not None
+    return _LOCAL_ZONE.fullmatch(region) is not None
 
 
-def _frontier(market: Eligible, group: Rows, peak: float, *criteria: Floats) -> list[int]:
+def _pareto_frontier(
+    offers: EligibleOffers, group: Rows, peak: float, *criteria: Floats
+) -> list[int]:
     """Entries that no other is as good as in every criterion, the best in the first one first."""
-    kept: list[int] = []
+    selected: list[int] = []
     rest = group
     while len(rest):
-        best = _best(market, rest, criteria[0], peak)
-        kept.append(best)
+        best = _pick_best(offers, rest, criteria[0], peak)
+        selected.append(best)
         is_better = np.zeros(len(rest), dtype=bool)
         for cost in criteria[1:]:
             is_better |= cost[rest] < cost[best] * (1 - TIE)
         rest = rest[is_better]
-    return kept
+    return selected
 
 
 def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
     """How many offers of the wanted purchase options are on sale, how many each limit alone
     excludes of them, and how many meet every limit."""
-    everything = len(filters.only(()).rows(table))
+    total = len(filters.restrict_to(()).rows(table))
     excluded = [
-        (name, everything - len(filters.only((name,)).rows(table))) for name in filters.given()
+        (name, total - len(filters.restrict_to((name,)).rows(table))) for name in filters.active()
     ]
-    return everything, excluded, len(filters.rows(table))
+    return total, excluded, len(filters.rows(table))

@@ -17,24 +17,24 @@ from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.rental import (
     Rental,
-    goodput_of_spot,
-    months_open,
+    available_months,
+    estimate_spot_goodput,
 )
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.inputs.custom_offer_limits import PrivateOffers
-from planner.costing.inputs.custom_offers import converted, rates_of
+from planner.costing.inputs.custom_offer_limits import CustomOfferFilter
+from planner.costing.inputs.custom_offers import convert_prices, merge_exchange_rates
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
     WHOLE_NODE,
-    Eligible,
+    EligibleOffers,
     Filters,
-    commitment_shortlist,
+    build_eligible_offers,
     count_exclusions,
-    eligible,
-    hourly_shortlist,
-    split_alike,
+    split_by_equal_values,
+    undominated_commitments,
+    undominated_rentals,
 )
-from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, counted, matched
+from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, match_adjustment, match_quota
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
 from planner.sizing.footprint.parallelism import fast_domain
@@ -53,13 +53,13 @@ _FEW = 2
 
 
 @dataclass(frozen=True)
-class Market:
+class OfferSelection:
     """What can be rented for one demand, with the limits that decide it."""
 
     request: ComparisonRequest
     catalog: Catalog
     demand: Demand
-    terms: Assumptions
+    assumptions: Assumptions
     calendar: Calendar
     units_per_usd: float
     custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
@@ -70,14 +70,14 @@ class Market:
         return {c.accelerator: c.relative_throughput for c in self.demand.candidates}
 
     @cached_property
-    def least_node(self) -> dict[str, float]:
+    def min_node_accelerators(self) -> dict[str, float]:
         """Least accelerators of a node that serves one job: what the job takes, up to as many as
         a fast interconnect joins; 0 where one is enough."""
-        least = {
+        min_accelerators = {
             c.accelerator: float(min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))))
             for c in self.demand.candidates
         }
-        return {slug: count if count > 1 else 0.0 for slug, count in least.items()}
+        return {slug: count if count > 1 else 0.0 for slug, count in min_accelerators.items()}
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
@@ -86,18 +86,18 @@ class Market:
         for i, quota in enumerate(self.request.constraints.quotas):
             slug = _slug(quota.accelerator, f"constraints.quotas.{i}.accelerator")
             place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
-            again = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
-            group = f"{place} {slug}" + (f" ({again + 1})" if again else "")
+            same_name = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
+            group = f"{place} {slug}" + (f" ({same_name + 1})" if same_name else "")
             rules.append(QuotaRule(group, quota.provider, quota.region, slug))
         return tuple(rules)
 
     @property
     def quotas(self) -> tuple[Quota, ...]:
         """Quotas as the optimiser knows them."""
-        given = self.request.constraints.quotas
+        limits = self.request.constraints.quotas
         return tuple(
             Quota(rule.group, quota.max_accelerators)
-            for rule, quota in zip(self.quota_rules, given, strict=True)
+            for rule, quota in zip(self.quota_rules, limits, strict=True)
         )
 
     @cached_property
@@ -119,60 +119,63 @@ class Market:
     @cached_property
     def data(self) -> CloudData:
         """Data that the work keeps in the cloud."""
-        given = self.request.data
+        data = self.request.data
         return CloudData(
-            self.terms,
-            given.storage_gib or 0.0,
-            given.egress_gib_per_month or 0.0,
-            given.checkpoint_gib,
+            self.assumptions,
+            data.storage_gib or 0.0,
+            data.egress_gib_per_month or 0.0,
+            data.checkpoint_gib,
             self.units_per_usd,
             self.rates,
         )
 
     def rentals(self) -> Iterator[Rental]:
         """Every offer that can matter, the team's own first."""
-        for table, custom in ((self.custom, self.request.custom_offers), (self.listed, ())):
-            market = self._eligible(table, custom)
-            for i in self._shortlist(market, custom):
-                yield self._rental(market, i, custom)
+        for table, custom in ((self.custom, self.request.custom_offers), (self.catalog_offers, ())):
+            offers = self._eligible(table, custom)
+            for i in self._undominated(offers, custom):
+                yield self._rental(offers, i, custom)
 
     @cached_property
-    def private(self) -> PrivateOffers:
+    def custom_filter(self) -> CustomOfferFilter:
         """The request's own offers under its limits."""
-        given = self.request
-        return PrivateOffers(
-            given.custom_offers, self.custom, given.constraints, self.catalog, self.throughput
+        request = self.request
+        return CustomOfferFilter(
+            request.custom_offers, self.custom, request.constraints, self.catalog, self.throughput
         )
 
     @property
-    def listed(self) -> OfferTable:
+    def catalog_offers(self) -> OfferTable:
         """The catalog's offers, or none where the request leaves the catalog aside."""
         return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
 
     def exclusions(self, options: Sequence[PurchaseOption]) -> tuple[str, ...]:
         """Why no offer of these purchase options fits: which limit excludes how many."""
-        wanted = self.filters.purchase_options
-        names = [o.value for o in options if not wanted or o.value in wanted]
+        allowed_options = self.filters.purchase_options
+        names = [o.value for o in options if not allowed_options or o.value in allowed_options]
         if not names:
             left_out = ", ".join(o.value for o in options)
             return (f"constraints.purchase_options leaves out {left_out}",)
-        words = ", ".join(names) if len(names) <= _FEW else "rental"
+        names_text = ", ".join(names) if len(names) <= _FEW else "rental"
         filters = Filters(**{**vars(self.filters), "purchase_options": tuple(names)})
-        total, excluded, left = count_exclusions(self.listed, filters)
+        total, excluded, remaining = count_exclusions(self.catalog_offers, filters)
         if not total:
-            return (f"the catalog has no {words} offer on sale",)
+            return (f"the catalog has no {names_text} offer on sale",)
         reasons = tuple(
-            f"{self._limit_name(name)} excludes {count:,} of {total:,} {words} offers"
+            f"{self._limit_name(name)} excludes {count:,} of {total:,} {names_text} offers"
             for name, count in excluded
             if count
         )
-        small = left - len(self._large_enough(self.listed, filters.rows(self.listed)))
-        if small:
-            need = max(self.least_node.values())
+        too_small = remaining - len(
+            self._large_enough(self.catalog_offers, filters.rows(self.catalog_offers))
+        )
+        if too_small:
+            min_per_node = max(self.min_node_accelerators.values())
             reasons += (
-                f"{small:,} hold fewer accelerators in a node than one job takes ({need:g})",
+                f"{too_small:,} hold fewer accelerators in a node than one job takes "
+                f"({min_per_node:g})",
             )
-        return (*reasons, f"{left - small:,} of {total:,} meet every limit")
+        return (*reasons, f"{remaining - too_small:,} of {total:,} meet every limit")
 
     def _limit_name(self, name: str) -> str:
         """A limit as the request gives it, with its value."""
@@ -190,25 +193,29 @@ class Market:
 
     def _large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of `rows` whose nodes hold one job."""
-        need = np.array([self.least_node.get(name, 0.0) for name in table.accelerator.names])
-        if not len(rows) or not need.any():
+        min_per_node = np.array(
+            [self.min_node_accelerators.get(name, 0.0) for name in table.accelerator.names]
+        )
+        if not len(rows) or not min_per_node.any():
             return rows
-        kept = table.accelerator_count[rows] >= need[table.accelerator.codes[rows]]
-        return np.asarray(rows[kept])
+        is_large_enough = (
+            table.accelerator_count[rows] >= min_per_node[table.accelerator.codes[rows]]
+        )
+        return np.asarray(rows[is_large_enough])
 
-    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> Eligible:
-        rows = self.private.rows() if custom else self.filters.rows(table)
+    def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
+        rows = self.custom_filter.rows() if custom else self.filters.rows(table)
         adjustments = () if custom else self.adjustments
         rows = self._large_enough(table, rows)
-        found = eligible(
+        offers = build_eligible_offers(
             table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
         )
-        return found if custom else converted(found, self.catalog.exchange_rates, self.rates)
+        return offers if custom else convert_prices(offers, self.catalog.exchange_rates, self.rates)
 
     @cached_property
     def rates(self) -> ExchangeRates:
         """The catalog's exchange rates, those of the request in their place."""
-        return rates_of(self.request, self.catalog.exchange_rates)
+        return merge_exchange_rates(self.request, self.catalog.exchange_rates)
 
     @cached_property
     def adjustments(self) -> tuple[Adjustment, ...]:
@@ -220,85 +227,93 @@ class Market:
 
     def warnings(self) -> Iterator[str]:
         """What of the request's own prices, discounts and limits has no effect."""
-        yield from self.private.warnings()
-        yield from self._idle_adjustments()
-        yield from self._idle_quotas()
+        yield from self.custom_filter.warnings()
+        yield from self._warn_unused_adjustments()
+        yield from self._warn_unused_quotas()
 
-    def _idle_adjustments(self) -> Iterator[str]:
+    def _warn_unused_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""
-        table = self.listed
+        table = self.catalog_offers
         every = np.arange(len(table))
         for i, rule in enumerate(self.adjustments):
-            if not matched(table, every, rule).any():
+            if not match_adjustment(table, every, rule).any():
                 yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
 
-    def _idle_quotas(self) -> Iterator[str]:
+    def _warn_unused_quotas(self) -> Iterator[str]:
         """Warnings on quotas that count no price at all."""
-        tables = (self.listed, self.custom)
+        tables = (self.catalog_offers, self.custom)
         for i, rule in enumerate(self.quota_rules):
-            if not any(counted(table, np.arange(len(table)), rule).any() for table in tables):
+            if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
                 yield f"constraints.quotas.{i} matches no price and limits nothing."
 
-    def _shortlist(self, market: Eligible, custom: Sequence[CustomOffer]) -> list[int]:
+    def _undominated(self, offers: EligibleOffers, custom: Sequence[CustomOffer]) -> list[int]:
         peak = float(self.demand.peak_accelerators.max())
         dated = [
-            i for i in range(len(market) if custom else 0) if _is_dated(custom[int(market.rows[i])])
+            i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
         ]
-        term = int(market.term_months.max(initial=1))
-        waiting = float(np.mean(discount_factors(self.calendar.discount_rate_per_year, term)))
-        keep = self.request.constraints.monthly_budget is not None
-        data = self._data_cost(market)
-        hourly = hourly_shortlist(market, self._goodput(market), data, peak, dated)
-        return hourly + commitment_shortlist(market, waiting, data, peak, keep, dated)
+        term = int(offers.term_months.max(initial=1))
+        average_discount = float(
+            np.mean(discount_factors(self.calendar.discount_rate_per_year, term))
+        )
+        keep_payments = self.request.constraints.monthly_budget is not None
+        data = self._data_cost(offers)
+        hourly = undominated_rentals(offers, self._goodput(offers), data, peak, dated)
+        return hourly + undominated_commitments(
+            offers, average_discount, data, peak, keep_payments, dated
+        )
 
-    def _goodput(self, market: Eligible) -> Floats:
+    def _goodput(self, offers: EligibleOffers) -> Floats:
         """Useful share of an hour of each entry: below 1 for what can be interrupted."""
-        spot = np.flatnonzero(np.isin(market.option, _INTERRUPTIBLE))
-        useful = np.ones(len(market))
-        table, rows = market.table, market.rows[spot]
+        spot = np.flatnonzero(np.isin(offers.option, _INTERRUPTIBLE))
+        goodput = np.ones(len(offers))
+        table, rows = offers.table, offers.rows[spot]
         kinds = (
             table.provider.codes[rows],
             table.region.codes[rows],
             table.instance_type.codes[rows],
         )
-        for entries in split_alike(spot, kinds):
-            offer = market.offer(int(entries[0]))
-            least = self.least[offer.accelerator]
-            useful[entries] = goodput_of_spot(offer, least, self.terms, self.data)
-        return useful
+        for entries in split_by_equal_values(spot, kinds):
+            offer = offers.offer(int(entries[0]))
+            min_accelerators = self.min_accelerators[offer.accelerator]
+            goodput[entries] = estimate_spot_goodput(
+                offer, min_accelerators, self.assumptions, self.data
+            )
+        return goodput
 
-    def _data_cost(self, market: Eligible) -> Floats:
+    def _data_cost(self, offers: EligibleOffers) -> Floats:
         """Cost of a month's data in the place of each entry; 0 without data."""
-        cost = np.zeros(len(market))
-        if self.data.is_any:
-            table, rows = market.table, market.rows
+        cost = np.zeros(len(offers))
+        if self.data.has_data:
+            table, rows = offers.table, offers.rows
             places = (table.provider.codes[rows], table.region.codes[rows])
-            for entries in split_alike(np.arange(len(market)), places):
-                offer = market.offer(int(entries[0]))
+            for entries in split_by_equal_values(np.arange(len(offers)), places):
+                offer = offers.offer(int(entries[0]))
                 cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
         return cost
 
     @cached_property
-    def least(self) -> Mapping[str, int]:
+    def min_accelerators(self) -> Mapping[str, int]:
         """Least number of each accelerator that holds one job."""
         return {c.accelerator: c.min_accelerators for c in self.demand.candidates}
 
-    def _rental(self, market: Eligible, i: int, custom: Sequence[CustomOffer]) -> Rental:
-        offer = market.offer(i)
-        bits = int(market.quotas[i])
-        given = custom[int(market.rows[i])] if custom else None
+    def _rental(self, offers: EligibleOffers, i: int, custom: Sequence[CustomOffer]) -> Rental:
+        offer = offers.offer(i)
+        bits = int(offers.quotas[i])
+        custom_offer = custom[int(offers.rows[i])] if custom else None
         return Rental(
             offer=offer,
-            price_per_hour=float(market.usd_per_hour[i]) * self.units_per_usd,
-            upfront=float(market.upfront_usd[i]) * self.units_per_usd,
+            price_per_hour=float(offers.usd_per_hour[i]) * self.units_per_usd,
+            upfront=float(offers.upfront_usd[i]) * self.units_per_usd,
             r=self.throughput[offer.accelerator],
             limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
             available=None
-            if given is None
-            else months_open(given.available_from, given.available_until, self.calendar),
-            min_accelerators=self.least[offer.accelerator],
-            native=self._native(offer, float(market.multiplier[i])),
-            label=given.label if given else "",
+            if custom_offer is None
+            else available_months(
+                custom_offer.available_from, custom_offer.available_until, self.calendar
+            ),
+            min_accelerators=self.min_accelerators[offer.accelerator],
+            native=self._native(offer, float(offers.multiplier[i])),
+            label=custom_offer.label if custom_offer else "",
         )
 
     def _native(self, offer: Offer, multiplier: float) -> NativePrice:

@@ -39,11 +39,11 @@ def multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]
     """[row] product of the adjustments for it."""
     total = np.ones(len(rows))
     for rule in adjustments:
-        total[matched(table, rows, rule)] *= rule.multiplier
+        total[match_adjustment(table, rows, rule)] *= rule.multiplier
     return total
 
 
-def matched(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray[np.bool_]:
+def match_adjustment(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray[np.bool_]:
     """[row] whether an adjustment is for it."""
     hit = np.ones(len(rows), dtype=bool)
     for column, name in (
@@ -54,18 +54,18 @@ def matched(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray[np.bool_
         if name is not None:
             hit &= column.wanted([name])[column.codes[rows]]
     if rule.family is not None:
-        names = [n for n in table.instance_type.names if of_family(n, rule.family)]
+        names = [n for n in table.instance_type.names if belongs_to_family(n, rule.family)]
         hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
     return hit
 
 
-def of_family(instance_type: str, family: str) -> bool:
+def belongs_to_family(instance_type: str, family: str) -> bool:
     """Whether a machine belongs to a family: its name begins with it, up to a mark or a digit
     where the family ends in a letter.
 
-    >>> of_family("p5.48xlarge", "p5"), of_family("p5en.48xlarge", "p5")
+    >>> belongs_to_family("p5.48xlarge", "p5"), belongs_to_family("p5en.48xlarge", "p5")
     (True, False)
-    >>> of_family("ND96isr_H100_v5", "ND"), of_family("a3-highgpu-8g", "a3")
+    >>> belongs_to_family("ND96isr_H100_v5", "ND"), belongs_to_family("a3-highgpu-8g", "a3")
     (True, True)
     """
     name = instance_type.lower().removeprefix("standard_")
@@ -80,11 +80,11 @@ def quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> ND
     """[row] bit i is set where quota i counts it."""
     bits = np.zeros(len(rows), dtype=np.int64)
     for i, rule in enumerate(quotas):
-        bits[counted(table, rows, rule)] |= 1 << i
+        bits[match_quota(table, rows, rule)] |= 1 << i
     return bits
 
 
-def counted(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
+def match_quota(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
     """[row] whether a quota counts it."""
     hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
     hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]

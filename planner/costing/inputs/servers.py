@@ -1,4 +1,4 @@
-"""The servers of a request: what may be bought, what is in place, what does not fit. PURE."""
+"""The servers of a request: what may be bought, what is already owned, what does not fit. PURE."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from dataclasses import dataclass, replace
 from planner.contract.request.comparison import ComparisonRequest, Constraints, Server
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
-from planner.costing.cost_model.ownership import Batch, ServerToBuy, owned_source, server_source
+from planner.costing.cost_model.ownership import (
+    ServerBatch,
+    ServerToBuy,
+    build_existing_server_source,
+    build_server_source,
+)
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get as accelerator
 from pricing.market.accelerators import resolve
@@ -23,11 +28,11 @@ _OTHER_WORK = "does not serve this workload"
 
 
 @dataclass(frozen=True)
-class Fleet:
+class ServerSelection:
     """Servers as the request wants them."""
 
     to_buy: tuple[ServerToBuy, ...]
-    owned: tuple[tuple[ServerToBuy, tuple[Batch, ...]], ...] = ()
+    owned: tuple[tuple[ServerToBuy, tuple[ServerBatch, ...]], ...] = ()
     excluded: tuple[str, ...] = ()
     """Why servers that were asked for, or are on the list, do not fit."""
 
@@ -38,43 +43,45 @@ class Fleet:
             server.accelerator for server in (*self.to_buy, *(owned for owned, _ in self.owned))
         )
 
-    def sources(
-        self, throughput: Mapping[str, float], terms: Assumptions, calendar: Calendar
-    ) -> list[Source]:
+    def build_sources(
+        self, throughput: Mapping[str, float], assumptions: Assumptions, calendar: Calendar
+    ) -> list[CapacitySource]:
         """Servers as sources of accelerator-hours; `throughput` is r by accelerator."""
         bought = [
-            server_source(server, throughput[server.accelerator], terms, calendar)
+            build_server_source(server, throughput[server.accelerator], assumptions, calendar)
             for server in self.to_buy
             if server.accelerator in throughput
         ]
         return bought + [
-            owned_source(server, batches, throughput[server.accelerator], terms, calendar)
+            build_existing_server_source(
+                server, batches, throughput[server.accelerator], assumptions, calendar
+            )
             for server, batches in self.owned
             if server.accelerator in throughput
         ]
 
-    def fitting(self, allowed: Mapping[str, float], limits: Constraints) -> Fleet:
+    def filter_fitting(self, allowed: Mapping[str, float], limits: Constraints) -> ServerSelection:
         """The fleet without the servers that a limit excludes, each with the reason.
 
         `allowed` are the accelerators that serve the work, with the least that a node holds.
         """
-        kept, excluded = [], list(self.excluded)
+        fitting, excluded = [], list(self.excluded)
         for server in self.to_buy:
-            reason = _misfit(server, allowed, limits)
+            reason = _exclusion_reason(server, allowed, limits)
             if reason:
                 excluded.append(f"{server.label}: {reason}")
             else:
-                kept.append(server)
+                fitting.append(server)
         owned = tuple((s, b) for s, b in self.owned if s.accelerator in allowed)
         excluded += [
             f"{s.label}, already owned: {s.accelerator} {_OTHER_WORK}"
             for s, _ in self.owned
             if s.accelerator not in allowed
         ]
-        return Fleet(tuple(kept), owned, tuple(excluded))
+        return ServerSelection(tuple(fitting), owned, tuple(excluded))
 
-    def worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
-        """Warnings on servers in place whose useful life was over before the start."""
+    def warn_worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
+        """Warnings on servers already owned whose useful life was over before the start."""
         for server, batches in self.owned:
             for batch in batches:
                 if batch.age_months >= life_months:
@@ -85,26 +92,30 @@ class Fleet:
                         "and cost nothing here."
                     )
 
-    def excluded_in_short(self) -> tuple[str, ...]:
-        """The reasons, those that are the same for many servers said once with their number."""
+    def summarize_exclusions(self) -> tuple[str, ...]:
+        """The reasons, those that are the same for many servers merged, with their number."""
         others = [reason for reason in self.excluded if _OTHER_WORK not in reason]
         count = len(self.excluded) - len(others)
         short = (f"{count} servers hold an accelerator that {_OTHER_WORK}",) if count else ()
         return (*others, *short)
 
 
-def fleet_of(request: ComparisonRequest, calendar: Calendar, units_per_usd: float) -> Fleet:
+def select_servers(
+    request: ComparisonRequest, calendar: Calendar, units_per_usd: float
+) -> ServerSelection:
     """The servers that the request names, or the whole reference list that is on sale."""
     named = request.on_prem.servers
     if named is None:
-        listed = [_listed(s, units_per_usd) for s in reference.all_servers() if s.on_sale]
-        to_buy = tuple(listed)
+        on_sale = [_from_reference(s, units_per_usd) for s in reference.all_servers() if s.on_sale]
+        to_buy = tuple(on_sale)
     else:
-        to_buy = tuple(_named(named, units_per_usd))
-    return Fleet(to_buy, tuple(_owned(request, to_buy, calendar, units_per_usd)))
+        to_buy = tuple(_read_named_servers(named, units_per_usd))
+    return ServerSelection(
+        to_buy, tuple(_read_owned_servers(request, to_buy, calendar, units_per_usd))
+    )
 
 
-def _listed(server: reference.Server, units_per_usd: float) -> ServerToBuy:
+def _from_reference(server: reference.Server, units_per_usd: float) -> ServerToBuy:
     return ServerToBuy(
         slug=server.slug,
         label=server.name,
@@ -118,12 +129,14 @@ def _listed(server: reference.Server, units_per_usd: float) -> ServerToBuy:
     )
 
 
-def _named(servers: Sequence[Server], units_per_usd: float) -> Iterator[ServerToBuy]:
+def _read_named_servers(servers: Sequence[Server], units_per_usd: float) -> Iterator[ServerToBuy]:
     seen: set[str] = set()
-    for i, given in enumerate(servers):
-        server = _given(given, f"on_prem.servers.{i}", units_per_usd)
+    for i, requested in enumerate(servers):
+        server = _read_server(requested, f"on_prem.servers.{i}", units_per_usd)
         if server.slug in seen:
-            hint = "give it a label of its own" if given.server == "custom" else "allowed is once"
+            hint = (
+                "give it a label of its own" if requested.server == "custom" else "allowed is once"
+            )
             raise InvalidInput(
                 f"on_prem.servers.{i}.server", f"{server.slug!r} is given twice; {hint}"
             )
@@ -131,11 +144,11 @@ def _named(servers: Sequence[Server], units_per_usd: float) -> Iterator[ServerTo
         yield server
 
 
-def _given(given: Server, field: str, units_per_usd: float) -> ServerToBuy:
-    if given.server == "custom":
+def _read_server(requested: Server, field: str, units_per_usd: float) -> ServerToBuy:
+    if requested.server == "custom":
         base = ServerToBuy(
-            slug=given.label or "custom",
-            label=given.label or "Custom server",
+            slug=requested.label or "custom",
+            label=requested.label or "Custom server",
             accelerator="",
             accelerator_count=0.0,
             unit_price=0.0,
@@ -143,20 +156,20 @@ def _given(given: Server, field: str, units_per_usd: float) -> ServerToBuy:
             idle_power_kw=0.0,
         )
     else:
-        base = _listed(reference.get(given.server, f"{field}.server"), units_per_usd)
-        if given.label:
-            base = replace(base, label=given.label)
-    return _changed(base, given, field)
+        base = _from_reference(reference.get(requested.server, f"{field}.server"), units_per_usd)
+        if requested.label:
+            base = replace(base, label=requested.label)
+    return _apply_overrides(base, requested, field)
 
 
-def _changed(base: ServerToBuy, given: Server, field: str) -> ServerToBuy:
+def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> ServerToBuy:
     """`base` with every field that the request gives."""
     power, idle = base.power_kw, base.idle_power_kw
-    if given.power_kw is not None:
-        power, idle = given.power_kw, given.power_kw * IDLE_SHARE
-    if given.idle_power_kw is not None:
-        idle = given.idle_power_kw
-        if idle > power and given.running_cost_per_hour is None:
+    if requested.power_kw is not None:
+        power, idle = requested.power_kw, requested.power_kw * IDLE_SHARE
+    if requested.idle_power_kw is not None:
+        idle = requested.idle_power_kw
+        if idle > power and requested.running_cost_per_hour is None:
             raise InvalidInput(
                 f"{field}.idle_power_kw", f"{idle:g} kW is more than the {power:g} kW at load"
             )
@@ -164,53 +177,55 @@ def _changed(base: ServerToBuy, given: Server, field: str) -> ServerToBuy:
         base,
         power_kw=power,
         idle_power_kw=idle,
-        running_cost_per_hour=given.running_cost_per_hour,
-        max_units=given.max_units,
+        running_cost_per_hour=requested.running_cost_per_hour,
+        max_units=requested.max_units,
     )
-    if given.unit_price is not None:
-        server = replace(server, unit_price=given.unit_price, source="request", price_year=None)
-    if given.accelerator is not None:
-        slug = resolve(given.accelerator, f"{field}.accelerator").slug
+    if requested.unit_price is not None:
+        server = replace(server, unit_price=requested.unit_price, source="request", price_year=None)
+    if requested.accelerator is not None:
+        slug = resolve(requested.accelerator, f"{field}.accelerator").slug
         server = replace(server, accelerator=slug)
-    if given.accelerator_count is not None:
-        server = replace(server, accelerator_count=given.accelerator_count)
+    if requested.accelerator_count is not None:
+        server = replace(server, accelerator_count=requested.accelerator_count)
     return server
 
 
-def _owned(
+def _read_owned_servers(
     request: ComparisonRequest,
     to_buy: Sequence[ServerToBuy],
     calendar: Calendar,
     units_per_usd: float,
-) -> Iterator[tuple[ServerToBuy, tuple[Batch, ...]]]:
-    batches: dict[str, list[Batch]] = {}
+) -> Iterator[tuple[ServerToBuy, tuple[ServerBatch, ...]]]:
+    batches: dict[str, list[ServerBatch]] = {}
     servers: dict[str, ServerToBuy] = {}
-    for i, given in enumerate(request.on_prem.already_owned):
+    for i, requested in enumerate(request.on_prem.already_owned):
         field = f"on_prem.already_owned.{i}"
-        server = _of_name(given.server, to_buy, f"{field}.server", units_per_usd)
-        age = -calendar.index(given.bought)
+        server = _find_server(requested.server, to_buy, f"{field}.server", units_per_usd)
+        age = -calendar.index(requested.bought)
         if age < 0:
             raise InvalidInput(
                 f"{field}.bought",
-                f"{given.bought:%Y-%m} is after the start {calendar.start:%Y-%m}; "
+                f"{requested.bought:%Y-%m} is after the start {calendar.start:%Y-%m}; "
                 f"allowed is {calendar.start:%Y-%m} or earlier",
             )
         servers[server.slug] = server
-        batches.setdefault(server.slug, []).append(Batch(given.units, age))
+        batches.setdefault(server.slug, []).append(ServerBatch(requested.units, age))
     for slug in sorted(batches):
         yield servers[slug], tuple(batches[slug])
 
 
-def _of_name(
+def _find_server(
     name: str, to_buy: Sequence[ServerToBuy], field: str, units_per_usd: float
 ) -> ServerToBuy:
     for server in to_buy:
         if name in (server.slug, server.label):
             return server
-    return _listed(reference.get(name, field), units_per_usd)
+    return _from_reference(reference.get(name, field), units_per_usd)
 
 
-def _misfit(server: ServerToBuy, allowed: Mapping[str, float], limits: Constraints) -> str:
+def _exclusion_reason(
+    server: ServerToBuy, allowed: Mapping[str, float], limits: Constraints
+) -> str:
     """Why a server cannot serve, "" if it can."""
     if server.accelerator not in allowed:
         return f"{server.accelerator} {_OTHER_WORK}"

@@ -1,14 +1,14 @@
 """The limits of every month as rows, and what is rented and run as columns. PURE.
 
-A month's rental is measured in *width*: the reference accelerators it puts up while the peak is
-up, z = capacity · node-hours / d. With `up` units, run hours `v` in the same measure and φ the
+A month's rental is measured in *width*: the reference accelerators it provides at peak,
+z = capacity · node-hours / d. With `in_service` units, run hours `v` in the same measure and φ the
 width a unit can keep busy, capacity · hours_per_month / d, the rows of month t are
 
-- width: Σ capacity·up + Σ z ≥ P
-- hours: Σ φ·up over units that run for nothing + Σ v + Σ z ≥ P
-- run: v − Σ φ·up over the units of one running cost ≤ 0
+- width: Σ capacity·in_service + Σ z ≥ P
+- hours: Σ φ·in_service over units that run for nothing + Σ v + Σ z ≥ P
+- run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
-- quota: Σ accelerators·up + Σ size·z ≤ max_accelerators
+- quota: Σ accelerators·in_service + Σ size·z ≤ max_accelerators
 - budget: Σ cash ≤ monthly_budget
 
 with P = hours / d, the peak. A month that asks for hours at no peak has d = 730 and no width.
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.costing.optimizer.problem import Floats, PlanProblem
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Market
+from planner.costing.optimizer.reduced_problem import Bools, Ints, ReducedProblem
 
 HOURS_PER_MONTH = 730.0
 ABSENT = -1
@@ -30,11 +30,11 @@ ABSENT = -1
 
 @dataclass(frozen=True)
 class Family:
-    """A row per month of one kind of limit, and what one unit that is up adds to it."""
+    """A row per month of one kind of limit, and what one unit in service adds to it."""
 
     row: Ints
     """[T], ABSENT where a month has none."""
-    up_value: Floats
+    value_per_unit: Floats
     """[K, T]"""
 
 
@@ -42,14 +42,14 @@ class Family:
 class Rows:
     """Every row of a market; scaled so that money is about as large as capacity."""
 
-    market: Market
-    asked: Floats
+    reduced: ReducedProblem
+    required_width: Floats
     """[T] P, in reference accelerators."""
-    hours_up: Floats
-    """[T] d, hours for which the peak is up."""
+    hours_at_peak: Floats
+    """[T] d, hours at peak."""
     busy_width: Floats
     """[K, T] φ"""
-    run_of_kind: Ints
+    run_of_type: Ints
     """[K] which running cost a kind has, ABSENT for those that run for nothing."""
     lower: Floats
     upper: Floats
@@ -68,7 +68,7 @@ class Rows:
 
     @property
     def families(self) -> tuple[Family, ...]:
-        """The families whose rows hold the units that are up."""
+        """The families whose rows hold the units in service."""
         return (self.width, self.hours, *self.runs, *self.quotas)
 
     @property
@@ -76,49 +76,49 @@ class Rows:
         return self.lower.size
 
 
-def hours_up(problem: PlanProblem) -> Floats:
-    """[T] hours for which the peak of a month is up, 730 in a month without a peak.
+def hours_at_peak(problem: PlanProblem) -> Floats:
+    """[T] hours at peak of a month, 730 in a month without a peak.
 
-    >>> hours_up(PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (), ())).tolist()
+    >>> hours_at_peak(PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (), ())).tolist()
     [50.0, 730.0]
     """
     has_both = (problem.hours > 0) & (problem.peak > 0)
     return np.where(has_both, problem.hours / np.where(has_both, problem.peak, 1), HOURS_PER_MONTH)
 
 
-def lay_out(market: Market) -> Rows:
+def build_rows(reduced: ReducedProblem) -> Rows:
     """The rows of a market."""
-    return _Layout(market).rows()
+    return _RowBuilder(reduced).rows()
 
 
-class _Layout:
+class _RowBuilder:
     """Gathers rows family by family."""
 
-    def __init__(self, market: Market) -> None:
-        self.market, self.problem, self.kinds = market, market.problem, market.kinds
+    def __init__(self, reduced: ReducedProblem) -> None:
+        self.reduced, self.problem, self.unit_types = reduced, reduced.problem, reduced.unit_types
         self.months = self.problem.hours.size
         self.busy = self.problem.hours > 0
-        self.hours_up = hours_up(self.problem)
-        self.asked = self.problem.hours / self.hours_up
-        self.busy_width = (self.kinds.capacity * self.kinds.hours_per_month)[:, None]
-        self.busy_width = self.busy_width / self.hours_up
-        self.run_of_kind = self._running_costs()
+        self.hours_at_peak = hours_at_peak(self.problem)
+        self.required_width = self.problem.hours / self.hours_at_peak
+        self.busy_width = (self.unit_types.capacity * self.unit_types.hours_per_month)[:, None]
+        self.busy_width = self.busy_width / self.hours_at_peak
+        self.run_of_type = self._running_costs()
         self.lower: list[Floats] = []
         self.upper: list[Floats] = []
         self.count = 0
 
     def rows(self) -> Rows:
-        run_count = int(self.run_of_kind.max(initial=ABSENT)) + 1
+        run_count = int(self.run_of_type.max(initial=ABSENT)) + 1
         return Rows(
-            market=self.market,
-            asked=self.asked,
-            hours_up=self.hours_up,
+            reduced=self.reduced,
+            required_width=self.required_width,
+            hours_at_peak=self.hours_at_peak,
             busy_width=self.busy_width,
-            run_of_kind=self.run_of_kind,
+            run_of_type=self.run_of_type,
             width=self._width(),
             hours=self._hours(),
             runs=tuple(self._run(r) for r in range(run_count)),
-            quotas=tuple(self._quota(q) for q in range(len(self.market.quotas))),
+            quotas=tuple(self._quota(q) for q in range(len(self.reduced.quotas))),
             spot_row=self._spot(),
             budget_row=self._budget(),
             capex_row=self._capex(),
@@ -131,89 +131,98 @@ class _Layout:
         )
 
     def _running_costs(self) -> Ints:
-        figures = self.kinds.hour_cost
+        figures = self.unit_types.hour_cost
         if self.problem.monthly_budget is not None:
-            figures = np.concatenate([figures, self.kinds.hour_cash], axis=1)
+            figures = np.concatenate([figures, self.unit_types.hour_cash], axis=1)
         seen: dict[bytes, int] = {}
         return np.array(
             [seen.setdefault(r.tobytes(), len(seen)) if r.any() else ABSENT for r in figures],
             np.int64,
         )
 
-    def _add(self, wanted: Bools, lower: Floats | float, upper: Floats | float) -> Ints:
-        index = np.full(wanted.size, ABSENT)
-        size = int(wanted.sum())
-        index[wanted] = self.count + np.arange(size)
+    def _add(self, mask: Bools, lower: Floats | float, upper: Floats | float) -> Ints:
+        index = np.full(mask.size, ABSENT)
+        size = int(mask.sum())
+        index[mask] = self.count + np.arange(size)
         self.count += size
-        self.lower.append(np.broadcast_to(lower, wanted.shape)[wanted])
-        self.upper.append(np.broadcast_to(upper, wanted.shape)[wanted])
+        self.lower.append(np.broadcast_to(lower, mask.shape)[mask])
+        self.upper.append(np.broadcast_to(upper, mask.shape)[mask])
         return index
 
-    def _at_least(self, wanted: Bools, up_value: Floats, asked: Floats) -> Family:
-        there = (up_value * self.kinds.existing).sum(axis=0)
-        return Family(self._add(wanted, asked - there, np.inf), up_value)
+    def _at_least(self, mask: Bools, value_per_unit: Floats, required_width: Floats) -> Family:
+        from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
+        return Family(self._add(mask, required_width - from_existing, np.inf), value_per_unit)
 
-    def _at_most(self, wanted: Bools, up_value: Floats, room: float) -> Family:
-        there = (up_value * self.kinds.existing).sum(axis=0)
-        return Family(self._add(wanted, -np.inf, room - there), up_value)
+    def _at_most(self, mask: Bools, value_per_unit: Floats, remaining: float) -> Family:
+        from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
+        return Family(self._add(mask, -np.inf, remaining - from_existing), value_per_unit)
 
     def _width(self) -> Family:
-        capacity = np.broadcast_to(self.kinds.capacity[:, None], self.busy_width.shape)
-        return self._at_least(self.busy & (self.problem.peak > 0), capacity, self.asked)
+        capacity = np.broadcast_to(self.unit_types.capacity[:, None], self.busy_width.shape)
+        return self._at_least(self.busy & (self.problem.peak > 0), capacity, self.required_width)
 
     def _hours(self) -> Family:
-        """Hours follow from the width where every unit is busy for as long as the peak is up."""
-        free = (self.run_of_kind == ABSENT)[:, None]
-        short = self.busy_width < self.kinds.capacity[:, None]
-        matter = (short | ~free).any(axis=0) | (self.problem.peak <= 0)
-        return self._at_least(self.busy & matter, np.where(free, self.busy_width, 0), self.asked)
+        """Hours follow from the width where every unit is busy for as long as the peak lasts."""
+        is_free = (self.run_of_type == ABSENT)[:, None]
+        short = self.busy_width < self.unit_types.capacity[:, None]
+        is_needed = (short | ~is_free).any(axis=0) | (self.problem.peak <= 0)
+        return self._at_least(
+            self.busy & is_needed, np.where(is_free, self.busy_width, 0), self.required_width
+        )
 
     def _run(self, running_cost: int) -> Family:
-        of_it = (self.run_of_kind == running_cost)[:, None]
+        of_it = (self.run_of_type == running_cost)[:, None]
         return self._at_most(self.busy, np.where(of_it, -self.busy_width, 0.0), 0.0)
 
     def _quota(self, q: int) -> Family:
-        size = (self.kinds.accelerators * self.kinds.in_quota[:, q])[:, None]
+        size = (self.unit_types.accelerators * self.unit_types.in_quota[:, q])[:, None]
         every_month = np.ones(self.months, bool)
-        most = self.market.quotas[q].max_accelerators
-        return self._at_most(every_month, np.broadcast_to(size, self.busy_width.shape), most)
+        max_accelerators = self.reduced.quotas[q].max_accelerators
+        return self._at_most(
+            every_month, np.broadcast_to(size, self.busy_width.shape), max_accelerators
+        )
 
     def _spot(self) -> Ints:
-        rentals = self.market.rentals
+        rentals = self.reduced.rentals
         rentable = np.asarray((rentals.offered & rentals.is_spot[:, None]).any(axis=0), bool)
-        return self._add(rentable, -np.inf, self.problem.max_spot_share * self.asked)
+        return self._add(rentable, -np.inf, self.problem.max_spot_share * self.required_width)
 
     def _budget(self) -> Ints:
         budget, base = self.problem.monthly_budget, self.problem.base_cash
-        wanted = np.full(self.months, budget is not None)
-        room = (budget or 0.0) - (np.zeros(self.months) if base is None else base)
-        return self._add(wanted, -np.inf, room / self._cash_scale())
+        mask = np.full(self.months, budget is not None)
+        remaining = (budget or 0.0) - (np.zeros(self.months) if base is None else base)
+        return self._add(mask, -np.inf, remaining / self._cash_scale())
 
     def _cash_scale(self) -> float:
         return self.problem.monthly_budget or 1.0
 
     def _capex(self) -> int:
         budget = self.problem.capex_budget
-        wanted = np.array([budget is not None and self.market.starts.kind.size > 0])
-        return int(self._add(wanted, -np.inf, (budget or 0.0) / self._capex_scale())[0])
+        mask = np.array([budget is not None and self.reduced.start_candidates.unit_type.size > 0])
+        return int(self._add(mask, -np.inf, (budget or 0.0) / self._capex_scale())[0])
 
     def _capex_scale(self) -> float:
-        return float(self.market.starts.capex.max(initial=0.0)) or 1.0
+        return float(self.reduced.start_candidates.capex.max(initial=0.0)) or 1.0
 
     def _limited(self) -> Ints:
-        most = np.full(self.kinds.capacity.size, np.inf)
-        starts = self.market.starts
-        for kind, source in set(zip(starts.kind.tolist(), starts.source.tolist(), strict=True)):
+        upper_bound = np.full(self.unit_types.capacity.size, np.inf)
+        candidates = self.reduced.start_candidates
+        for unit_type, source in set(
+            zip(candidates.unit_type.tolist(), candidates.source.tolist(), strict=True)
+        ):
             limit = self.problem.units[source].max_units
-            most[kind] = np.inf if limit is None else limit
-        return self._add(np.isfinite(most), -np.inf, most)
+            upper_bound[unit_type] = np.inf if limit is None else limit
+        return self._add(np.isfinite(upper_bound), -np.inf, upper_bound)
 
     def _cost_scale(self) -> float:
-        rentals, starts = self.market.rentals, self.market.starts
-        rented = np.where(rentals.offered, rentals.cost * self.hours_up, 0.0)
-        dearest = max(rented.max(initial=0.0), np.abs(starts.cost).max(initial=0.0))
+        rentals, candidates = self.reduced.rentals, self.reduced.start_candidates
+        rented = np.where(rentals.offered, rentals.cost * self.hours_at_peak, 0.0)
+        largest = max(rented.max(initial=0.0), np.abs(candidates.cost).max(initial=0.0))
         return (
-            max(float(dearest), float((self.kinds.hour_cost * self.hours_up).max(initial=0.0)))
+            max(
+                float(largest),
+                float((self.unit_types.hour_cost * self.hours_at_peak).max(initial=0.0)),
+            )
             / 1e4
             or 1.0
         )

@@ -36,7 +36,7 @@ class Cut:
     month: int
     """ABSENT for a cut over the horizon."""
     unit: Floats
-    """[K] per unit up in that month, or [n] per start for a cut over the horizon."""
+    """[K] per unit in service in that month, or [n] per start for a cut over the horizon."""
     columns: Ints
     """Continuous columns in it."""
     rented: float
@@ -51,7 +51,7 @@ class _Base:
 
     value: Floats
     """[K, T]"""
-    asked: Floats
+    required_width: Floats
     columns: Bools
     present: Bools
 
@@ -64,70 +64,80 @@ class Separator:
     """
 
     def __init__(
-        self, rows: Rows, continuous: Continuous, starts: StartColumns, *, elastic: bool = False
+        self,
+        rows: Rows,
+        continuous: Continuous,
+        start_columns: StartColumns,
+        *,
+        elastic: bool = False,
     ) -> None:
-        self.rows, self.continuous, self.starts = rows, continuous, starts
+        self.rows, self.continuous, self.start_columns = rows, continuous, start_columns
         self.elastic = elastic
-        self.months = rows.asked.size
+        self.months = rows.required_width.size
         self._at_least = list(self._bases())
 
     def _bases(self) -> Iterator[_Base]:
         rows, rentals = self.rows, self.continuous.rentals
         is_rental = np.arange(self.continuous.count) < rentals
         is_spot = np.zeros(self.continuous.count, bool)
-        is_spot[:rentals] = rows.market.rentals.is_spot[self.continuous.rental_kind]
+        is_spot[:rentals] = rows.reduced.rentals.is_spot[self.continuous.rental_type]
         everything = self.continuous.month != ABSENT
-        spot = np.where(rows.spot_row == ABSENT, 0.0, rows.market.problem.max_spot_share)
-        busy = rows.asked > 0
+        spot = np.where(rows.spot_row == ABSENT, 0.0, rows.reduced.problem.max_spot_share)
+        busy = rows.required_width > 0
         bases = [
-            (rows.width.up_value, is_rental, rows.width.row != ABSENT),
+            (rows.width.value_per_unit, is_rental, rows.width.row != ABSENT),
             (rows.busy_width, is_rental, busy & (rows.hours.row != ABSENT)),
-            (rows.hours.up_value, everything, rows.hours.row != ABSENT),
+            (rows.hours.value_per_unit, everything, rows.hours.row != ABSENT),
         ]
         for value, columns, present in bases:
-            asked = rows.asked - (value * rows.market.kinds.existing).sum(axis=0)
-            yield _Base(value, asked, columns, present & (asked > 0))
-            without = asked - spot * rows.asked
+            required_width = rows.required_width - (value * rows.reduced.unit_types.existing).sum(
+                axis=0
+            )
+            yield _Base(value, required_width, columns, present & (required_width > 0))
+            without = required_width - spot * rows.required_width
             limited = present & (rows.spot_row != ABSENT) & (without > 0)
             if limited.any() and not self.elastic:
                 yield _Base(value, without, columns & ~is_spot, limited)
 
-    def cuts(self, begun: Floats, continuous: Floats, most: int = 200) -> list[Cut]:
-        """The cuts broken most by `begun` [n] and the continuous columns, at most `most`."""
-        up = self.starts.units_up(begun) - self.rows.market.kinds.existing
-        partial = np.abs(up - np.round(up)) > 1e-6
-        found: list[tuple[float, Cut]] = []
+    def cuts(self, units_started: Floats, continuous: Floats, max_cuts: int = 200) -> list[Cut]:
+        """The cuts that `units_started` [n] and the continuous columns break most."""
+        in_service = (
+            self.start_columns.units_in_service(units_started)
+            - self.rows.reduced.unit_types.existing
+        )
+        partial = np.abs(in_service - np.round(in_service)) > 1e-6
+        violated: list[tuple[float, Cut]] = []
         if partial.any():
-            kinds = self._sizes(np.flatnonzero(partial.any(axis=1)))
+            unit_types = self._sizes(np.flatnonzero(partial.any(axis=1)))
             for base in self._at_least:
-                found += self._round_up(base, kinds, up, continuous)
-            found += [] if self.elastic else self._quota_cuts(kinds, up)
+                violated += self._round_up(base, unit_types, in_service, continuous)
+            violated += [] if self.elastic else self._quota_cuts(unit_types, in_service)
         if not self.elastic:
-            found += self._capital_cuts(begun) + self._budget_cuts(begun)
-        order = sorted(range(len(found)), key=lambda i: (-found[i][0], i))
-        return [found[i][1] for i in order[:most]]
+            violated += self._capital_cuts(units_started) + self._budget_cuts(units_started)
+        order = sorted(range(len(violated)), key=lambda i: (-violated[i][0], i))
+        return [violated[i][1] for i in order[:max_cuts]]
 
-    def _sizes(self, kinds: Ints) -> Ints:
+    def _sizes(self, unit_types: Ints) -> Ints:
         """One kind of each node size."""
-        table = self.rows.market.kinds
+        table = self.rows.reduced.unit_types
         size = np.stack([table.capacity, table.hours_per_month, table.accelerators], axis=1)
-        return kinds[np.unique(size[kinds], axis=0, return_index=True)[1]]
+        return unit_types[np.unique(size[unit_types], axis=0, return_index=True)[1]]
 
     def _round_up(
-        self, base: _Base, kinds: Ints, up: Floats, continuous: Floats
+        self, base: _Base, unit_types: Ints, in_service: Floats, continuous: Floats
     ) -> list[tuple[float, Cut]]:
         months = self.continuous.month[base.columns]
         rented = np.bincount(months, continuous[base.columns], minlength=self.months)
         best = np.full(self.months, _LEAST_VIOLATION)
         cuts: list[Cut | None] = [None] * self.months
-        for kind in kinds:
-            step = np.where(base.value[kind] > 0, base.value[kind], np.inf)
-            ratio = base.asked / step
+        for unit_type in unit_types:
+            step = np.where(base.value[unit_type] > 0, base.value[unit_type], np.inf)
+            ratio = base.required_width / step
             fraction = ratio - np.floor(ratio + _WHOLE)
             usable = base.present & (fraction > _LEAST_FRACTION) & np.isfinite(step)
             fraction = np.where(usable, fraction, 1.0)
             unit = _rounded_up(base.value / step, fraction)
-            short = np.ceil(ratio) - (unit * up).sum(axis=0) - rented / (step * fraction)
+            short = np.ceil(ratio) - (unit * in_service).sum(axis=0) - rented / (step * fraction)
             for t in np.flatnonzero(usable & (short > best)):
                 best[t] = short[t]
                 per_width = float(1.0 / (step[t] * fraction[t]))
@@ -136,53 +146,55 @@ class Separator:
                 cuts[t] = Cut(int(t), unit[:, t], columns, per_width, lower, np.inf)
         return [(float(best[t]), cut) for t, cut in enumerate(cuts) if cut is not None]
 
-    def _quota_cuts(self, kinds: Ints, up: Floats) -> list[tuple[float, Cut]]:
-        found = []
-        existing = self.rows.market.kinds.existing
-        for family, quota in zip(self.rows.quotas, self.rows.market.quotas, strict=True):
-            size = family.up_value[:, 0]
-            room = quota.max_accelerators - (family.up_value * existing).sum(axis=0)
-            for step in np.unique(size[kinds][size[kinds] > 0]):
-                for t in np.flatnonzero((size @ up > room - step) & (room >= 0)):
-                    unit, most = _rounded_down(size / step, float(room[t] / step))
-                    over = float(unit @ up[:, t]) - most
+    def _quota_cuts(self, unit_types: Ints, in_service: Floats) -> list[tuple[float, Cut]]:
+        violated = []
+        existing = self.rows.reduced.unit_types.existing
+        for family, quota in zip(self.rows.quotas, self.rows.reduced.quotas, strict=True):
+            size = family.value_per_unit[:, 0]
+            remaining = quota.max_accelerators - (family.value_per_unit * existing).sum(axis=0)
+            for step in np.unique(size[unit_types][size[unit_types] > 0]):
+                for t in np.flatnonzero((size @ in_service > remaining - step) & (remaining >= 0)):
+                    unit, upper_bound = _rounded_down(size / step, float(remaining[t] / step))
+                    over = float(unit @ in_service[:, t]) - upper_bound
                     if over > _LEAST_VIOLATION:
                         none = np.zeros(0, np.int64)
-                        found.append((over, Cut(int(t), unit, none, 0.0, -np.inf, most)))
-        return found
+                        violated.append((over, Cut(int(t), unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
-    def _capital_cuts(self, begun: Floats) -> list[tuple[float, Cut]]:
-        budget, capex = self.rows.market.problem.capex_budget, self.starts.starts.capex
+    def _capital_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
+        budget, capex = self.rows.reduced.problem.capex_budget, self.start_columns.candidates.capex
         if budget is None or self.rows.capex_row == ABSENT:
             return []
-        partial = (np.abs(begun - np.round(begun)) > 1e-6) & (capex > 0)
-        found = []
+        partial = (np.abs(units_started - np.round(units_started)) > 1e-6) & (capex > 0)
+        violated = []
         for step in np.unique(capex[partial]):
-            unit, most = _rounded_down(capex / step, budget / step)
-            over = float(unit @ begun) - most
+            unit, upper_bound = _rounded_down(capex / step, budget / step)
+            over = float(unit @ units_started) - upper_bound
             if over > _LEAST_VIOLATION:
                 none = np.zeros(0, np.int64)
-                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
-        return found
+                violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
-    def _budget_cuts(self, begun: Floats) -> list[tuple[float, Cut]]:
-        """From a month's budget, where what is begun in part takes a good share of it."""
-        cash, starts = self.starts.cash, self.starts.starts
+    def _budget_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
+        """From a month's budget, where what is started in part takes a good share of it."""
+        cash, start_columns = self.start_columns.cash, self.start_columns.candidates
         if cash is None:
             return []
-        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.starts.copies, -1)
-        room, found = by_copy.min(axis=0), []
-        partial = np.flatnonzero(np.abs(begun - np.round(begun)) > 1e-6)
-        paid = {(int(starts.month[j]), float(cash[j, starts.month[j]])) for j in partial}
+        by_copy = self.rows.upper[self.rows.budget_row].reshape(self.start_columns.copies, -1)
+        remaining, violated = by_copy.min(axis=0), []
+        partial = np.flatnonzero(np.abs(units_started - np.round(units_started)) > 1e-6)
+        paid = {
+            (int(start_columns.month[j]), float(cash[j, start_columns.month[j]])) for j in partial
+        }
         for month, step in sorted(paid):
-            if room[month] < 0 or step * _LARGE < room[month]:
+            if remaining[month] < 0 or step * _LARGE < remaining[month]:
                 continue
-            unit, most = _rounded_down(cash[:, month] / step, float(room[month] / step))
-            over = float(unit @ begun) - most
+            unit, upper_bound = _rounded_down(cash[:, month] / step, float(remaining[month] / step))
+            over = float(unit @ units_started) - upper_bound
             if over > _LEAST_VIOLATION:
                 none = np.zeros(0, np.int64)
-                found.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, most)))
-        return found
+                violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
+        return violated
 
 
 def _rounded_up(ratio: Floats, fraction: Floats) -> Floats:
@@ -195,14 +207,14 @@ def _rounded_up(ratio: Floats, fraction: Floats) -> Floats:
     return np.asarray(whole + np.minimum(np.maximum(ratio - whole, 0.0) / fraction, 1.0))
 
 
-def _rounded_down(ratio: Floats, room: float) -> tuple[Floats, float]:
-    """H(ratio) and ⌊room⌋ of a row rounded down; nothing where the fraction of room is near 1.
+def _rounded_down(ratio: Floats, remaining: float) -> tuple[Floats, float]:
+    """H(ratio) and ⌊remaining⌋ of a row rounded down; nothing where the fraction is near 1.
 
     >>> _rounded_down(np.array([0.25, 1.0, 1.75]), 2.5)
     (array([0. , 1. , 1.5]), 2.0)
     """
-    whole, most = np.floor(ratio + _WHOLE), float(np.floor(room + _WHOLE))
-    fraction = max(room - most, 0.0)
+    whole, upper_bound = np.floor(ratio + _WHOLE), float(np.floor(remaining + _WHOLE))
+    fraction = max(remaining - upper_bound, 0.0)
     if fraction > 1 - _LEAST_FRACTION:
-        return np.zeros_like(ratio), most
-    return whole + np.maximum(ratio - whole - fraction, 0.0) / (1 - fraction), most
+        return np.zeros_like(ratio), upper_bound
+    return whole + np.maximum(ratio - whole - fraction, 0.0) / (1 - fraction), upper_bound

@@ -1,4 +1,4 @@
-"""Which hours come from where once it is settled what was begun: exact, month by month. PURE.
+"""Which hours come from where once it is settled what was started: exact, month by month. PURE.
 
 Also demand given hour by hour instead of by month, put into as few levels as it has.
 """
@@ -12,62 +12,72 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
 from planner.costing.optimizer.highs import LinearProgram
-from planner.costing.optimizer.problem import Floats, Plan, PlanProblem, Quota, UnitSource
-from planner.costing.optimizer.reduced_problem import Kinds, Market, Rentals, Starts
+from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem, Quota
+from planner.costing.optimizer.reduced_problem import (
+    ReducedProblem,
+    Rentals,
+    StartCandidates,
+    UnitTypes,
+)
 from planner.costing.optimizer.variables import Continuous, continuous_columns
 
-Begun = Mapping[str, NDArray[np.int64]]
+UnitsStarted = Mapping[str, NDArray[np.int64]]
 _Array = TypeVar("_Array", bound=NDArray[np.generic])
 
 
 def dispatch(
-    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, begun: Begun
+    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, units_started: UnitsStarted
 ) -> Plan | None:
-    """The cheapest plan that begins exactly `begun`, None where the limits of a month forbid it.
+    """The cheapest plan that starts exactly these units, None where a month's limits forbid it.
 
-    Its cost is Σ coefficient × what the plan begins, uses and rents, `base_cost` included. The
+    Its cost is Σ coefficient × what the plan starts, uses and rents, `base_cost` included. The
     bound is left at −inf: it is not known here.
     """
-    settled = _settled(problem, begun)
-    market = Market(settled, quotas, rentals, _kind_of_each(settled, quotas), _no_starts())
-    rows = lay_out(market)
+    fixed = _fix_units(problem, units_started)
+    reduced = ReducedProblem(
+        fixed, quotas, rentals, _unit_type_per_option(fixed, quotas), _no_start_candidates()
+    )
+    rows = build_rows(reduced)
     columns = continuous_columns(rows)
     width = _cheapest_hours(rows, columns)
     if width is None:
         return None
-    used = {
+    used_hours = {
         unit.key: hours
-        for unit, hours in zip(settled.units, _used_hours(rows, columns, width), strict=True)
+        for unit, hours in zip(fixed.units, _used_hours(rows, columns, width), strict=True)
     }
-    rented = _rented_hours(rows, columns, width)
+    rented_hours = _rented_hours(rows, columns, width)
     months = problem.hours.size
-    none, nothing = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
+    no_units, no_hours = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
     return Plan(
         feasible=True,
-        cost=_cost(problem, begun, used, rented),
+        cost=_cost(problem, units_started, used_hours, rented_hours),
         bound=-np.inf,
-        begun={u.key: none for u in problem.units} | dict(begun),
-        used_hours={u.key: nothing for u in problem.units} | used,
-        rented_hours={s.key: nothing for s in problem.hourly} | rented,
+        units_started={u.key: no_units for u in problem.units} | dict(units_started),
+        used_hours={u.key: no_hours for u in problem.units} | used_hours,
+        rented_hours={s.key: no_hours for s in problem.rental_options} | rented_hours,
     )
 
 
 def _cost(
-    problem: PlanProblem, begun: Begun, used: Mapping[str, Floats], rented: Mapping[str, Floats]
+    problem: PlanProblem,
+    units_started: UnitsStarted,
+    used_hours: Mapping[str, Floats],
+    rented_hours: Mapping[str, Floats],
 ) -> float:
-    """Σ coefficient × what is begun, used and rented, + base cost."""
+    """Σ coefficient × what is started, used and rented, + base cost."""
     cost = problem.base_cost
     for unit in problem.units:
-        if unit.key in begun:
-            at = np.flatnonzero(begun[unit.key])
-            cost += float(unit.start_cost[at] @ begun[unit.key][at])
-        if unit.key in used:
-            cost += float(unit.hour_cost @ used[unit.key])
-    for source in problem.hourly:
-        if source.key in rented:
-            cost += float(source.hour_cost @ rented[source.key])
+        if unit.key in units_started:
+            months = np.flatnonzero(units_started[unit.key])
+            cost += float(unit.start_cost[months] @ units_started[unit.key][months])
+        if unit.key in used_hours:
+            cost += float(unit.hour_cost @ used_hours[unit.key])
+    for source in problem.rental_options:
+        if source.key in rented_hours:
+            cost += float(source.hour_cost @ rented_hours[source.key])
     return cost
 
 
@@ -76,41 +86,46 @@ def _read_only(values: _Array) -> _Array:
     return values
 
 
-def units_up(unit: UnitSource, begun: NDArray[np.int64]) -> NDArray[np.int64]:
-    """[T] units of a source usable in each month, of those begun and those there already."""
-    months = begun.size
+def count_units_in_service(
+    unit: CommitmentOption, units_started: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """[T] units of a source usable in each month, of those started and those there already."""
+    months = units_started.size
     change = np.zeros(months + 1, np.int64)
-    starts = np.flatnonzero(begun)
-    first = np.minimum(starts + unit.lead_months, months)
+    start_months = np.flatnonzero(units_started)
+    first = np.minimum(start_months + unit.lead_months, months)
     last = np.minimum(first + unit.duration_months, months)
-    np.add.at(change, first, begun[starts])
-    np.subtract.at(change, last, begun[starts])
-    up = change.cumsum()[:-1]
-    return up if unit.existing is None else up + unit.existing
+    np.add.at(change, first, units_started[start_months])
+    np.subtract.at(change, last, units_started[start_months])
+    in_service = change.cumsum()[:-1]
+    return in_service if unit.existing is None else in_service + unit.existing
 
 
-def _settled(problem: PlanProblem, begun: Begun) -> PlanProblem:
-    """The problem in which what is begun is there already, its cash part of the base."""
+def _fix_units(problem: PlanProblem, units_started: UnitsStarted) -> PlanProblem:
+    """The problem in which what is started is there already, its cash part of the base."""
     months = problem.hours.size
-    units, cash = [], np.zeros(months) if problem.base_cash is None else problem.base_cash.copy()
+    kept_units, cash = (
+        [],
+        np.zeros(months) if problem.base_cash is None else problem.base_cash.copy(),
+    )
     for unit in problem.units:
-        own = begun.get(unit.key)
-        if own is None:
+        units = units_started.get(unit.key)
+        if units is None:
             if unit.existing is not None:
-                units.append(unit)
+                kept_units.append(unit)
             continue
         if problem.monthly_budget is not None:
-            cash += own[own > 0] @ unit.start_cash[own > 0]
-        units.append(replace(unit, existing=units_up(unit, own)))
-    return replace(problem, units=tuple(units), base_cash=cash, capex_budget=None)
+            cash += units[units > 0] @ unit.start_cash[units > 0]
+        kept_units.append(replace(unit, existing=count_units_in_service(unit, units)))
+    return replace(problem, units=tuple(kept_units), base_cash=cash, capex_budget=None)
 
 
-def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Kinds:
+def _unit_type_per_option(problem: PlanProblem, quotas: tuple[Quota, ...]) -> UnitTypes:
     """Every unit source as a kind of its own."""
     units, months = problem.units, problem.hours.size
     shape = (len(units), months)
     capacity = np.array([u.capacity for u in units])
-    return Kinds(
+    return UnitTypes(
         capacity=capacity,
         accelerators=np.array([u.accelerators for u in units]),
         in_quota=np.array(
@@ -126,43 +141,45 @@ def _kind_of_each(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Kinds:
     )
 
 
-def _no_starts() -> Starts:
-    none, nothing = np.zeros(0, np.int64), np.zeros(0)
-    return Starts(none, none, none, none, none, nothing, nothing, nothing, None)
+def _no_start_candidates() -> StartCandidates:
+    no_units, no_hours = np.zeros(0, np.int64), np.zeros(0)
+    return StartCandidates(
+        no_units, no_units, no_units, no_units, no_units, no_hours, no_hours, no_hours, None
+    )
 
 
 def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
     program = LinearProgram(rows.lower, rows.upper)
-    nothing = np.zeros(columns.count)
-    program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
+    no_hours = np.zeros(columns.count)
+    program.add_columns(columns.cost, no_hours, no_hours + np.inf, columns.entries)
     return np.maximum(program.values(), 0.0) if program.run() else None
 
 
 def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
-    problem, rentals = rows.market.problem, rows.market.rentals
+    problem, rentals = rows.reduced.problem, rows.reduced.rentals
     hours: dict[str, Floats] = {}
     for column in np.flatnonzero(width[: columns.rentals] > 0):
         month = columns.month[column]
-        source = problem.hourly[rentals.source[columns.rental_kind[column], month]]
-        own = hours.setdefault(source.key, np.zeros(rows.asked.size))
-        own[month] += width[column] * rows.hours_up[month] / source.capacity
+        source = problem.rental_options[rentals.source[columns.rental_type[column], month]]
+        hours_by_month = hours.setdefault(source.key, np.zeros(rows.required_width.size))
+        hours_by_month[month] += width[column] * rows.hours_at_peak[month] / source.capacity
     return hours
 
 
 def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
     """[K, T] node-hours of every kind: units of one running cost are filled in their order."""
-    kinds, months = rows.market.kinds, rows.asked.size
-    rented = np.bincount(
+    unit_types, months = rows.reduced.unit_types, rows.required_width.size
+    rented_width = np.bincount(
         columns.month[: columns.rentals], width[: columns.rentals], minlength=months
     )
     run = np.zeros((len(rows.runs), months))
     run[columns.run, columns.month[columns.rentals :]] = width[columns.rentals :]
-    asked = np.maximum(rows.asked - rented - run.sum(axis=0), 0.0)
-    used = np.zeros(rows.busy_width.shape)
-    for running_cost, wanted in [(ABSENT, asked), *enumerate(run)]:
-        of_it = np.flatnonzero(rows.run_of_kind == running_cost)
-        able = rows.busy_width[of_it] * kinds.existing[of_it]
-        before = able.cumsum(axis=0) - able
-        used[of_it] = np.clip(wanted - before, 0.0, able)
-    hours: Floats = used * rows.hours_up / kinds.capacity[:, None]
+    required_width = np.maximum(rows.required_width - rented_width - run.sum(axis=0), 0.0)
+    used_width = np.zeros(rows.busy_width.shape)
+    for running_cost, target_width in [(ABSENT, required_width), *enumerate(run)]:
+        of_cost = np.flatnonzero(rows.run_of_type == running_cost)
+        available = rows.busy_width[of_cost] * unit_types.existing[of_cost]
+        before = available.cumsum(axis=0) - available
+        used_width[of_cost] = np.clip(target_width - before, 0.0, available)
+    hours: Floats = used_width * rows.hours_at_peak / unit_types.capacity[:, None]
     return hours

@@ -1,9 +1,9 @@
 """The plan of whole units, solved exactly over few starts. PURE.
 
 A start that serves thirty months has an entry in the rows of thirty months, and an exact search
-spends its time on a matrix of that size. Here the units up are columns of their own,
+spends its time on a matrix of that size. Here the units in service are columns of their own,
 
-    up[k, t] = up[k, t-1] + Σ begun that become usable in t − Σ begun that end in t,
+    in_service[k, t] = in_service[k, t-1] + Σ units usable from t on − Σ units that end in t,
 
 and each row holds one of them for every kind: a tenth of the entries, and whole numbers in the
 rows of a month, from which HiGHS makes better cuts than from sums of starts.
@@ -25,10 +25,10 @@ from planner.costing.optimizer.variables import Continuous, Entries, StartColumn
 
 
 @dataclass(frozen=True)
-class Found:
-    """Whole units begun [n] and what they cost, in scaled money."""
+class Incumbent:
+    """Whole units started [n] and what they cost, in scaled money."""
 
-    begun: Floats
+    units_started: Floats
     cost: float
 
 
@@ -36,66 +36,72 @@ class Found:
 class Proof:
     """The best plan found, None without one, and what no plan of those starts costs less than."""
 
-    found: Found | None
+    incumbent: Incumbent | None
     bound: float
 
 
-def best_of(
+def solve_milp(
     rows: Rows,
     continuous: Continuous,
-    starts: StartColumns,
-    chosen: Ints,
+    start_columns: StartColumns,
+    start_indices: Ints,
     *,
     gap: float,
     node_limit: int | None,
-    known: Found | None = None,
+    warm_start: Incumbent | None = None,
     cuts: Sequence[Cut] | None = None,
 ) -> Proof:
-    """The cheapest plan that begins no units but those of `chosen`, to within `gap`.
+    """The cheapest plan that starts no units but those of `start_indices`, to within `gap`.
 
-    The search begins with `known`, which may begin nothing else either. For a good plan the
+    The search begins with `warm_start`, which may start nothing else either. For a good plan the
     bare model is quickest; a proof to the end is, where `cuts` are given and sums of starts may
-    stand for the units up again.
+    stand for the units in service again.
     """
-    up = _UpColumns(rows, starts, chosen)
-    first_start = continuous.count + up.count
-    lower, upper = (np.concatenate([side, np.zeros(up.count)]) for side in (rows.lower, rows.upper))
+    in_service = _InServiceColumns(rows, start_columns, start_indices)
+    first_start = continuous.count + in_service.count
+    lower, upper = (
+        np.concatenate([side, np.zeros(in_service.count)]) for side in (rows.lower, rows.upper)
+    )
     program = LinearProgram(lower, upper)
     free = np.full(first_start, np.inf)
     program.add_columns(
-        np.concatenate([continuous.cost, np.zeros(up.count), starts.cost[chosen]]),
-        np.zeros(first_start + chosen.size),
-        np.concatenate([free, starts.starts.most[chosen]]),
-        _entries(continuous, up, first_start + chosen.size),
+        np.concatenate(
+            [continuous.cost, np.zeros(in_service.count), start_columns.cost[start_indices]]
+        ),
+        np.zeros(first_start + start_indices.size),
+        np.concatenate([free, start_columns.candidates.upper_bound[start_indices]]),
+        _entries(continuous, in_service, first_start + start_indices.size),
     )
     if cuts:
-        program.add_rows(*_cut_rows(cuts, continuous, up))
-    whole = continuous.count + np.arange(up.count + chosen.size)
-    start = None if known is None else up.values(known.begun)
-    outcome = program.whole(
+        program.add_rows(*_cut_rows(cuts, continuous, in_service))
+    whole = continuous.count + np.arange(in_service.count + start_indices.size)
+    start = None if warm_start is None else in_service.values(warm_start.units_started)
+    outcome = program.solve_milp(
         whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=cuts is None
     )
     if outcome.values is None:
         return Proof(None, outcome.bound)
-    begun = np.zeros(starts.cost.size)
-    begun[chosen] = np.round(outcome.values[first_start:])
-    return Proof(Found(begun, outcome.objective), outcome.bound)
+    units_started = np.zeros(start_columns.cost.size)
+    units_started[start_indices] = np.round(outcome.values[first_start:])
+    return Proof(Incumbent(units_started, outcome.objective), outcome.bound)
 
 
-def _entries(continuous: Continuous, up: _UpColumns, columns: int) -> Entries:
+def _entries(continuous: Continuous, in_service: _InServiceColumns, columns: int) -> Entries:
     rented = continuous.entries
     pieces = [(rented.row, rented.column, rented.value)]
-    pieces += [(row, continuous.count + column, value) for row, column, value in up.pieces()]
+    pieces += [
+        (row, continuous.count + column, value) for row, column, value in in_service.pieces()
+    ]
     return Entries.ordered(pieces, columns)
 
 
 def _cut_rows(
-    cuts: Sequence[Cut], continuous: Continuous, up: _UpColumns
+    cuts: Sequence[Cut], continuous: Continuous, in_service: _InServiceColumns
 ) -> tuple[Floats, Floats, Entries]:
     """Sides of the cuts, and their entries by row."""
     columns, values = [], []
     for cut in cuts:
-        column, value = up.in_cut(cut)
+        column, value = in_service.in_cut(cut)
         columns.append(np.concatenate([cut.columns, continuous.count + column]))
         values.append(np.concatenate([np.full(cut.columns.size, cut.rented), value]))
     start = np.cumsum([0, *(row.size for row in columns)])
@@ -104,47 +110,59 @@ def _cut_rows(
     return lower, upper, entries
 
 
-class _UpColumns:
-    """Units up of a kind in a month that limits them, a row each that says how they change since
-    the month before, then the starts."""
+class _InServiceColumns:
+    """Units in service of a type in a month that limits them, a row each for their change since the
+    month before, then the starts."""
 
-    def __init__(self, rows: Rows, starts: StartColumns, chosen: Ints) -> None:
-        self.rows, self.starts, self.chosen = rows, starts, chosen
-        of = starts.starts
-        kind, first, last = of.kind[chosen], of.first[chosen], of.last[chosen]
-        change = np.zeros((rows.busy_width.shape[0], starts.months + 1), np.int64)
-        np.add.at(change, (kind, first), 1)
-        np.subtract.at(change, (kind, last), 1)
-        matters = (change.cumsum(axis=1)[:, :-1] > 0) & starts.limits_units_up()
-        self.kind, self.month = np.nonzero(matters)
-        self._follows = np.append(self.kind[1:] == self.kind[:-1], False)[: self.count]
+    def __init__(self, rows: Rows, start_columns: StartColumns, start_indices: Ints) -> None:
+        self.rows, self.start_columns, self.start_indices = rows, start_columns, start_indices
+        candidates = start_columns.candidates
+        unit_type, first, last = (
+            candidates.unit_type[start_indices],
+            candidates.first[start_indices],
+            candidates.last[start_indices],
+        )
+        change = np.zeros((rows.busy_width.shape[0], start_columns.months + 1), np.int64)
+        np.add.at(change, (unit_type, first), 1)
+        np.subtract.at(change, (unit_type, last), 1)
+        matters = (change.cumsum(axis=1)[:, :-1] > 0) & start_columns.limits_units_in_service()
+        self.unit_type, self.month = np.nonzero(matters)
+        self._follows = np.append(self.unit_type[1:] == self.unit_type[:-1], False)[: self.count]
         """Whether the column after it is that of a later month of the same kind."""
-        before = np.searchsorted(self._key(self.kind, self.month), self._key(kind, first))
-        after = np.searchsorted(self._key(self.kind, self.month), self._key(kind, last))
+        before = np.searchsorted(self._key(self.unit_type, self.month), self._key(unit_type, first))
+        after = np.searchsorted(self._key(self.unit_type, self.month), self._key(unit_type, last))
         self._enters = np.where(before < after, before, ABSENT)
         """[chosen] the first column that a start adds to, ABSENT where it serves no month."""
-        ends = (before < after) & (np.append(self.kind, ABSENT)[after] == kind)
+        ends = (before < after) & (np.append(self.unit_type, ABSENT)[after] == unit_type)
         self._leaves = np.where(ends, after, ABSENT)
 
-    def _key(self, kind: Ints, month: Ints) -> Ints:
-        return np.asarray(kind * (self.starts.months + 1) + month, np.int64)
+    def _key(self, unit_type: Ints, month: Ints) -> Ints:
+        return np.asarray(unit_type * (self.start_columns.months + 1) + month, np.int64)
 
     @property
     def count(self) -> int:
-        return self.kind.size
+        return self.unit_type.size
 
-    def values(self, begun: Floats) -> Floats:
-        """Units up and units begun, in the order of the columns."""
-        up = self.starts.units_up(begun) - self.rows.market.kinds.existing
-        return np.concatenate([up[self.kind, self.month], begun[self.chosen]])
+    def values(self, units_started: Floats) -> Floats:
+        """Units in service and units started, in the order of the columns."""
+        in_service = (
+            self.start_columns.units_in_service(units_started)
+            - self.rows.reduced.unit_types.existing
+        )
+        return np.concatenate(
+            [in_service[self.unit_type, self.month], units_started[self.start_indices]]
+        )
 
     def in_cut(self, cut: Cut) -> tuple[Ints, Floats]:
         """Columns and entries of a cut of one month, or of one over the starts."""
         if cut.month == ABSENT:
-            column, value = self.count + np.arange(self.chosen.size), cut.unit[self.chosen]
+            column, value = (
+                self.count + np.arange(self.start_indices.size),
+                cut.unit[self.start_indices],
+            )
         else:
-            column = np.flatnonzero(self.month == cut.month % self.starts.months)
-            value = cut.unit[self.kind[column]]
+            column = np.flatnonzero(self.month == cut.month % self.start_columns.months)
+            value = cut.unit[self.unit_type[column]]
         inside = value != 0
         return column[inside], value[inside]
 
@@ -153,11 +171,11 @@ class _UpColumns:
         return [*self._in_limits(), *self._changes(), *self._of_starts()]
 
     def _in_limits(self) -> list[tuple[Ints, Ints, Floats]]:
-        months, column = self.starts.months, np.arange(self.count)
+        months, column = self.start_columns.months, np.arange(self.count)
         return [
-            (family.row[at], column, family.up_value[self.kind, at])
+            (family.row[at], column, family.value_per_unit[self.unit_type, at])
             for family in self.rows.families
-            for at in (self.month + months * copy for copy in range(self.starts.copies))
+            for at in (self.month + months * copy for copy in range(self.start_columns.copies))
         ]
 
     def _changes(self) -> list[tuple[Ints, Ints, Floats]]:
@@ -166,8 +184,11 @@ class _UpColumns:
         return [(self._row(column), column, ones), (self._row(later), column, -ones)]
 
     def _of_starts(self) -> list[tuple[Ints, Ints, Floats]]:
-        column, ones = self.count + np.arange(self.chosen.size), np.ones(self.chosen.size)
-        beside = self.starts.beside_months_up(self.chosen)
+        column, ones = (
+            self.count + np.arange(self.start_indices.size),
+            np.ones(self.start_indices.size),
+        )
+        beside = self.start_columns.entries_outside_service(self.start_indices)
         return [
             (self._row(self._enters), column, -ones),
             (self._row(self._leaves), column, ones),

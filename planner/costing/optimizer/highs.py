@@ -36,7 +36,7 @@ class Entries(Protocol):
 
 
 @dataclass(frozen=True)
-class WholeOutcome:
+class MilpOutcome:
     """The best solution found with whole columns, None without one, and a bound for all."""
 
     values: Floats | None
@@ -51,7 +51,7 @@ class LinearProgram:
     >>> program = LinearProgram(np.array([1.5]), np.array([np.inf]))
     >>> one = Entries(np.array([0, 1]), np.array([0]), np.ones(1))
     >>> program.add_columns(np.array([3.0]), np.zeros(1), np.array([9.0]), one)
-    >>> program.run(), program.objective, program.whole(np.array([0])).objective
+    >>> program.run(), program.objective, program.solve_milp(np.array([0])).objective
     (True, 4.5, 6.0)
     """
 
@@ -59,8 +59,8 @@ class LinearProgram:
         highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in _OPTIONS.items():
             highs.setOptionValue(option, value)
-        starts, none = np.zeros(lower.size, np.int32), np.zeros(0, np.int32)
-        highs.addRows(lower.size, lower, upper, 0, starts, none, np.zeros(0))
+        row_starts, none = np.zeros(lower.size, np.int32), np.zeros(0, np.int32)
+        highs.addRows(lower.size, lower, upper, 0, row_starts, none, np.zeros(0))
         self._highs = highs
         self.columns = 0
         self._holds_at_nothing = bool(((lower <= _TOLERANCE) & (upper >= -_TOLERANCE)).all())
@@ -101,7 +101,7 @@ class LinearProgram:
         duals = np.array(self._highs.getSolution().row_dual)
         return duals if self.columns else np.zeros(self._highs.getNumRow())
 
-    def whole(
+    def solve_milp(
         self,
         columns: Ints,
         *,
@@ -109,7 +109,7 @@ class LinearProgram:
         node_limit: int | None = None,
         start: Floats | None = None,
         keeps_columns: bool = True,
-    ) -> WholeOutcome:
+    ) -> MilpOutcome:
         """The best solution in which `columns` are whole; the programme is spent afterwards.
 
         The search begins with the values `start` of those columns, where they are given. Where
@@ -122,17 +122,17 @@ class LinearProgram:
         highs.setOptionValue("presolve_rule_off", _SUBSTITUTIONS if keeps_columns else 0)
         if node_limit is not None:
             highs.setOptionValue("mip_max_nodes", node_limit)
-        kinds = np.ones(columns.size, np.uint8)
-        highs.changeColsIntegrality(columns.size, columns.astype(np.int32), kinds)
+        unit_types = np.ones(columns.size, np.uint8)
+        highs.changeColsIntegrality(columns.size, columns.astype(np.int32), unit_types)
         if start is not None:
             highs.setSolution(start.size, columns.astype(np.int32), start)
         highs.run()
         info = highs.getInfo()
         if highs.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
-            return WholeOutcome(None, np.inf, np.inf)
+            return MilpOutcome(None, np.inf, np.inf)
         if int(info.primal_solution_status) != _FEASIBLE:
-            return WholeOutcome(None, np.inf, float(info.mip_dual_bound))
-        return WholeOutcome(
+            return MilpOutcome(None, np.inf, float(info.mip_dual_bound))
+        return MilpOutcome(
             self.values(), float(info.objective_function_value), float(info.mip_dual_bound)
         )
 

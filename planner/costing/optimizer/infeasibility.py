@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from planner.costing.optimizer.constraints import ABSENT, Rows, lay_out
+from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
 from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.master_lp import Master
-from planner.costing.optimizer.problem import Clash, Floats
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Market
+from planner.costing.optimizer.problem import ConflictingConstraint, Floats
+from planner.costing.optimizer.reduced_problem import Bools, Ints, ReducedProblem
 from planner.costing.optimizer.variables import (
     Continuous,
     Entries,
@@ -41,94 +41,105 @@ class _Limit:
     """A limit as rows: slack s raises the right side of each by `per_slack`."""
 
     name: str
-    given: float
+    current_value: float
     rows: Ints
     per_slack: Floats
     scale: float
-    """The limit is `given + scale · s`."""
+    """The limit is `current_value + scale · s`."""
 
 
-def clashes(market: Market) -> tuple[Clash, ...]:
+def find_conflicts(reduced: ReducedProblem) -> tuple[ConflictingConstraint, ...]:
     """The limits of a market without a plan that would have to give way, and how far.
 
-    >>> from planner.costing.optimizer.problem import HourlySource, PlanProblem, Quota
+    >>> from planner.costing.optimizer.problem import RentalOption, PlanProblem, Quota
     >>> from planner.costing.optimizer.presolve import prune
     >>> two = np.ones(2)
-    >>> rent = HourlySource("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
+    >>> rent = RentalOption("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
     >>> problem = PlanProblem(730 * 24 * two, 24 * two, (rent,), (), (Quota("gcp h100", 16),))
-    >>> [str(clash) for clash in clashes(prune(problem))]
+    >>> [str(conflict) for conflict in find_conflicts(prune(problem))]
     ['quota gcp h100: 16 → at least 24']
     """
-    barren = _barren_months(market)
-    if barren.any():
-        return (Clash(_nothing(market, barren), None, None),)
-    rows = lay_out(market)
+    unserved = _unserved_months(reduced)
+    if unserved.any():
+        return (ConflictingConstraint(_describe_gap(reduced, unserved), None, None),)
+    rows = build_rows(reduced)
     limits = list(_limits(rows))
-    found = [(limit, _least_slack(rows, [limit])) for limit in limits]
-    alone = [
-        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack[0]))
-        for limit, slack in found
+    slack_by_limit = [(limit, _least_slack(rows, [limit])) for limit in limits]
+    sufficient = [
+        ConflictingConstraint(
+            limit.name, limit.current_value, limit.current_value + limit.scale * float(slack[0])
+        )
+        for limit, slack in slack_by_limit
         if slack is not None
     ]
-    return tuple(alone) or (_together(rows, limits) if limits else ())
+    return tuple(sufficient) or (_find_joint_conflicts(rows, limits) if limits else ())
 
 
-def _together(rows: Rows, limits: Sequence[_Limit]) -> tuple[Clash, ...]:
+def _find_joint_conflicts(
+    rows: Rows, limits: Sequence[_Limit]
+) -> tuple[ConflictingConstraint, ...]:
     slacks = _least_slack(rows, limits)
     if slacks is None:
         return ()
     return tuple(
-        Clash(limit.name, limit.given, limit.given + limit.scale * float(slack), alone=False)
+        ConflictingConstraint(
+            limit.name,
+            limit.current_value,
+            limit.current_value + limit.scale * float(slack),
+            is_sufficient=False,
+        )
         for limit, slack in zip(limits, slacks, strict=True)
         if slack > _NO_SLACK
     )
 
 
-def _barren_months(market: Market) -> Bools:
+def _unserved_months(reduced: ReducedProblem) -> Bools:
     """[T] months whose demand what is there does not cover, and nothing is on sale for."""
-    problem, kinds, starts = market.problem, market.kinds, market.starts
+    problem, unit_types, candidates = reduced.problem, reduced.unit_types, reduced.start_candidates
     change = np.zeros(problem.hours.size + 1)
-    np.add.at(change, starts.first, 1)
-    np.subtract.at(change, starts.last, 1)
-    offered = market.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
-    width = kinds.capacity @ kinds.existing
-    hours = (kinds.capacity * kinds.hours_per_month) @ kinds.existing
+    np.add.at(change, candidates.first, 1)
+    np.subtract.at(change, candidates.last, 1)
+    offered = reduced.rentals.offered.any(axis=0) | (change.cumsum()[:-1] > 0)
+    width = unit_types.capacity @ unit_types.existing
+    hours = (unit_types.capacity * unit_types.hours_per_month) @ unit_types.existing
     short = (width < problem.peak * (1 - _NO_SLACK)) | (hours < problem.hours * (1 - _NO_SLACK))
     return np.asarray((problem.hours > 0) & ~offered & short, bool)
 
 
-def _nothing(market: Market, barren: Bools) -> str:
-    when = _in_words(barren)
-    if market.kinds.existing[:, barren].any():
+def _describe_gap(reduced: ReducedProblem, unserved: Bools) -> str:
+    when = _describe_months(unserved)
+    if reduced.unit_types.existing[:, unserved].any():
         return f"what is in place is not enough {when}, and nothing more may be bought or rented"
     return f"nothing that may be bought or rented serves {when}"
 
 
-def _in_words(barren: Bools) -> str:
+def _describe_months(unserved: Bools) -> str:
     """Months counted from 1.
 
-    >>> _in_words(np.array([1, 1, 1, 0], bool)), _in_words(np.array([1, 1], bool))
+    >>> _describe_months(np.array([1, 1, 1, 0], bool)), _describe_months(np.array([1, 1], bool))
     ('in the first 3 months', 'in any month')
-    >>> _in_words(np.array([0, 1, 0, 1, 1, 1], bool)), _in_words(np.array([0, 1], bool))
-    ('in months 2, 4 to 6 of 6', 'in month 2 of 2')
-    >>> _in_words(np.array([1, 0], bool))
+    >>> _describe_months(np.array([0, 1, 0, 1, 1, 1], bool))
+    'in months 2, 4 to 6 of 6'
+    >>> _describe_months(np.array([0, 1], bool))
+    'in month 2 of 2'
+    >>> _describe_months(np.array([1, 0], bool))
     'in the first month'
     """
-    months = np.flatnonzero(barren) + 1
-    if months.size == barren.size:
+    months = np.flatnonzero(unserved) + 1
+    if months.size == unserved.size:
         return "in any month"
     if months[-1] == months.size:
         return f"in the first {f'{months.size} months' if months.size > 1 else 'month'}"
     if months.size == 1:
-        return f"in month {months[0]} of {barren.size}"
+        return f"in month {months[0]} of {unserved.size}"
     runs = np.split(months, np.flatnonzero(np.diff(months) > 1) + 1)
     spans = (f"{r[0]} to {r[-1]}" if r.size > 1 else str(r[0]) for r in runs)
-    return f"in months {', '.join(spans)} of {barren.size}"
+    return f"in months {', '.join(spans)} of {unserved.size}"
 
 
 def _limits(rows: Rows) -> Iterator[_Limit]:
-    market, problem = rows.market, rows.market.problem
-    for quota, family in zip(market.quotas, rows.quotas, strict=True):
+    reduced, problem = rows.reduced, rows.reduced.problem
+    for quota, family in zip(reduced.quotas, rows.quotas, strict=True):
         one = np.ones(family.row.size)
         yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
     if rows.capex_row != ABSENT and problem.capex_budget is not None:
@@ -142,57 +153,62 @@ def _limits(rows: Rows) -> Iterator[_Limit]:
     limited = rows.spot_row != ABSENT
     if limited.any():
         share = problem.max_spot_share
-        yield _Limit("max_spot_share", share, rows.spot_row[limited], rows.asked[limited], 1.0)
+        yield _Limit(
+            "max_spot_share", share, rows.spot_row[limited], rows.required_width[limited], 1.0
+        )
     yield from _unit_limits(rows)
 
 
 def _unit_limits(rows: Rows) -> Iterator[_Limit]:
-    starts = rows.market.starts
-    for kind in np.flatnonzero(rows.limited_row != ABSENT):
-        unit = rows.market.problem.units[starts.source[starts.kind == kind][0]]
+    candidates = rows.reduced.start_candidates
+    for unit_type in np.flatnonzero(rows.limited_row != ABSENT):
+        unit = rows.reduced.problem.units[candidates.source[candidates.unit_type == unit_type][0]]
         if unit.max_units is not None:
-            at = rows.limited_row[kind : kind + 1]
+            at = rows.limited_row[unit_type : unit_type + 1]
             yield _Limit(f"max_units {unit.key}", unit.max_units, at, np.ones(1), 1.0)
 
 
 def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
     """The slack of each limit in the plan that needs least of it, None where none is enough."""
-    columns, thrift = _with_slack(rows, limits), _thrift(rows)
+    columns, cost_weight = _with_slack(rows, limits), _cost_weight(rows)
     plain = continuous_columns(rows)
     rent = np.concatenate([plain.cost, np.zeros(len(limits))])
-    guided = replace(columns, cost=columns.cost + thrift * rent)
-    starts = StartColumns(rows, cost_weight=thrift)
-    size = starts.cost.size * rows.count
+    guided = replace(columns, cost=columns.cost + cost_weight * rent)
+    start_columns = StartColumns(rows, cost_weight=cost_weight)
+    size = start_columns.cost.size * rows.count
     search = Search(
-        Master(rows, guided, starts, elastic=True),
+        Master(rows, guided, start_columns, elastic=True),
         gap=0.0 if size <= _EXACT else 1.0,
         node_limit=_NODE_LIMIT,
     )
-    begun = search.run()
-    if begun is None:
+    units_started = search.run()
+    if units_started is None:
         return None
     program = LinearProgram(rows.lower, rows.upper)
     nothing = np.zeros(columns.count)
     program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
-    settled = np.flatnonzero(begun)
-    whole = begun[settled]
-    program.add_columns(0.0 * whole, whole, whole, starts.entries(settled))
+    start_indices = np.flatnonzero(units_started)
+    whole = units_started[start_indices]
+    program.add_columns(0.0 * whole, whole, whole, start_columns.entries(start_indices))
     if not program.run():
         return None
     return np.maximum(program.values()[columns.count - len(limits) : columns.count], 0.0)
 
 
-def _thrift(rows: Rows) -> float:
+def _cost_weight(rows: Rows) -> float:
     """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
     columns = continuous_columns(rows)
-    dearest = np.abs(rows.market.starts.cost).sum() / rows.cost_scale + columns.cost @ columns.most
+    dearest = (
+        np.abs(rows.reduced.start_candidates.cost).sum() / rows.cost_scale
+        + columns.cost @ columns.upper_bound
+    )
     return _THRIFT / max(float(dearest), 1e-9)
 
 
 def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:
     """The continuous columns at no cost, and after them the slack of each limit at its weight."""
     columns, count = continuous_columns(rows), len(limits)
-    weight = [limit.scale / max(abs(limit.given), limit.scale) for limit in limits]
+    weight = [limit.scale / max(abs(limit.current_value), limit.scale) for limit in limits]
     sizes = [limit.rows.size for limit in limits]
     slack = np.repeat(np.arange(count), sizes)
     pieces = [
@@ -207,6 +223,6 @@ def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:
         columns,
         month=np.concatenate([columns.month, np.full(count, ABSENT)]),
         cost=np.concatenate([np.zeros(columns.count), weight]),
-        most=np.concatenate([columns.most, np.full(count, _MOST_SLACK)]),
+        upper_bound=np.concatenate([columns.upper_bound, np.full(count, _MOST_SLACK)]),
         entries=Entries.ordered(pieces, columns.count + count),
     )

@@ -1,4 +1,4 @@
-"""A plan explained: what to begin when, what each limit costs, at which demand the advice turns.
+"""A plan explained: what starts when, what each limit costs, where the recommendation changes.
 
 PURE. Every figure comes from solving the changed problem again, not from duals: a dual says
 what a fraction of a unit is worth, and nobody can buy one.
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from planner.costing.optimizer.constraints import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import (
-    Clash,
+    CommitmentOption,
+    ConflictingConstraint,
     Floats,
-    HourlySource,
     Plan,
     PlanProblem,
     Quota,
-    UnitSource,
+    RentalOption,
 )
-from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, narrowed, solve
+from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, restrict_sources, solve
 
 Keys = frozenset[str]
 _NOISE = 1e-9
@@ -31,8 +31,8 @@ _NOISE = 1e-9
 
 
 @dataclass(frozen=True)
-class Purchase:
-    """Units of one source begun in one month."""
+class UnitStart:
+    """Units of one source started in one month."""
 
     month: int
     key: str
@@ -44,7 +44,7 @@ class Purchase:
 
     def __str__(self) -> str:
         """
-        >>> print(Purchase(0, "dgx-h100", 4, 2, 35))
+        >>> print(UnitStart(0, "dgx-h100", 4, 2, 35))
         month 0: begin 4 × dgx-h100, usable in months 2 to 35
         """
         usable = f"usable in months {self.first} to {self.last}"
@@ -52,10 +52,10 @@ class Purchase:
 
 
 @dataclass(frozen=True)
-class InPlace:
-    """One more unit of a source that is there whatever the plan begins."""
+class AdditionalUnit:
+    """One more unit of a source that is there whatever the plan starts."""
 
-    up: NDArray[np.int64]
+    in_service: NDArray[np.int64]
     """[T] 1 in the months in which it can be used."""
     cost: float
     """Net present cost of keeping it, what it fetches at the horizon taken off."""
@@ -68,8 +68,8 @@ class MarginalValue:
     """What a plan would save if one limit were a step wider, or one more unit were there."""
 
     limit: str
-    """As a clash names it, or "one more <key> in place"."""
-    given: float
+    """As a conflict names it, or "one more <key> in place"."""
+    current_value: float
     step: float
     saving: float
     """Net present cost saved by the whole step; the plan is solved anew for it."""
@@ -82,37 +82,37 @@ class MarginalValue:
 
 @dataclass(frozen=True)
 class SwitchPoint:
-    """A demand, as a multiple of the one given, at which the set of what is begun changes."""
+    """A demand, as a multiple of the one given, at which the set of what is started changes."""
 
     multiplier: float
     """Where one side has no plan, the demand nearest to the other that was found without one."""
     below: Keys | None
-    """What is begun; None where there is no plan."""
+    """What is started; None where there is no plan."""
     above: Keys | None
-    clashes: tuple[Clash, ...] = ()
+    conflicts: tuple[ConflictingConstraint, ...] = ()
     """The limits that leave a side without a plan."""
 
 
-def purchases(problem: PlanProblem, plan: Plan) -> tuple[Purchase, ...]:
-    """What a plan begins, in the order of months, then of keys.
+def list_unit_starts(problem: PlanProblem, plan: Plan) -> tuple[UnitStart, ...]:
+    """What a plan starts, in the order of months, then of keys.
 
-    >>> [str(purchase) for purchase in purchases(_example(), solve(_example()))]
+    >>> [str(purchase) for purchase in list_unit_starts(_example(), solve(_example()))]
     ['month 0: begin 2 × year, usable in months 0 to 11']
     """
     months = problem.hours.size
-    found = [
-        Purchase(
+    rows = [
+        UnitStart(
             month=int(m),
             key=unit.key,
-            units=int(plan.begun[unit.key][m]),
+            units=int(plan.units_started[unit.key][m]),
             first=int(m) + unit.lead_months,
             last=min(int(m) + unit.lead_months + unit.duration_months, months) - 1,
         )
         for unit in problem.units
-        if unit.key in plan.begun
-        for m in np.flatnonzero(plan.begun[unit.key])
+        if unit.key in plan.units_started
+        for m in np.flatnonzero(plan.units_started[unit.key])
     ]
-    return tuple(sorted(found, key=lambda p: (p.month, p.key)))
+    return tuple(sorted(rows, key=lambda p: (p.month, p.key)))
 
 
 def marginal_values(
@@ -122,30 +122,32 @@ def marginal_values(
     *,
     gap: float = 0.0,
     node_limit: int = DEFAULT_NODE_LIMIT,
-    in_place: Mapping[str, InPlace] | None = None,
+    additional_units: Mapping[str, AdditionalUnit] | None = None,
 ) -> tuple[MarginalValue, ...]:
     """What each limit costs `plan`, the best one of the problem for the sources allowed.
 
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
     budget by a hundredth, the spot share by 0.01, the most units of a source by one; and one
-    more unit of each source of `in_place` is put there.
+    more unit of each source of `additional_units` is put there.
 
-    >>> found = marginal_values(_example(), solve(_example()))
-    >>> [(value.limit, value.step, round(value.saving)) for value in found]
+    >>> rows = marginal_values(_example(), solve(_example()))
+    >>> [(value.limit, value.step, round(value.saving)) for value in rows]
     [('quota hall', 8.0, 67200)]
     """
-    problem = narrowed(problem, allowed)
+    problem = restrict_sources(problem, allowed)
     return tuple(
-        MarginalValue(limit, given, step, _saving(wider, plan, gap=gap, node_limit=node_limit))
-        for limit, given, step, wider in (
+        MarginalValue(
+            limit, current_value, step, _saving(wider, plan, gap=gap, node_limit=node_limit)
+        )
+        for limit, current_value, step, wider in (
             *_widened(problem),
-            *_with_one_more(problem, in_place or {}),
+            *_with_one_more(problem, additional_units or {}),
         )
     )
 
 
 def _saving(wider: PlanProblem, plan: Plan, *, gap: float, node_limit: int) -> float:
-    better = solve(wider, gap=gap, known=(plan,), node_limit=node_limit)
+    better = solve(wider, gap=gap, known_plans=(plan,), node_limit=node_limit)
     return max(0.0, plan.cost - better.cost)
 
 
@@ -156,8 +158,8 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
         if nodes:
             wider = replace(quota, max_accelerators=quota.max_accelerators + min(nodes))
             quotas = tuple(wider if q is quota else q for q in problem.quotas)
-            name, given = f"quota {quota.group}", quota.max_accelerators
-            yield name, given, min(nodes), replace(problem, quotas=quotas)
+            name, current_value = f"quota {quota.group}", quota.max_accelerators
+            yield name, current_value, min(nodes), replace(problem, quotas=quotas)
     prices = [float(c) for u in problem.units for c in u.capex[np.isfinite(u.start_cost)] if c > 0]
     if problem.capex_budget is not None and prices:
         budget, step = problem.capex_budget, min(prices)
@@ -165,7 +167,7 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
     if problem.monthly_budget:
         budget, step = problem.monthly_budget, problem.monthly_budget / 100
         yield "monthly_budget", budget, step, replace(problem, monthly_budget=budget + step)
-    if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.hourly):
+    if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.rental_options):
         share = problem.max_spot_share
         wider_share = min(share + 0.01, 1.0)
         wider_problem = replace(problem, max_spot_share=wider_share)
@@ -178,30 +180,32 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
 
 def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
     """Accelerators of each node that counts towards a quota."""
-    rented = [s.accelerators for s in problem.hourly if quota.group in s.limit_groups]
+    rented = [s.accelerators for s in problem.rental_options if quota.group in s.limit_groups]
     return rented + [u.accelerators for u in problem.units if quota.group in u.limit_groups]
 
 
 def _with_one_more(
-    problem: PlanProblem, in_place: Mapping[str, InPlace]
+    problem: PlanProblem, additional_units: Mapping[str, AdditionalUnit]
 ) -> Iterator[tuple[str, float, float, PlanProblem]]:
-    """The problem with one more unit of a source there, and its keep due."""
+    """The problem with one more unit of a source there, and its operating cost due."""
     months = problem.hours.size
     for unit in problem.units:
-        if unit.key not in in_place:
+        if unit.key not in additional_units:
             continue
-        one = in_place[unit.key]
-        there = np.zeros(months, np.int64) if unit.existing is None else unit.existing
+        one = additional_units[unit.key]
+        existing = np.zeros(months, np.int64) if unit.existing is None else unit.existing
         cash = np.zeros(months) if problem.base_cash is None else problem.base_cash
-        kept = replace(
-            _changed(problem, unit, replace(unit, existing=there + one.up)),
+        extended = replace(
+            _changed(problem, unit, replace(unit, existing=existing + one.in_service)),
             base_cost=problem.base_cost + one.cost,
             base_cash=cash + one.cash,
         )
-        yield f"one more {unit.key} in place", float(there[0]), 1.0, kept
+        yield f"one more {unit.key} in place", float(existing[0]), 1.0, extended
 
 
-def _changed(problem: PlanProblem, unit: UnitSource, changed: UnitSource) -> PlanProblem:
+def _changed(
+    problem: PlanProblem, unit: CommitmentOption, changed: CommitmentOption
+) -> PlanProblem:
     units = tuple(changed if u is unit else u for u in problem.units)
     return replace(problem, units=units)
 
@@ -210,63 +214,68 @@ def demand_switch_points(
     problem: PlanProblem,
     allowed: Collection[str] | None = None,
     *,
-    least: float = 0.5,
-    most: float = 2.0,
+    min_multiplier: float = 0.5,
+    max_multiplier: float = 2.0,
     samples: int = 9,
     tolerance: float = 0.01,
     gap: float = DEFAULT_GAP,
 ) -> tuple[SwitchPoint, ...]:
-    """Demand multipliers between `least` and `most` at which the set of what is begun changes.
+    """Demand multipliers, from the least to the most, at which the set of starts changes.
 
     The plan is solved at `samples` multipliers in equal ratios; between two whose sets differ
     the change is narrowed down to `tolerance`, relative. Two changes that cancel between two
     samples go unseen.
 
-    >>> [point] = demand_switch_points(_example(), least=0.05, most=1.0, tolerance=0.001)
+    >>> [point] = demand_switch_points(_example(), min_multiplier=0.05, tolerance=0.001)
     >>> round(point.multiplier, 2), sorted(point.below), sorted(point.above)
     (0.21, [], ['year'])
     """
-    problem = narrowed(problem, allowed)
+    problem = restrict_sources(problem, allowed)
 
-    def changes(low: _Tried, high: _Tried) -> Iterator[SwitchPoint]:
-        if low.begun == high.begun:
+    def changes(low: _Evaluated, high: _Evaluated) -> Iterator[SwitchPoint]:
+        if low.units_started == high.units_started:
             return
         middle = float(np.sqrt(low.multiplier * high.multiplier))
         if high.multiplier / low.multiplier <= 1 + tolerance:
-            barren = next((side for side in (high, low) if side.begun is None), None)
-            at, clashes = (barren.multiplier, barren.clashes) if barren else (middle, ())
-            yield SwitchPoint(at, low.begun, high.begun, clashes)
+            unserved = next((side for side in (high, low) if side.units_started is None), None)
+            at, conflicts = (unserved.multiplier, unserved.conflicts) if unserved else (middle, ())
+            yield SwitchPoint(at, low.units_started, high.units_started, conflicts)
             return
-        between = _try(problem, middle, gap)
+        between = _evaluate(problem, middle, gap)
         yield from changes(low, between)
         yield from changes(between, high)
 
-    tried = [_try(problem, float(m), gap) for m in np.geomspace(least, most, samples)]
-    return tuple(point for low, high in pairwise(tried) for point in changes(low, high))
+    evaluated = [
+        _evaluate(problem, float(m), gap)
+        for m in np.geomspace(min_multiplier, max_multiplier, samples)
+    ]
+    return tuple(point for low, high in pairwise(evaluated) for point in changes(low, high))
 
 
 @dataclass(frozen=True)
-class _Tried:
-    """What is begun at one demand."""
+class _Evaluated:
+    """What is started at one demand."""
 
     multiplier: float
-    begun: Keys | None
-    clashes: tuple[Clash, ...]
+    units_started: Keys | None
+    conflicts: tuple[ConflictingConstraint, ...]
 
 
-def _try(problem: PlanProblem, multiplier: float, gap: float) -> _Tried:
-    plan = solve(scaled(problem, multiplier), gap=gap)
+def _evaluate(problem: PlanProblem, multiplier: float, gap: float) -> _Evaluated:
+    plan = solve(scale_demand(problem, multiplier), gap=gap)
     if not plan.feasible:
-        return _Tried(multiplier, None, plan.clashes)
-    return _Tried(multiplier, frozenset(k for k, units in plan.begun.items() if units.any()), ())
+        return _Evaluated(multiplier, None, plan.conflicts)
+    return _Evaluated(
+        multiplier, frozenset(k for k, units in plan.units_started.items() if units.any()), ()
+    )
 
 
-def scaled(problem: PlanProblem, multiplier: float) -> PlanProblem:
+def scale_demand(problem: PlanProblem, multiplier: float) -> PlanProblem:
     """The problem at a multiple of its demand, the peak in whole accelerators as a request has
     it: ⌈H / 730⌉ again where it is that, else the multiple rounded up.
 
     >>> problem = replace(_example(), hours=np.full(12, 600.0), peak=np.ones(12))
-    >>> [float(scaled(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
+    >>> [float(scale_demand(problem, m).peak[0]) for m in (0.5, 1.0, 1.2, 1.3)]
     [1.0, 1.0, 1.0, 2.0]
     """
     evenly = _whole(problem.hours / HOURS_PER_MONTH)
@@ -282,10 +291,10 @@ def _whole(accelerators: Floats) -> Floats:
 
 
 def _example() -> PlanProblem:
-    """The problem of the examples: 24 accelerators for a year, room in the hall for 16."""
+    """The problem of the examples: 24 accelerators for a year, rack space for 16."""
     months, one = 12, np.ones(12)
-    rent = HourlySource("rent", 8.0, 8.0, 20 * one, 20 * one)
-    year = UnitSource(
+    rent = RentalOption("rent", 8.0, 8.0, 20 * one, 20 * one)
+    year = CommitmentOption(
         key="year",
         is_owned=False,
         capacity=8.0,

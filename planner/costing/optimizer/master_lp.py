@@ -35,17 +35,17 @@ class Master:
         self,
         rows: Rows,
         continuous: Continuous | None = None,
-        starts: StartColumns | None = None,
+        start_columns: StartColumns | None = None,
         *,
         elastic: bool = False,
     ) -> None:
         self.rows = rows
         self.continuous = continuous_columns(rows) if continuous is None else continuous
-        self.starts = StartColumns(rows) if starts is None else starts
+        self.start_columns = StartColumns(rows) if start_columns is None else start_columns
         self.elastic = elastic
-        self.separator = Separator(rows, self.continuous, self.starts, elastic=elastic)
+        self.separator = Separator(rows, self.continuous, self.start_columns, elastic=elastic)
         self.cuts: list[Cut] = []
-        self.chosen: Ints = np.zeros(0, np.int64)
+        self.start_indices: Ints = np.zeros(0, np.int64)
         """Starts in the model, in the order of its columns after the continuous ones."""
         count = self.continuous.count
         self.program = LinearProgram(rows.lower, rows.upper)
@@ -59,7 +59,7 @@ class Master:
             return False
         for _ in range(_CUT_ROUNDS):
             before = self.program.objective
-            cuts = self.separator.cuts(self.begun(), self.values()[: self.continuous.count])
+            cuts = self.separator.cuts(self.units_started(), self.values()[: self.continuous.count])
             if not cuts:
                 break
             self.add_cuts(cuts)
@@ -71,11 +71,11 @@ class Master:
 
     def _price_out(self) -> bool:
         if not self.program.run():
-            self.add_starts(np.arange(self.starts.cost.size))
+            self.add_starts(np.arange(self.start_columns.cost.size))
             return self.program.run()
         while True:
             reduced = self.reduced_costs()
-            reduced[self.chosen] = 0.0
+            reduced[self.start_indices] = 0.0
             cheaper = np.flatnonzero(reduced < -_LEAST_REDUCED_COST)
             if cheaper.size == 0:
                 return True
@@ -86,48 +86,50 @@ class Master:
     def values(self) -> Floats:
         return self.program.values()
 
-    def begun(self) -> Floats:
-        """[n] units begun, fractions included."""
-        out = np.zeros(self.starts.cost.size)
-        out[self.chosen] = self.values()[self.continuous.count :]
+    def units_started(self) -> Floats:
+        """[n] units started, fractions included."""
+        out = np.zeros(self.start_columns.cost.size)
+        out[self.start_indices] = self.values()[self.continuous.count :]
         return out
 
-    def add_starts(self, wanted: Ints) -> None:
+    def add_starts(self, start_indices: Ints) -> None:
         """Put those of the wanted starts into the model that are not in it."""
-        new = wanted[~np.isin(wanted, self.chosen)]
+        new = start_indices[~np.isin(start_indices, self.start_indices)]
         if new.size == 0:
             return
-        entries = self.starts.entries(new)
+        entries = self.start_columns.entries(new)
         if self.cuts:
             entries = self._with_cuts(new, entries)
-        most = self.starts.starts.most[new]
-        self.program.add_columns(self.starts.cost[new], np.zeros(new.size), most, entries)
-        self.chosen = np.concatenate([self.chosen, new])
+        upper_bound = self.start_columns.candidates.upper_bound[new]
+        self.program.add_columns(
+            self.start_columns.cost[new], np.zeros(new.size), upper_bound, entries
+        )
+        self.start_indices = np.concatenate([self.start_indices, new])
 
     def _with_cuts(self, new: Ints, entries: Entries) -> Entries:
         units = self._in_cuts(new)
         rows, values = [], []
         for place in range(new.size):
-            own = slice(int(entries.start[place]), int(entries.start[place + 1]))
+            span = slice(int(entries.start[place]), int(entries.start[place + 1]))
             extra = np.flatnonzero(units[:, place])
-            rows.append(np.concatenate([entries.row[own], self.rows.count + extra]))
-            values.append(np.concatenate([entries.value[own], units[extra, place]]))
+            rows.append(np.concatenate([entries.row[span], self.rows.count + extra]))
+            values.append(np.concatenate([entries.value[span], units[extra, place]]))
         start = np.concatenate([[0], np.cumsum([r.size for r in rows])]).astype(np.int64)
         return Entries(start, np.concatenate(rows), np.concatenate(values))
 
-    def _in_cuts(self, chosen: Ints, cuts: list[Cut] | None = None) -> Floats:
+    def _in_cuts(self, start_indices: Ints, cuts: list[Cut] | None = None) -> Floats:
         """[cuts, chosen] entries of starts in cuts."""
-        kind = self.starts.starts.kind[chosen]
+        unit_type = self.start_columns.candidates.unit_type[start_indices]
         out = [
-            cut.unit[chosen]
+            cut.unit[start_indices]
             if cut.month == ABSENT
-            else cut.unit[kind] * self.starts.are_up(chosen, cut.month)
+            else cut.unit[unit_type] * self.start_columns.are_in_service(start_indices, cut.month)
             for cut in (self.cuts if cuts is None else cuts)
         ]
-        return np.array(out, np.float64).reshape(-1, chosen.size)
+        return np.array(out, np.float64).reshape(-1, start_indices.size)
 
     def add_cuts(self, cuts: list[Cut]) -> None:
-        units = self._in_cuts(self.chosen, cuts)
+        units = self._in_cuts(self.start_indices, cuts)
         rows, values = [], []
         for cut, unit in zip(cuts, units, strict=True):
             inside = np.flatnonzero(unit)
@@ -155,15 +157,15 @@ class Master:
         return self._reduced_costs(self._duals())
 
     def _reduced_costs(self, duals: Floats) -> Floats:
-        kinds, months = self.rows.market.kinds.existing.shape
-        more = np.zeros((kinds, months))
-        over_horizon = np.zeros(self.starts.cost.size)
+        unit_types, months = self.rows.reduced.unit_types.existing.shape
+        more = np.zeros((unit_types, months))
+        over_horizon = np.zeros(self.start_columns.cost.size)
         for cut, dual in zip(self.cuts, duals[self.rows.count :], strict=True):
             if cut.month == ABSENT:
                 over_horizon += dual * cut.unit
             elif dual:
                 more[:, cut.month] += dual * cut.unit
-        return self.starts.reduced_costs(duals, more) - over_horizon
+        return self.start_columns.reduced_costs(duals, more) - over_horizon
 
     def bound(self) -> tuple[float, Floats]:
         """What no whole plan costs less than, in scaled money, and every start's reduced cost.
@@ -177,8 +179,8 @@ class Master:
         side = np.where(duals > 0, lower, upper)
         bound = float(np.where(duals != 0, duals * np.where(duals != 0, side, 0.0), 0.0).sum())
         reduced = self._reduced_costs(duals)
-        bound += float((np.minimum(reduced, 0.0) * self.starts.starts.most).sum())
-        bound += float((np.minimum(self._rented(duals), 0.0) * self.continuous.most).sum())
+        bound += float((np.minimum(reduced, 0.0) * self.start_columns.candidates.upper_bound).sum())
+        bound += float((np.minimum(self._rented(duals), 0.0) * self.continuous.upper_bound).sum())
         return bound, reduced
 
     def _rented(self, duals: Floats) -> Floats:

@@ -1,8 +1,8 @@
 """The units that can be part of a cheapest plan: what another one dominates is left out. PURE.
 
-Units of one kind (the same node, lead, duration, running cost and quotas) begun in the same
+Units of one kind (the same node, lead, duration, running cost and quotas) started in the same
 month differ by their start alone, so the cheapest stands for all. Kinds are then compared with
-one another: `k` small nodes that together are no dearer and no larger than one big node
+one another: `k` small nodes that together are no more expensive and no larger than one big node
 replace it. What is left out would never make a plan cheaper.
 """
 
@@ -15,41 +15,49 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.presolve_rentals import worthwhile_rentals
-from planner.costing.optimizer.problem import Floats, PlanProblem, Quota, UnitSource
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Kinds, Market, Starts
+from planner.costing.optimizer.presolve_rentals import prune_rentals
+from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, Quota
+from planner.costing.optimizer.reduced_problem import (
+    Bools,
+    Ints,
+    ReducedProblem,
+    StartCandidates,
+    UnitTypes,
+)
 
 ROUNDING = 1e-12
 """Relative error below which a sum of nodes counts as equal to one node."""
 
 
-def prune(problem: PlanProblem) -> Market:
+def prune(problem: PlanProblem) -> ReducedProblem:
     """The problem without dominated offers; its cheapest plan costs the same.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> from planner.costing.optimizer.problem import RentalOption
     >>> one = np.ones(1)
-    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> dear, cheap = (RentalOption(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
     >>> prune(PlanProblem(730 * one, 8 * one, (dear, cheap), ())).rentals.source.tolist()
     [[1]]
     """
-    used = {g for s in problem.hourly for g in s.limit_groups}
-    used.update(g for s in problem.units for g in s.limit_groups)
-    quotas = tuple(q for q in problem.quotas if q.group in used)
-    members = _members(problem, quotas)
-    kinds = _kinds(problem, quotas, members)
-    most = _most_units(problem, kinds)
-    lines = _lines(problem, members, kinds, most)
-    _leave_out(lines, kinds)
-    starts = _starts(lines, kinds, most)
-    kept = np.asarray(kinds.existing.any(axis=1), bool)
-    kept[starts.kind] = True
-    starts = replace(starts, kind=(kept.cumsum() - 1)[starts.kind])
-    rentals = worthwhile_rentals(problem, quotas)
-    return Market(problem, quotas, rentals, kinds.only(kept), starts)
+    quota_groups = {g for s in problem.rental_options for g in s.limit_groups}
+    quota_groups.update(g for s in problem.units for g in s.limit_groups)
+    quotas = tuple(q for q in problem.quotas if q.group in quota_groups)
+    members = _group_units(problem, quotas)
+    unit_types = _unit_types(problem, quotas, members)
+    max_units = _max_useful_units(problem, unit_types)
+    offers = _offers(problem, members, unit_types, max_units)
+    _remove_dominated(offers, unit_types)
+    start_candidates = _start_candidates(offers, unit_types, max_units)
+    is_kept = np.asarray(unit_types.existing.any(axis=1), bool)
+    is_kept[start_candidates.unit_type] = True
+    start_candidates = replace(
+        start_candidates, unit_type=(is_kept.cumsum() - 1)[start_candidates.unit_type]
+    )
+    rentals = prune_rentals(problem, quotas)
+    return ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
 
 
-def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
-    """Unit sources by kind: those of one kind differ by what it costs to begin one.
+def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
+    """Unit sources by kind: those of one kind differ by what it costs to start one.
 
     A source with a limit of its own, units of its own or a start that earns money is a kind.
     """
@@ -79,21 +87,21 @@ def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
     return list(members.values())
 
 
-def _stands_alone(unit: UnitSource) -> bool:
+def _stands_alone(unit: CommitmentOption) -> bool:
     has_own = unit.max_units is not None or unit.existing is not None
     return has_own or bool((unit.start_cost < 0).any())
 
 
-def _kinds(
+def _unit_types(
     problem: PlanProblem, quotas: Sequence[Quota], members: Sequence[Sequence[int]]
-) -> Kinds:
+) -> UnitTypes:
     months = problem.hours.size
     units = [problem.units[group[0]] for group in members]
     capacity = np.array([u.capacity for u in units])
     lead = np.array([min(u.lead_months, months) for u in units], np.int64)
     existing = [np.zeros(months) if u.existing is None else u.existing for u in units]
     in_quota = [[q.group in u.limit_groups for q in quotas] for u in units]
-    return Kinds(
+    return UnitTypes(
         capacity=capacity,
         accelerators=np.array([u.accelerators for u in units]),
         in_quota=np.array(in_quota, bool).reshape(len(units), len(quotas)),
@@ -112,44 +120,44 @@ def _by_month(rows: Sequence[NDArray[np.generic]], months: int) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Lines:
-    """Offers that compete, L of them, each a source per month in which a unit may begin."""
+class _Offers:
+    """Offers that compete, L of them, each a source per month in which a unit may start."""
 
-    kind: Ints
+    unit_type: Ints
     source: Ints
     """[L, T]"""
     cost: Floats
-    """[L, T], `inf` where it may not begin or need not: worked on in place."""
+    """[L, T], `inf` where it may not start or need not: worked on in place."""
     capex: Floats | None
     """[L, T], or None without a capex budget."""
     cash: Sequence[Floats] | None
     """L times [T, T], or None without a monthly budget."""
 
 
-def _lines(
-    problem: PlanProblem, members: Sequence[Sequence[int]], kinds: Kinds, most: Floats
-) -> _Lines:
+def _offers(
+    problem: PlanProblem, members: Sequence[Sequence[int]], unit_types: UnitTypes, max_units: Floats
+) -> _Offers:
     """One line per kind; where a budget tells its offers apart, one line per offer."""
     units, months = problem.units, np.arange(problem.hours.size)
     all_costs = _by_month([u.start_cost for u in units], months.size)
-    kind: list[int] = []
+    unit_type: list[int] = []
     source: list[Ints] = []
     for k, group in enumerate(members):
         if len(group) == 1 or _differ_in_budget(problem, group):
             rows = list(np.repeat(group, months.size).reshape(len(group), months.size))
         else:
             rows = [np.array(group)[all_costs[group].argmin(axis=0)]]
-        kind += [k] * len(rows)
+        unit_type += [k] * len(rows)
         source += rows
-    of_kind, at = np.array(kind, np.int64), np.array(source, np.int64).reshape(-1, months.size)
+    of_type, at = np.array(unit_type, np.int64), np.array(source, np.int64).reshape(-1, months.size)
     cost = all_costs[at, months]
-    cost[most[of_kind] <= 0] = np.inf
+    cost[max_units[of_type] <= 0] = np.inf
     capex = cash = None
     if problem.capex_budget is not None:
         capex = _by_month([u.capex for u in units], months.size)[at, months]
     if problem.monthly_budget is not None:  # then a line is one offer in every month
         cash = [units[i].start_cash for i in at[:, 0].tolist()]
-    return _Lines(of_kind, at, cost, capex, cash)
+    return _Offers(of_type, at, cost, capex, cash)
 
 
 def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
@@ -161,106 +169,108 @@ def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
     )
 
 
-def _leave_out(lines: _Lines, kinds: Kinds) -> None:
+def _remove_dominated(offers: _Offers, unit_types: UnitTypes) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
-    nodes, may = _replacements(kinds, lines.cash is not None)
-    first_cash = _cash_of_first_start(lines)
-    finite = np.isfinite(lines.cost)
-    usable = np.where(finite, lines.cost, 0.0).sum(axis=1)
+    nodes, is_allowed = _replacements(unit_types, offers.cash is not None)
+    first_cash = _cash_of_first_start(offers)
+    finite = np.isfinite(offers.cost)
+    usable = np.where(finite, offers.cost, 0.0).sum(axis=1)
     alive = np.asarray(finite.any(axis=1), bool)
-    for a in np.argsort(usable / kinds.capacity[lines.kind], kind="stable"):
-        kind = lines.kind[a]
-        if not alive[a] or kinds.stands_alone[kind]:
+    for a in np.argsort(usable / unit_types.capacity[offers.unit_type], kind="stable"):
+        unit_type = offers.unit_type[a]
+        if not alive[a] or unit_types.stands_alone[unit_type]:
             continue
-        rivals = may[kind, lines.kind] & alive
+        rivals = is_allowed[unit_type, offers.unit_type] & alive
         rivals[a] = False
-        count = nodes[kind, lines.kind]
+        count = nodes[unit_type, offers.unit_type]
         rivals &= (count[:, None] * first_cash[a] <= first_cash).all(axis=1)
         at = np.flatnonzero(rivals)
-        beaten = _beaten(lines, int(a), at, count[at])
-        lines.cost[at] = np.where(beaten, np.inf, lines.cost[at])
-        alive[at] = np.isfinite(lines.cost[at]).any(axis=1)
+        dominated = _dominated(offers, int(a), at, count[at])
+        offers.cost[at] = np.where(dominated, np.inf, offers.cost[at])
+        alive[at] = np.isfinite(offers.cost[at]).any(axis=1)
 
 
-def _beaten(lines: _Lines, a: int, rivals: Ints, count: Floats) -> Bools:
+def _dominated(offers: _Offers, a: int, rivals: Ints, count: Floats) -> Bools:
     """[rivals, T] months in which `count` nodes of line a do for one at no extra cost."""
-    beaten = np.asarray(count[:, None] * lines.cost[a] <= lines.cost[rivals], bool)
-    if lines.capex is not None:
-        beaten &= count[:, None] * lines.capex[a] <= lines.capex[rivals]
-    if lines.cash is None:
-        return beaten
-    paid, rows = lines.cash[a], np.flatnonzero(beaten.any(axis=1))
+    dominated = np.asarray(count[:, None] * offers.cost[a] <= offers.cost[rivals], bool)
+    if offers.capex is not None:
+        dominated &= count[:, None] * offers.capex[a] <= offers.capex[rivals]
+    if offers.cash is None:
+        return dominated
+    paid, rows = offers.cash[a], np.flatnonzero(dominated.any(axis=1))
     for row, b, nodes in zip(rows, rivals[rows], count[rows].tolist(), strict=True):
-        less = (paid if nodes == 1 else nodes * paid) <= lines.cash[b]
+        less = (paid if nodes == 1 else nodes * paid) <= offers.cash[b]
         if not less.all():
-            beaten[row] &= less.all(axis=1)
-    return beaten
+            dominated[row] &= less.all(axis=1)
+    return dominated
 
 
-def _cash_of_first_start(lines: _Lines) -> Floats:
-    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit begun in month 0: a quick
+def _cash_of_first_start(offers: _Offers) -> Floats:
+    """[L, 3] in month 0, month 1 and month 0's row in all, of a unit started in month 0: a quick
     test before the whole is compared."""
-    if lines.cash is None:
-        return np.zeros((lines.kind.size, 3))
-    first = _by_month([cash[0] for cash in lines.cash], lines.source.shape[1])
+    if offers.cash is None:
+        return np.zeros((offers.unit_type.size, 3))
+    first = _by_month([cash[0] for cash in offers.cash], offers.source.shape[1])
     return np.stack([first[:, 0], first[:, min(1, first.shape[1] - 1)], first.sum(axis=1)], axis=1)
 
 
-def _starts(lines: _Lines, kinds: Kinds, most: Floats) -> Starts:
-    months = most.shape[1]
-    line, month = np.nonzero(np.isfinite(lines.cost))
-    kind, source = lines.kind[line], lines.source[line, month]
-    capex = np.zeros(line.size) if lines.capex is None else lines.capex[line, month]
+def _start_candidates(offers: _Offers, unit_types: UnitTypes, max_units: Floats) -> StartCandidates:
+    months = max_units.shape[1]
+    offer, month = np.nonzero(np.isfinite(offers.cost))
+    unit_type, source = offers.unit_type[offer], offers.source[offer, month]
+    capex = np.zeros(offer.size) if offers.capex is None else offers.capex[offer, month]
     cash = None
-    if lines.cash is not None:
-        rows = [lines.cash[at][m] for at, m in zip(line.tolist(), month.tolist(), strict=True)]
+    if offers.cash is not None:
+        rows = [offers.cash[at][m] for at, m in zip(offer.tolist(), month.tolist(), strict=True)]
         cash = _by_month(rows, months)
-    return Starts(
-        kind=kind,
+    return StartCandidates(
+        unit_type=unit_type,
         month=month,
-        first=np.minimum(month + kinds.lead[kind], months),
-        last=np.minimum(month + kinds.end[kind], months),
+        first=np.minimum(month + unit_types.lead[unit_type], months),
+        last=np.minimum(month + unit_types.end[unit_type], months),
         source=source,
-        cost=lines.cost[line, month],
+        cost=offers.cost[offer, month],
         capex=capex,
-        most=most[kind, month],
+        upper_bound=max_units[unit_type, month],
         cash=cash,
     )
 
 
-def _most_units(problem: PlanProblem, kinds: Kinds) -> Floats:
-    """[K, T] units begun in month m beyond which the months they serve are covered."""
+def _max_useful_units(problem: PlanProblem, unit_types: UnitTypes) -> Floats:
+    """[K, T] units started in month m beyond which the months they serve are covered."""
     months = problem.hours.size
-    delivered = kinds.capacity * np.maximum(kinds.hours_per_month, 1e-9)
-    by_peak = problem.peak / kinds.capacity[:, None]
+    delivered = unit_types.capacity * np.maximum(unit_types.hours_per_month, 1e-9)
+    by_peak = problem.peak / unit_types.capacity[:, None]
     needed = np.ceil(np.maximum(by_peak, problem.hours / delivered[:, None]) - 1e-9)
-    most = np.zeros(needed.shape)
-    for lead, end in set(zip(kinds.lead.tolist(), kinds.end.tolist(), strict=True)):
+    max_units = np.zeros(needed.shape)
+    for lead, end in set(zip(unit_types.lead.tolist(), unit_types.end.tolist(), strict=True)):
         if lead >= end:
             continue
-        of_it = (kinds.lead == lead) & (kinds.end == end)
+        of_it = (unit_types.lead == lead) & (unit_types.end == end)
         later = np.pad(needed[of_it], ((0, 0), (0, end)))[:, lead:]
-        most[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
-    return most
+        max_units[of_it] = sliding_window_view(later, end - lead, axis=1).max(axis=2)[:, :months]
+    return max_units
 
 
-def _replacements(kinds: Kinds, has_budget: bool) -> tuple[Floats, Bools]:
+def _replacements(unit_types: UnitTypes, has_budget: bool) -> tuple[Floats, Bools]:
     """[K, K] how many nodes of kind a replace one of kind b, and whether every limit allows it."""
-    capacity, hours = kinds.capacity, kinds.hours_per_month
+    capacity, hours = unit_types.capacity, unit_types.hours_per_month
     nodes = np.ceil(capacity / capacity[:, None] * (1 - ROUNDING))
-    size = nodes * kinds.accelerators[:, None] <= kinds.accelerators * (1 + ROUNDING)
-    unlimited = np.asarray(~kinds.in_quota.any(axis=1), bool)
-    may = size | unlimited[:, None]
-    may &= (kinds.in_quota[:, None] <= kinds.in_quota).all(axis=2)
-    may &= (kinds.lead[:, None] <= kinds.lead) & (kinds.end[:, None] >= kinds.end)
-    may &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
-    may &= _nowhere_above(kinds.hour_cost)
+    size = nodes * unit_types.accelerators[:, None] <= unit_types.accelerators * (1 + ROUNDING)
+    unlimited = np.asarray(~unit_types.in_quota.any(axis=1), bool)
+    is_allowed = size | unlimited[:, None]
+    is_allowed &= (unit_types.in_quota[:, None] <= unit_types.in_quota).all(axis=2)
+    is_allowed &= (unit_types.lead[:, None] <= unit_types.lead) & (
+        unit_types.end[:, None] >= unit_types.end
+    )
+    is_allowed &= nodes * (capacity * hours)[:, None] >= capacity * hours * (1 - ROUNDING)
+    is_allowed &= _is_nowhere_above(unit_types.hour_cost)
     if has_budget:
-        may &= _nowhere_above(kinds.hour_cash)
-    return nodes, np.asarray(may, bool)
+        is_allowed &= _is_nowhere_above(unit_types.hour_cash)
+    return nodes, np.asarray(is_allowed, bool)
 
 
-def _nowhere_above(figures: Floats) -> Bools:
+def _is_nowhere_above(figures: Floats) -> Bools:
     """[K, K] whether the figures of row a are at most those of row b in every month."""
     index: dict[bytes, int] = {}
     of_row = [index.setdefault(row.tobytes(), len(index)) for row in figures]

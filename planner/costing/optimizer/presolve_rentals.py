@@ -14,33 +14,35 @@ import numpy as np
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals
 
-_Kind = tuple[bool, tuple[bool, ...], float]
+_RentalType = tuple[bool, tuple[bool, ...], float]
 
 
-def worthwhile_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
+def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     """The rentals of a problem without dominated ones.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
+    >>> from planner.costing.optimizer.problem import RentalOption
     >>> one = np.ones(1)
-    >>> dear, cheap = (HourlySource(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
+    >>> dear, cheap = (RentalOption(k, 8.0, 8.0, p * one, p * one) for k, p in [("a", 9), ("b", 7)])
     >>> problem = PlanProblem(730 * one, 8 * one, (dear, cheap), ())
-    >>> worthwhile_rentals(problem, ()).source.tolist()
+    >>> prune_rentals(problem, ()).source.tolist()
     [[1]]
     """
-    members = _members(problem, quotas)
+    members = _group_rentals(problem, quotas)
     cost, cash = _figures(problem)
     has_budget = problem.monthly_budget is not None
     picked = [
-        (kind, row)
-        for kind, group in members.items()
+        (rental_type, row)
+        for rental_type, group in members.items()
         for row in _cheapest(np.array(group), cost, cash, has_budget)
     ]
     shape = (len(picked), problem.hours.size)
     source = np.array([row for _, row in picked], np.int64).reshape(shape)
     rentals = Rentals(
-        is_spot=np.array([kind[0] for kind, _ in picked], bool),
-        in_quota=np.array([kind[1] for kind, _ in picked], bool).reshape(len(picked), len(quotas)),
-        size=np.array([kind[2] for kind, _ in picked], np.float64),
+        is_spot=np.array([rental_type[0] for rental_type, _ in picked], bool),
+        in_quota=np.array([rental_type[1] for rental_type, _ in picked], bool).reshape(
+            len(picked), len(quotas)
+        ),
+        size=np.array([rental_type[2] for rental_type, _ in picked], np.float64),
         source=source,
         cost=np.take_along_axis(cost, source, axis=0),
         cash=np.take_along_axis(cash, source, axis=0),
@@ -49,10 +51,10 @@ def worthwhile_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals
     return _without_dominated(rentals, problem)
 
 
-def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Kind, list[int]]:
+def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
     limits_spot = problem.max_spot_share < 1.0
-    members: dict[_Kind, list[int]] = {}
-    for j, source in enumerate(problem.hourly):
+    members: dict[_RentalType, list[int]] = {}
+    for j, source in enumerate(problem.rental_options):
         inside = tuple(q.group in source.limit_groups for q in quotas)
         size = source.accelerators / source.capacity if any(inside) else 0.0
         members.setdefault((limits_spot and source.is_spot, inside, size), []).append(j)
@@ -61,11 +63,11 @@ def _members(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Kind, list[
 
 def _figures(problem: PlanProblem) -> tuple[Floats, Floats]:
     """[n, T] cost and cash per reference accelerator-hour, `inf` where it cannot be rented."""
-    shape = (len(problem.hourly), problem.hours.size)
-    capacity = np.array([s.capacity for s in problem.hourly])[:, None]
-    cost = np.array([s.hour_cost for s in problem.hourly]).reshape(shape) / capacity
-    cash = np.array([s.hour_cash for s in problem.hourly]).reshape(shape) / capacity
-    for j, source in enumerate(problem.hourly):
+    shape = (len(problem.rental_options), problem.hours.size)
+    capacity = np.array([s.capacity for s in problem.rental_options])[:, None]
+    cost = np.array([s.hour_cost for s in problem.rental_options]).reshape(shape) / capacity
+    cash = np.array([s.hour_cash for s in problem.rental_options]).reshape(shape) / capacity
+    for j, source in enumerate(problem.rental_options):
         if source.available is not None:
             cost[j, ~source.available] = np.inf
             cash[j, ~source.available] = np.inf
@@ -85,12 +87,12 @@ def _cheapest(group: Ints, cost: Floats, cash: Floats, has_budget: bool) -> list
 
 
 def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
-    """A kind leaves a month to one that is no dearer and no more limited; of twins the later."""
+    """A type leaves a month to one that costs no more and is limited no more; of twins the last."""
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
     no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]
-    for a, may in enumerate(no_more_limited):
-        twins = may & np.array([other[a] for other in no_more_limited], bool)
+    for a, no_less_limited in enumerate(no_more_limited):
+        twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
         better = rentals.cost[a] < rentals.cost
         if problem.monthly_budget is not None:
             better &= rentals.cash[a] <= rentals.cash
@@ -98,11 +100,11 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
         equal = (rentals.cost[a] == rentals.cost) & (rentals.cash[a] == rentals.cash)
         if problem.monthly_budget is None:
             equal = rentals.cost[a] == rentals.cost
-        beaten = better | (equal & (~twins | (later > a))[:, None])
-        offered &= ~(may[:, None] & beaten & np.isfinite(rentals.cost[a]))
-    kept = offered.any(axis=1)
-    columns = {name: getattr(rentals, name)[kept] for name in _COLUMNS}
-    return Rentals(**columns, offered=offered[kept])
+        dominated = better | (equal & (~twins | (later > a))[:, None])
+        offered &= ~(no_less_limited[:, None] & dominated & np.isfinite(rentals.cost[a]))
+    is_kept = offered.any(axis=1)
+    columns = {name: getattr(rentals, name)[is_kept] for name in _COLUMNS}
+    return Rentals(**columns, offered=offered[is_kept])
 
 
 _COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
@@ -110,7 +112,7 @@ _COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
 
 def _no_more_limited(rentals: Rentals, a: int) -> Bools:
     """[C] kinds other than a that every limit treats at least as hard as kind a."""
-    may = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
-    may &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
-    may[a] = False
-    return np.asarray(may, bool)
+    no_less_limited = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
+    no_less_limited &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
+    no_less_limited[a] = False
+    return np.asarray(no_less_limited, bool)

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class HourlySource:
+class RentalOption:
     """Rented by the node-hour, fractions allowed: on demand, spot, capacity blocks."""
 
     key: str
@@ -39,10 +39,10 @@ class HourlySource:
 
 
 @dataclass(frozen=True)
-class UnitSource:
-    """Whole nodes begun in a month and kept: a commitment, or a server bought.
+class CommitmentOption:
+    """Whole nodes started in a month and paid for over a term: a commitment, or a server bought.
 
-    A unit begun in month m can be used in months m+lead … m+lead+duration-1, cut at T.
+    A unit started in month m can be used in months m+lead … m+lead+duration-1, cut at T.
     """
 
     key: str
@@ -52,28 +52,28 @@ class UnitSource:
     lead_months: int
     duration_months: int
     start_cost: Floats
-    """[T] net present cost of one unit begun in month m, all fixed cost lines in, the
-    residual taken off; `inf` where it may not begin."""
+    """[T] net present cost of one unit started in month m, all fixed cost lines in, the
+    residual taken off; `inf` where it may not start."""
     hour_cost: Floats
     """[T] net present cost of one node-hour of use in month t, on top of `start_cost`."""
     hours_per_month: float
     """Most hours one unit delivers in a month: 730, or 730 · utilisation ceiling."""
     start_cash: Floats
-    """[T, T] undiscounted cash due in month t for one unit begun in month m."""
+    """[T, T] undiscounted cash due in month t for one unit started in month m."""
     hour_cash: Floats
     """[T] undiscounted cash of one node-hour of use in month t."""
     capex: Floats
-    """[T] capital spent on one unit begun in month m, for the capex budget; 0 if rented."""
+    """[T] capital spent on one unit started in month m, for the capex budget; 0 if rented."""
     max_units: int | None = None
-    """Most units begun over the whole horizon."""
+    """Most units started over the whole horizon."""
     existing: NDArray[np.int64] | None = None
-    """[T] units already there and usable in month t, which need not be begun."""
+    """[T] units already there and usable in month t, which need not be started."""
     limit_groups: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Quota:
-    """Accelerators of the sources in a group that may be up at once, in every month."""
+    """Accelerators of the sources in a group that may be in service at once, in every month."""
 
     group: str
     max_accelerators: float
@@ -83,22 +83,22 @@ class Quota:
 class PlanProblem:
     """Meet `hours` and `peak` of every month from the sources at the least net present cost.
 
-    With d_t = hours_t / peak_t (the hours for which the peak is up; months without demand ask
-    for nothing) and, per month, `units` up, `used` node-hours of units and `rented` node-hours:
+    With d_t = hours_t / peak_t (the hours at peak; months without demand ask for nothing) and, per
+    month, `in_service` units, `used` node-hours of units and `rented` node-hours:
 
-    - width: Σ capacity·up + Σ capacity·rented / d_t ≥ peak_t
-    - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · up
+    - width: Σ capacity·in_service + Σ capacity·rented / d_t ≥ peak_t
+    - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · in_service
     - spot: Σ over spot of capacity·rented ≤ max_spot_share · hours_t
-    - quota: Σ accelerators·up + Σ accelerators·rented / d_t ≤ max_accelerators
-    - capex: Σ capex·begun ≤ capex_budget over the horizon
+    - quota: Σ accelerators·in_service + Σ accelerators·rented / d_t ≤ max_accelerators
+    - capex: Σ capex·started ≤ capex_budget over the horizon
     - monthly budget: cash of month t ≤ monthly_budget
 
     What is settled where this leaves a choice:
 
-    - A month without demand rents nothing, but units up in it still count for quotas and
+    - A month without demand rents nothing, but units in service in it still count for quotas and
       their cash for the monthly budget.
     - `hours_t > 0` with `peak_t = 0` asks for hours and no width.
-    - Of one source no more units are begun in a month than the widest month they serve needs
+    - Of one source no more units are started in a month than the widest month they serve needs
       (the greater of peak / capacity and hours / (capacity · hours_per_month), rounded up), so
       that a negative `start_cost` (a residual above the price) buys nothing for its own sake;
       and none that would be usable only after the horizon.
@@ -109,8 +109,8 @@ class PlanProblem:
 
     hours: Floats
     peak: Floats
-    hourly: tuple[HourlySource, ...]
-    units: tuple[UnitSource, ...]
+    rental_options: tuple[RentalOption, ...]
+    units: tuple[CommitmentOption, ...]
     quotas: tuple[Quota, ...] = ()
     max_spot_share: float = 1.0
     capex_budget: float | None = None
@@ -122,52 +122,52 @@ class PlanProblem:
 
 
 @dataclass(frozen=True)
-class Clash:
+class ConflictingConstraint:
     """A limit that stands in the way of every plan, and its smallest change that lets one in."""
 
     limit: str
     """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
     "max_spot_share", "max_units dgx-h100", or in words for which months there is nothing."""
-    given: float | None
+    current_value: float | None
     """None where nothing but an offer is missing."""
-    needed: float | None
+    required_value: float | None
     """The least value with which a plan exists, every other limit as it is."""
-    alone: bool = True
-    """False where no limit alone is enough: `needed` then counts with the other clashes."""
+    is_sufficient: bool = True
+    """False where no limit alone is enough: `required_value` then goes with the others'."""
 
     def __str__(self) -> str:
         """
-        >>> print(Clash("capex_budget", 1_000_000, 1_412_299.5))
+        >>> print(ConflictingConstraint("capex_budget", 1_000_000, 1_412_299.5))
         capex_budget: 1,000,000 → at least 1,412,300
-        >>> print(Clash("max_spot_share", 0.3, 0.45678, alone=False))
+        >>> print(ConflictingConstraint("max_spot_share", 0.3, 0.45678, is_sufficient=False))
         max_spot_share: 0.3 → at least 0.4568, together with the other limits named
         """
-        if self.given is None or self.needed is None:
+        if self.current_value is None or self.required_value is None:
             return self.limit
         digits = 4 if self.limit == "max_spot_share" else 0
-        least = ceil(self.needed * 10**digits - 1e-6) / 10**digits
-        both = "" if self.alone else ", together with the other limits named"
-        return f"{self.limit}: {self.given:,.10g} → at least {least:,.10g}{both}"
+        least = ceil(self.required_value * 10**digits - 1e-6) / 10**digits
+        both = "" if self.is_sufficient else ", together with the other limits named"
+        return f"{self.limit}: {self.current_value:,.10g} → at least {least:,.10g}{both}"
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An answer: what to begin when and how many node-hours to use, with its proof."""
+    """An answer: what to start when and how many node-hours to use, with its proof."""
 
     feasible: bool
     cost: float
     """Net present cost of this plan, `base_cost` included."""
     bound: float
     """No plan costs less than this."""
-    begun: dict[str, NDArray[np.int64]] = field(default_factory=dict)
-    """unit key → [T] units begun in each month."""
+    units_started: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    """unit key → [T] units started in each month."""
     used_hours: dict[str, Floats] = field(default_factory=dict)
     """unit key → [T] node-hours used."""
     rented_hours: dict[str, Floats] = field(default_factory=dict)
     """hourly key → [T] useful node-hours rented."""
     why_not: Sequence[str] = ()
-    """When infeasible: the limits that clash and the smallest relaxation of each, in words."""
-    clashes: tuple[Clash, ...] = ()
+    """When infeasible: the limits that conflict and the smallest relaxation of each, in words."""
+    conflicts: tuple[ConflictingConstraint, ...] = ()
     """The same in figures."""
 
     @property

@@ -1,4 +1,4 @@
-"""A plan problem in columns: kinds of rental, kinds of unit, the units that may be begun. PURE.
+"""A plan problem in columns: kinds of rental, kinds of unit, the units that may be started. PURE.
 
 C kinds of rental, K kinds of unit, Q quotas that some source counts towards, T months, n
 starts. Capacity is in reference accelerators, figures per hour in reference accelerator-hours.
@@ -27,7 +27,7 @@ class Rentals:
     size: Floats
     """[C] physical accelerators per reference accelerator, 0 outside every quota."""
     source: Ints
-    """[C, T] index of the offer in `problem.hourly`."""
+    """[C, T] index of the offer in `problem.rental_options`."""
     cost: Floats
     """[C, T] net present cost of one reference accelerator-hour."""
     cash: Floats
@@ -37,7 +37,7 @@ class Rentals:
 
 
 @dataclass(frozen=True)
-class Kinds:
+class UnitTypes:
     """Kinds of unit: the same node, lead, duration, running cost and quotas."""
 
     capacity: Floats
@@ -57,16 +57,16 @@ class Kinds:
     stands_alone: Bools
     """[K] kinds of one source that has a limit or units of its own: never replace another."""
 
-    def only(self, kept: Bools) -> Kinds:
-        """The kinds where `kept` is true."""
-        return Kinds(**{field.name: getattr(self, field.name)[kept] for field in fields(self)})
+    def select(self, mask: Bools) -> UnitTypes:
+        """The kinds where `mask` is true."""
+        return UnitTypes(**{field.name: getattr(self, field.name)[mask] for field in fields(self)})
 
 
 @dataclass(frozen=True)
-class Starts:
-    """Units that may be begun: one column per kind, month and offer worth beginning."""
+class StartCandidates:
+    """Units that may be started: one column per kind, month and offer worth beginning."""
 
-    kind: Ints
+    unit_type: Ints
     month: Ints
     first: Ints
     last: Ints
@@ -75,18 +75,18 @@ class Starts:
     """Index in `problem.units`."""
     cost: Floats
     capex: Floats
-    most: Floats
+    upper_bound: Floats
     """Units beyond which the demand they serve is covered."""
     cash: Floats | None
     """[n, T], or None without a monthly budget."""
 
 
 @dataclass(frozen=True)
-class Market:
+class ReducedProblem:
     """A problem reduced to what may be part of a cheapest plan."""
 
     problem: PlanProblem
     quotas: tuple[Quota, ...]
     rentals: Rentals
-    kinds: Kinds
-    starts: Starts
+    unit_types: UnitTypes
+    start_candidates: StartCandidates

@@ -1,8 +1,8 @@
 """The cheapest plan that meets the demand of every month, with a certified bound. PURE.
 
-What no best plan needs is left out (`plan_pruning`, `plan_rentals`). The plan with fractions of
-units allowed gives the bound (`plan_master`), a dive and, where they pay, small models of whole
-units give the plan (`plan_search`); its hours are then settled exactly (`plan_dispatch`).
+What no best plan needs is left out (`presolve`, `presolve_rentals`). The plan with fractions of
+units allowed gives the bound (`master_lp`), a dive and, where they pay, small models of whole
+units give the plan (`diving`); its hours are then settled exactly (`dispatch`).
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.dispatch import dispatch
 from planner.costing.optimizer.diving import Search
-from planner.costing.optimizer.infeasibility import clashes
+from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
-from planner.costing.optimizer.reduced_problem import Market
+from planner.costing.optimizer.reduced_problem import ReducedProblem
 
 DEFAULT_GAP = 0.01
 DEFAULT_NODE_LIMIT = 2_000
@@ -33,93 +33,97 @@ def solve(
     allowed: Collection[str] | None = None,
     *,
     gap: float = DEFAULT_GAP,
-    known: Sequence[Plan] = (),
+    known_plans: Sequence[Plan] = (),
     node_limit: int = DEFAULT_NODE_LIMIT,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
     The search goes on until (cost − bound) / cost ≤ `gap`, then polishes the plan for a set
     effort; `gap=0` asks for the optimum itself. `node_limit` bounds the search tree, so that an
-    answer never depends on the time it took. The answer costs no more than any plan of `known`
+    answer never depends on the time it took. It costs no more than any plan of `known_plans`
     that the limits and `allowed` admit. Sources are put in order of their keys first: the order
     in which they are given changes nothing.
 
-    >>> from planner.costing.optimizer.problem import HourlySource
-    >>> rent = HourlySource("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
+    >>> from planner.costing.optimizer.problem import RentalOption
+    >>> rent = RentalOption("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
     >>> demand = PlanProblem(np.array([800.0, 0.0]), np.array([16.0, 0.0]), (rent,), ())
     >>> plan = solve(demand)
     >>> plan.cost, plan.rented_hours["on demand"].tolist()
     (2000.0, [100.0, 0.0])
     """
-    problem = narrowed(problem, allowed)
-    market = prune(problem)
-    master = Master(lay_out(market))
+    problem = restrict_sources(problem, allowed)
+    reduced = prune(problem)
+    master = Master(build_rows(reduced))
     search = Search(master, gap=gap, node_limit=node_limit)
-    found = search.run()
+    chosen_starts = search.run()
     plans = []
-    if found is not None:
-        units = units_begun(market, found)
-        plans.append(dispatch(problem, market.quotas, market.rentals, units))
-    plans += [with_best_hours(market, plan.begun) for plan in known if plan.feasible]
+    if chosen_starts is not None:
+        units = count_units_started(reduced, chosen_starts)
+        plans.append(dispatch(problem, reduced.quotas, reduced.rentals, units))
+    plans += [dispatch_units(reduced, plan.units_started) for plan in known_plans if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
-        return _no_plan(market)
+        return _no_plan(reduced)
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
 
 
-def _no_plan(market: Market) -> Plan:
-    found = clashes(market)
-    words = [str(clash) for clash in found] or ["no plan meets every limit"]
-    return Plan(False, np.inf, np.inf, why_not=tuple(words), clashes=found)
+def _no_plan(reduced: ReducedProblem) -> Plan:
+    conflicts = find_conflicts(reduced)
+    reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
+    return Plan(False, np.inf, np.inf, why_not=tuple(reasons), conflicts=conflicts)
 
 
-def narrowed(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
+def restrict_sources(problem: PlanProblem, allowed: Collection[str] | None) -> PlanProblem:
     """The problem with its allowed sources only, in the order of their keys.
 
     Raises ValueError where two sources share a key or a coefficient is not a number.
     """
-    _refuse_what_cannot_be_priced(problem)
+    _check_prices(problem)
 
-    def kept(key: str) -> bool:
+    def is_allowed(key: str) -> bool:
         return allowed is None or key in allowed
 
     return replace(
         problem,
-        hourly=tuple(sorted((s for s in problem.hourly if kept(s.key)), key=lambda s: s.key)),
-        units=tuple(sorted((s for s in problem.units if kept(s.key)), key=lambda s: s.key)),
+        rental_options=tuple(
+            sorted((s for s in problem.rental_options if is_allowed(s.key)), key=lambda s: s.key)
+        ),
+        units=tuple(sorted((s for s in problem.units if is_allowed(s.key)), key=lambda s: s.key)),
     )
 
 
-def units_begun(market: Market, starts: Floats) -> dict[str, NDArray[np.int64]]:
-    """key → [T] units begun in each month, of the starts [n] of a market that are chosen."""
+def count_units_started(
+    reduced: ReducedProblem, unit_counts: Floats
+) -> dict[str, NDArray[np.int64]]:
+    """key → [T] units started in each month, of the chosen start candidates [n]."""
     units: dict[str, NDArray[np.int64]] = {}
-    months = market.problem.units[0].start_cost.size if market.problem.units else 0
-    for j in np.flatnonzero(starts):
-        key = market.problem.units[market.starts.source[j]].key
+    months = reduced.problem.units[0].start_cost.size if reduced.problem.units else 0
+    for j in np.flatnonzero(unit_counts):
+        key = reduced.problem.units[reduced.start_candidates.source[j]].key
         row = units.setdefault(key, np.zeros(months, np.int64))
-        row[market.starts.month[j]] += int(starts[j])
+        row[reduced.start_candidates.month[j]] += int(unit_counts[j])
     return units
 
 
-def with_best_hours(market: Market, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
-    """The plan that begins these units, with the hours that are best here; None if not allowed."""
-    problem = market.problem
-    begun = {key: row for key, row in units.items() if row.any()}
+def dispatch_units(reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
+    """The plan that starts these units, with the hours that are best here; None if not allowed."""
+    problem = reduced.problem
+    units_started = {key: row for key, row in units.items() if row.any()}
     sources = {unit.key: unit for unit in problem.units}
-    if not begun.keys() <= sources.keys():
+    if not units_started.keys() <= sources.keys():
         return None
     capital = 0.0
-    for key, row in begun.items():
-        unit, at = sources[key], row > 0
-        if not np.isfinite(unit.start_cost[at]).all():
+    for key, row in units_started.items():
+        unit, months = sources[key], row > 0
+        if not np.isfinite(unit.start_cost[months]).all():
             return None
         if unit.max_units is not None and row.sum() > unit.max_units:
             return None
-        capital += float(unit.capex[at] @ row[at])
+        capital += float(unit.capex[months] @ row[months])
     if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
         return None
-    return dispatch(problem, market.quotas, market.rentals, begun)
+    return dispatch(problem, reduced.quotas, reduced.rentals, units_started)
 
 
 def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
@@ -130,12 +134,12 @@ def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:
     return whole
 
 
-def _refuse_what_cannot_be_priced(problem: PlanProblem) -> None:
-    keys = [s.key for s in problem.hourly] + [u.key for u in problem.units]
+def _check_prices(problem: PlanProblem) -> None:
+    keys = [s.key for s in problem.rental_options] + [u.key for u in problem.units]
     if len(set(keys)) < len(keys):
         twice = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"{twice}: two sources have this key; give each one of its own")
-    figures = [s.hour_cost for s in problem.hourly] + [u.start_cost for u in problem.units]
+    figures = [s.hour_cost for s in problem.rental_options] + [u.start_cost for u in problem.units]
     wrong = np.flatnonzero(np.isnan(np.array(figures)).any(axis=-1))
     if wrong.size:
         key = keys[int(wrong[0])]

@@ -1,4 +1,4 @@
-"""The columns of a plan's model: what is rented, what is run, which units are begun. PURE."""
+"""The columns of a plan's model: what is rented, what is run, which units are started. PURE."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Entries:
     def ordered(cls, pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
         """Of (row, column, value) in any order; those of no row or no value are left out."""
         row, column, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        kept = (row != ABSENT) & (value != 0)
-        row, column, value = row[kept], column[kept], value[kept]
+        is_kept = (row != ABSENT) & (value != 0)
+        row, column, value = row[is_kept], column[is_kept], value[is_kept]
         order = np.argsort(column, kind="stable")
         start = np.searchsorted(column[order], np.arange(columns + 1))
         return cls(start, row[order], value[order])
@@ -40,20 +40,20 @@ class Entries:
 class Continuous:
     """The columns that are not whole units: rentals, then hours run, each of one month."""
 
-    rental_kind: Ints
+    rental_type: Ints
     """Kind of each rental column, of which there are fewer than columns."""
     run: Ints
     """Running cost of each run column."""
     month: Ints
     cost: Floats
     """Divided by the rows' `cost_scale`."""
-    most: Floats
+    upper_bound: Floats
     """Width beyond which the month's demand is covered, a bound that no best plan passes."""
     entries: Entries
 
     @property
     def rentals(self) -> int:
-        return self.rental_kind.size
+        return self.rental_type.size
 
     @property
     def count(self) -> int:
@@ -62,87 +62,92 @@ class Continuous:
 
 def continuous_columns(rows: Rows) -> Continuous:
     """The rental and run columns of every month with their entries in the rows."""
-    rentals, problem = rows.market.rentals, rows.market.problem
-    kind, month = np.nonzero(rentals.offered)
-    run_rows = np.array([f.row for f in rows.runs], np.int64).reshape(-1, rows.asked.size)
+    rentals, problem = rows.reduced.rentals, rows.reduced.problem
+    unit_type, month = np.nonzero(rentals.offered)
+    run_rows = np.array([f.row for f in rows.runs], np.int64).reshape(-1, rows.required_width.size)
     run, run_month = np.nonzero(run_rows != ABSENT)
     all_months = np.concatenate([month, run_month])
-    run_at = kind.size + np.arange(run.size)
-    rental_at = np.arange(kind.size)
-    of_run = _a_kind_of_each_run(rows)[run]
+    run_at = unit_type.size + np.arange(run.size)
+    rental_at = np.arange(unit_type.size)
+    of_run = _unit_type_of_each_run(rows)[run]
     has_peak = np.where(problem.peak > 0, 1.0, 0.0)
     cash = np.concatenate(
-        [rentals.cash[kind, month], rows.market.kinds.hour_cash[of_run, run_month]]
+        [rentals.cash[unit_type, month], rows.reduced.unit_types.hour_cash[of_run, run_month]]
     )
     pieces = [
-        (rows.width.row[month], rental_at, np.ones(kind.size)),
+        (rows.width.row[month], rental_at, np.ones(unit_type.size)),
         (rows.hours.row[all_months], np.arange(all_months.size), np.ones(all_months.size)),
         (
-            np.where(rentals.is_spot[kind], rows.spot_row[month], ABSENT),
+            np.where(rentals.is_spot[unit_type], rows.spot_row[month], ABSENT),
             rental_at,
-            np.ones(kind.size),
+            np.ones(unit_type.size),
         ),
         (run_rows[run, run_month], run_at, np.ones(run.size)),
         (
             rows.budget_row[all_months],
             np.arange(all_months.size),
-            np.where(np.isfinite(cash), cash, 0.0) * rows.hours_up[all_months] / rows.cash_scale,
+            np.where(np.isfinite(cash), cash, 0.0)
+            * rows.hours_at_peak[all_months]
+            / rows.cash_scale,
         ),
     ]
     for q, quota in enumerate(rows.quotas):
-        size = (rentals.size * rentals.in_quota[:, q])[kind] * has_peak[month]
+        size = (rentals.size * rentals.in_quota[:, q])[unit_type] * has_peak[month]
         pieces.append((quota.row[month], rental_at, size))
-    cost = [rentals.cost[kind, month], rows.market.kinds.hour_cost[of_run, run_month]]
+    cost = [rentals.cost[unit_type, month], rows.reduced.unit_types.hour_cost[of_run, run_month]]
     return Continuous(
-        rental_kind=kind,
+        rental_type=unit_type,
         run=run,
         month=all_months,
-        cost=np.concatenate(cost) * rows.hours_up[all_months] / rows.cost_scale,
-        most=rows.asked[all_months],
+        cost=np.concatenate(cost) * rows.hours_at_peak[all_months] / rows.cost_scale,
+        upper_bound=rows.required_width[all_months],
         entries=Entries.ordered(pieces, all_months.size),
     )
 
 
-def _a_kind_of_each_run(rows: Rows) -> Ints:
-    first = [int(np.flatnonzero(rows.run_of_kind == r)[0]) for r in range(len(rows.runs))]
+def _unit_type_of_each_run(rows: Rows) -> Ints:
+    first = [int(np.flatnonzero(rows.run_of_type == r)[0]) for r in range(len(rows.runs))]
     return np.array(first, np.int64)
 
 
 class StartColumns:
-    """The columns of the units that may be begun: priced all at once, written out when wanted.
+    """The columns of the units that may be started: priced all at once, written out when wanted.
 
     With `copies` above 1 the rows stand for that many scenarios of the same months, one after
-    another, and a unit is up in its months of each; `cost_weight` multiplies what it costs to
-    begin one.
+    another, and a unit is in service in its months of each; `cost_weight` multiplies the cost of
+    starting one.
     """
 
     def __init__(self, rows: Rows, copies: int = 1, cost_weight: float = 1.0) -> None:
-        starts = rows.market.starts
-        self.rows, self.starts, self.copies = rows, starts, copies
-        self.months = rows.asked.size // copies
-        self.cost = starts.cost * cost_weight / rows.cost_scale
-        self.capex = starts.capex / rows.capex_scale
-        self.cash = None if starts.cash is None else starts.cash / rows.cash_scale
+        candidates = rows.reduced.start_candidates
+        self.rows, self.candidates, self.copies = rows, candidates, copies
+        self.months = rows.required_width.size // copies
+        self.cost = candidates.cost * cost_weight / rows.cost_scale
+        self.capex = candidates.capex / rows.capex_scale
+        self.cash = None if candidates.cash is None else candidates.cash / rows.cash_scale
         families = rows.families
         self._row = np.array([f.row for f in families])
-        self._value = np.array([f.up_value for f in families])
+        self._value = np.array([f.value_per_unit for f in families])
         self._has_row = self._row != ABSENT
 
     def reduced_costs(self, duals: Floats, more: Floats) -> Floats:
         """[n] cost of each start less the worth of what it brings at the given row duals.
 
-        `more` is a further worth of a unit of each kind up in each month (that of cuts).
+        `more` is a further worth of a unit of each type in service in each month (that of cuts).
         """
-        starts, rows = self.starts, self.rows
+        candidates, rows = self.candidates, self.rows
         price = np.append(duals[: rows.count], 0.0)  # an ABSENT row, -1, is worth nothing
         worth = self._by_month(np.einsum("ft,fkt->kt", price[self._row], self._value) + more)
         until = np.concatenate([np.zeros((worth.shape[0], 1)), worth.cumsum(axis=1)], axis=1)
-        out = self.cost - (until[starts.kind, starts.last] - until[starts.kind, starts.first])
+        out = self.cost - (
+            until[candidates.unit_type, candidates.last]
+            - until[candidates.unit_type, candidates.first]
+        )
         if self.cash is not None:
             out -= self.cash @ self._by_month(price[rows.budget_row][None])[0]
         if rows.capex_row != ABSENT:
             out -= self.capex * price[rows.capex_row]
-        out -= price[rows.limited_row[starts.kind]]
+        out -= price[rows.limited_row[candidates.unit_type]]
         return np.asarray(out, np.float64)
 
     def _by_month(self, figures: Floats) -> Floats:
@@ -150,48 +155,60 @@ class StartColumns:
         by_copy = figures.reshape(len(figures), self.copies, self.months)
         return np.asarray(by_copy.sum(axis=1), np.float64)
 
-    def entries(self, chosen: Ints) -> Entries:
+    def entries(self, start_indices: Ints) -> Entries:
         """The entries of the chosen starts, in that order."""
-        pieces = [*self._in_months_up(chosen), *self.beside_months_up(chosen)]
-        return Entries.ordered(pieces, chosen.size)
+        pieces = [
+            *self._service_entries(start_indices),
+            *self.entries_outside_service(start_indices),
+        ]
+        return Entries.ordered(pieces, start_indices.size)
 
-    def _in_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
-        starts = self.starts
-        served = starts.last[chosen] - starts.first[chosen]
-        column = np.repeat(np.arange(chosen.size), served)
-        since = np.arange(column.size) - np.repeat(served.cumsum() - served, served)
-        month, kind = starts.first[chosen][column] + since, starts.kind[chosen][column]
+    def _service_entries(self, start_indices: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+        candidates = self.candidates
+        service_months = candidates.last[start_indices] - candidates.first[start_indices]
+        column = np.repeat(np.arange(start_indices.size), service_months)
+        since = np.arange(column.size) - np.repeat(
+            service_months.cumsum() - service_months, service_months
+        )
+        month, unit_type = (
+            candidates.first[start_indices][column] + since,
+            candidates.unit_type[start_indices][column],
+        )
         for copy in range(self.copies):
-            up = month + self.months * copy
+            service_month = month + self.months * copy
             for row, value in zip(self._row, self._value, strict=True):
-                yield row[up], column, value[kind, up]
+                yield row[service_month], column, value[unit_type, service_month]
 
-    def beside_months_up(self, chosen: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
-        """(row, column, value) of what does not come from units being up: the starts' money."""
-        rows, column = self.rows, np.arange(chosen.size)
+    def entries_outside_service(self, start_indices: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
+        """(row, column, value) of what does not come from units in service: the starts' money."""
+        rows, column = self.rows, np.arange(start_indices.size)
         if self.cash is not None:
-            at, month = np.nonzero(self.cash[chosen])
+            at, month = np.nonzero(self.cash[start_indices])
             for copy in range(self.copies):
                 row = rows.budget_row[month + self.months * copy]
-                yield row, at, self.cash[chosen[at], month]
-        yield np.full(chosen.size, rows.capex_row), column, self.capex[chosen]
-        yield rows.limited_row[self.starts.kind[chosen]], column, np.ones(chosen.size)
+                yield row, at, self.cash[start_indices[at], month]
+        yield np.full(start_indices.size, rows.capex_row), column, self.capex[start_indices]
+        yield (
+            rows.limited_row[self.candidates.unit_type[start_indices]],
+            column,
+            np.ones(start_indices.size),
+        )
 
-    def limits_units_up(self) -> Bools:
-        """[K, T] whether a unit of a kind that is up in a month is in any row, of any copy."""
+    def limits_units_in_service(self) -> Bools:
+        """[K, T] whether a unit of a type in service in a month is in any row, of any copy."""
         is_in = (self._has_row[:, None] & (self._value != 0)).any(axis=0)
         return np.asarray(is_in.reshape(len(is_in), self.copies, self.months).any(axis=1), bool)
 
-    def are_up(self, chosen: Ints, month: int) -> Bools:
-        """[chosen] whether a unit of each start is up in a month, of whichever copy."""
-        first, last = self.starts.first[chosen], self.starts.last[chosen]
+    def are_in_service(self, start_indices: Ints, month: int) -> Bools:
+        """[start] whether a unit of each start is in service in a month, of whichever copy."""
+        first, last = self.candidates.first[start_indices], self.candidates.last[start_indices]
         return np.asarray((first <= month % self.months) & (month % self.months < last), bool)
 
-    def units_up(self, begun: Floats) -> Floats:
-        """[K, T · copies] units up of each kind, of `begun` [n] and those there already."""
-        starts, existing = self.starts, self.rows.market.kinds.existing
+    def units_in_service(self, units_started: Floats) -> Floats:
+        """[K, T · copies] units in service of each type: those started [n] and existing ones."""
+        candidates, existing = self.candidates, self.rows.reduced.unit_types.existing
         change = np.zeros((existing.shape[0], self.months + 1))
-        np.add.at(change, (starts.kind, starts.first), begun)
-        np.subtract.at(change, (starts.kind, starts.last), begun)
-        up = np.tile(change.cumsum(axis=1)[:, :-1], self.copies)
-        return np.asarray(existing + up, np.float64)
+        np.add.at(change, (candidates.unit_type, candidates.first), units_started)
+        np.subtract.at(change, (candidates.unit_type, candidates.last), units_started)
+        in_service = np.tile(change.cumsum(axis=1)[:, :-1], self.copies)
+        return np.asarray(existing + in_service, np.float64)

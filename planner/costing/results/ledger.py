@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import Source
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL, Calendar, Category, Stream
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import CapacityRow, Line
@@ -24,7 +24,7 @@ Cents = NDArray[np.int64]
 
 HOUR_NOISE = 1e-6
 """Node-hours below which the optimiser's answer counts as none, h."""
-MOST_CENTS = 2.0**53
+MAX_CENTS = 2.0**53
 """Most cents of one line that a float64 counts exactly."""
 
 
@@ -32,14 +32,14 @@ MOST_CENTS = 2.0**53
 class Posting:
     """A stream of one source rounded to cents."""
 
-    source: Source
+    source: CapacitySource
     stream: Stream
     cents: Cents
     """[L]"""
 
 
 @dataclass(frozen=True)
-class Books:
+class Ledger:
     """The lines of a plan, and the same costs as they are written off over time."""
 
     lines: tuple[Line, ...]
@@ -50,59 +50,64 @@ class Books:
     sum to what was paid."""
 
 
-def book(
-    plan: Plan, sources: Mapping[str, Source], used: Mapping[str, Floats], calendar: Calendar
-) -> Books:
+def build_ledger(
+    plan: Plan,
+    sources: Mapping[str, CapacitySource],
+    used_hours: Mapping[str, Floats],
+    calendar: Calendar,
+) -> Ledger:
     """Cost lines of `plan` in the order of months, sources and categories."""
     postings = [
         posting
-        for source in _in_order(sources, plan, used)
-        for posting in _postings(source, plan, used, calendar)
+        for source in _sort_sources(sources, plan, used_hours)
+        for posting in _postings(source, plan, used_hours, calendar)
     ]
     postings += _tax_postings(postings, calendar)
     lines = [line for posting in postings for line in _lines(posting)]
     lines.sort(key=lambda line: line.month)
-    return Books(
+    return Ledger(
         tuple(lines),
-        _accrued(postings, calendar.length),
+        _accrue(postings, calendar.length),
         _write_off_by_source(postings, calendar.length),
     )
 
 
-def hours_used(
-    plan: Plan, sources: Mapping[str, Source], demand_hours: Floats
+def settle_used_hours(
+    plan: Plan, sources: Mapping[str, CapacitySource], demand_hours: Floats
 ) -> dict[str, Floats]:
     """[T] useful node-hours of each source, no more in all than the demand asks for.
 
     Hours that cost nothing are not fixed by the optimum (a committed node may idle): what
-    exceeds the demand is taken from the sources begun in units, in the order of their keys.
+    exceeds the demand is taken from the sources started in units, in the order of their keys.
     """
-    used = {key: _clean(hours) for key, hours in plan.rented_hours.items()}
-    used |= {key: _clean(hours) for key, hours in plan.used_hours.items()}
-    served = sum((used[key] * sources[key].capacity for key in used), np.zeros(len(demand_hours)))
+    used_hours = {key: _drop_noise(hours) for key, hours in plan.rented_hours.items()}
+    used_hours |= {key: _drop_noise(hours) for key, hours in plan.used_hours.items()}
+    served = sum(
+        (used_hours[key] * sources[key].capacity for key in used_hours), np.zeros(len(demand_hours))
+    )
     excess = np.maximum(served - demand_hours, 0.0)
     for key in sorted(plan.used_hours):
-        cut = np.minimum(used[key], excess / sources[key].capacity)
-        used[key] = _clean(used[key] - cut)
-        excess = excess - cut * sources[key].capacity
-    return {key: hours for key, hours in used.items() if hours.any()}
+        reduction = np.minimum(used_hours[key], excess / sources[key].capacity)
+        used_hours[key] = _drop_noise(used_hours[key] - reduction)
+        excess = excess - reduction * sources[key].capacity
+    return {key: hours for key, hours in used_hours.items() if hours.any()}
 
 
 def capacity_rows(
     plan: Plan,
-    sources: Mapping[str, Source],
-    used: Mapping[str, Floats],
+    sources: Mapping[str, CapacitySource],
+    used_hours: Mapping[str, Floats],
     peak_hours: Floats,
 ) -> tuple[CapacityRow, ...]:
     """What each source gives in each month; `peak_hours` [T] are the hours at peak, H / P."""
     rows: list[CapacityRow] = []
-    for source in _in_order(sources, plan, used):
-        hours = used.get(source.key, np.zeros(len(peak_hours)))
+    for source in _sort_sources(sources, plan, used_hours):
+        hours = used_hours.get(source.key, np.zeros(len(peak_hours)))
         if source.term is None:
             nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
             available = hours
         else:
-            nodes = source.up(_begun(plan, source))
+            nodes = source.units_in_service(_units_started(plan, source))
             available = nodes * source.hours_per_month
         for month in np.flatnonzero(nodes > 0).tolist():
             rows.append(
@@ -118,63 +123,71 @@ def capacity_rows(
     return tuple(rows)
 
 
-def _clean(hours: Floats) -> Floats:
+def _drop_noise(hours: Floats) -> Floats:
     return np.where(hours > HOUR_NOISE, np.round(hours, 6), 0.0)
 
 
-def _begun(plan: Plan, source: Source) -> Floats:
+def _units_started(plan: Plan, source: CapacitySource) -> Floats:
     assert source.term is not None
-    begun = plan.begun.get(source.key)
-    return np.zeros(source.term.months) if begun is None else np.asarray(begun, dtype=np.float64)
+    units_started = plan.units_started.get(source.key)
+    return (
+        np.zeros(source.term.months)
+        if units_started is None
+        else np.asarray(units_started, dtype=np.float64)
+    )
 
 
-def _in_order(
-    sources: Mapping[str, Source], plan: Plan, used: Mapping[str, Floats]
-) -> list[Source]:
+def _sort_sources(
+    sources: Mapping[str, CapacitySource], plan: Plan, used_hours: Mapping[str, Floats]
+) -> list[CapacitySource]:
     """Sources that the plan uses or that cost something anyway: owned, committed, rented."""
 
-    def matters(source: Source) -> bool:
-        begun = plan.begun.get(source.key)
-        is_begun = begun is not None and bool(begun.any())
-        return bool(source.fixed) or source.key in used or is_begun
+    def matters(source: CapacitySource) -> bool:
+        units_started = plan.units_started.get(source.key)
+        is_started = units_started is not None and bool(units_started.any())
+        return bool(source.fixed_streams) or source.key in used_hours or is_started
 
-    kept = [source for source in sources.values() if matters(source)]
-    return sorted(kept, key=lambda s: (not s.is_owned, s.term is None, s.key))
+    relevant = [source for source in sources.values() if matters(source)]
+    return sorted(relevant, key=lambda s: (not s.is_owned, s.term is None, s.key))
 
 
 def _postings(
-    source: Source, plan: Plan, used: Mapping[str, Floats], calendar: Calendar
+    source: CapacitySource, plan: Plan, used_hours: Mapping[str, Floats], calendar: Calendar
 ) -> Iterator[Posting]:
-    hours = used.get(source.key, np.zeros(calendar.months))
-    begun = np.zeros(calendar.months) if source.term is None else _begun(plan, source)
-    for stream in _merged(source.streams(begun, hours, calendar)):
-        quantity, price = np.round(stream.quantity, 8), significant(stream.unit_price)
-        due = _cents(quantity * price)
-        if due.any():
-            yield Posting(source, replace(stream, quantity=quantity, unit_price=price), due)
+    hours = used_hours.get(source.key, np.zeros(calendar.months))
+    units_started = (
+        np.zeros(calendar.months) if source.term is None else _units_started(plan, source)
+    )
+    for stream in _merge_streams(source.build_streams(units_started, hours, calendar)):
+        quantity, price = np.round(stream.quantity, 8), round_significant(stream.unit_price)
+        amount_cents = _cents(quantity * price)
+        if amount_cents.any():
+            yield Posting(
+                source, replace(stream, quantity=quantity, unit_price=price), amount_cents
+            )
 
 
-def _merged(streams: Iterable[Stream]) -> Iterator[Stream]:
+def _merge_streams(streams: Iterable[Stream]) -> Iterator[Stream]:
     """Streams for the same thing at the same price as one: electricity idle and at load."""
-    kept: list[Stream] = []
+    merged: list[Stream] = []
     for stream in streams:
-        for i, other in enumerate(kept):
-            if _same(stream, other):
-                kept[i] = _sum(other, stream)
+        for i, other in enumerate(merged):
+            if _is_same_charge(stream, other):
+                merged[i] = _add_streams(other, stream)
                 break
         else:
-            kept.append(stream)
-    yield from kept
+            merged.append(stream)
+    yield from merged
 
 
-def _same(one: Stream, other: Stream) -> bool:
+def _is_same_charge(one: Stream, other: Stream) -> bool:
     if (one.category, one.label, one.unit) != (other.category, other.label, other.unit):
         return False
     both = (one.quantity != 0) & (other.quantity != 0)
     return bool(np.array_equal(one.unit_price[both], other.unit_price[both]))
 
 
-def _sum(one: Stream, other: Stream) -> Stream:
+def _add_streams(one: Stream, other: Stream) -> Stream:
     write_off = one.write_off
     if other.write_off is not None:
         write_off = other.write_off if write_off is None else write_off + other.write_off
@@ -194,65 +207,67 @@ def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posti
     for posting in postings:
         if posting.stream.category in CAPITAL:
             if posting.source.taxes_capital:
-                capital += _written_off(posting)
+                capital += _write_off_amounts(posting)
         elif posting.stream.category is not Category.RESIDUAL:
             expenses += posting.cents / 100.0
         elif posting.source.taxes_capital:
             resale -= posting.cents / 100.0
     rate = np.full(calendar.length, calendar.tax_rate)
-    kinds = (
+    tax_streams = (
         ("Tax relief on expenses", "deductible", expenses, -rate),
         ("Tax relief on capital written off", "deductible", capital, -rate),
         ("Tax on the residual value", "taxable", resale, rate),
     )
-    team = Source("tax", "Tax", "", "", 0.0, 0.0)
+    tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)
     return [
-        Posting(team, stream, _cents(stream.quantity * stream.unit_price))
-        for label, unit, basis, price in kinds
+        Posting(tax_source, stream, _cents(stream.quantity * stream.unit_price))
+        for label, unit, basis, price in tax_streams
         for stream in [Stream(Category.TAX, label, unit, np.round(basis, 2), price)]
         if basis.any()
     ]
 
 
-def _written_off(posting: Posting) -> Floats:
+def _write_off_amounts(posting: Posting) -> Floats:
     """[L] money of a posting by the month in which it is written off."""
-    return np.asarray(_spread(posting) / 100.0)
+    return np.asarray(_allocate_write_off(posting) / 100.0)
 
 
-def _spread(posting: Posting) -> Cents:
+def _allocate_write_off(posting: Posting) -> Cents:
     """[L] cents of a posting by the month of the write-off; they sum to what was paid."""
     planned = posting.stream.write_off
     if planned is None or not planned.any():
         return posting.cents
     share = np.cumsum(planned)
-    so_far = np.rint(share / share[-1] * int(posting.cents.sum()))
-    return np.asarray(np.diff(so_far.astype(np.int64), prepend=0))
+    cumulative = np.rint(share / share[-1] * int(posting.cents.sum()))
+    return np.asarray(np.diff(cumulative.astype(np.int64), prepend=0))
 
 
-def _accrued(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
+def _accrue(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
     """Costs as written off, in cents that sum to the same total as the lines."""
     accrued = np.zeros(length, dtype=np.int64)
     for posting in postings:
-        accrued += _spread(posting)
+        accrued += _allocate_write_off(posting)
     return tuple(_decimal(c) for c in accrued.tolist())
 
 
 def _write_off_by_source(
     postings: Sequence[Posting], length: int
 ) -> dict[str, tuple[Decimal, ...]]:
-    spread = [p for p in postings if p.stream.category in (*CAPITAL, Category.UPFRONT)]
-    keys = dict.fromkeys(posting.source.key for posting in spread)
-    return {key: _accrued([p for p in spread if p.source.key == key], length) for key in keys}
+    capital_postings = [p for p in postings if p.stream.category in (*CAPITAL, Category.UPFRONT)]
+    keys = dict.fromkeys(posting.source.key for posting in capital_postings)
+    return {
+        key: _accrue([p for p in capital_postings if p.source.key == key], length) for key in keys
+    }
 
 
-def significant(values: Floats) -> Floats:
+def round_significant(values: Floats) -> Floats:
     """`values` to twelve significant digits.
 
-    >>> significant(np.array([0.0, 1 / 3, 2e6 / 3])).tolist()
+    >>> round_significant(np.array([0.0, 1 / 3, 2e6 / 3])).tolist()
     [0.0, 0.333333333333, 666666.666667]
     """
-    size = np.floor(np.log10(np.abs(values), out=np.zeros(len(values)), where=values != 0))
-    scale = 10.0 ** (11 - size)
+    magnitude = np.floor(np.log10(np.abs(values), out=np.zeros(len(values)), where=values != 0))
+    scale = 10.0 ** (11 - magnitude)
     return np.asarray(np.round(values * scale) / scale)
 
 
@@ -260,10 +275,10 @@ def _cents(amounts: Floats) -> Cents:
     """Amounts in whole cents; `InvalidInput` beyond what a float counts to the cent."""
     cents = np.rint(amounts * 100.0)
     largest = float(np.abs(cents).max(initial=0.0))
-    if largest > MOST_CENTS:
+    if largest > MAX_CENTS:
         raise InvalidInput(
             "", f"a cost of {largest / 100:.3g} in one month cannot be counted to the cent; "
-            f"allowed are amounts up to {MOST_CENTS / 100:.3g}"
+            f"allowed are amounts up to {MAX_CENTS / 100:.3g}"
         )  # fmt: skip
     return np.asarray(cents.astype(np.int64))
 

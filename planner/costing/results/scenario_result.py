@@ -59,7 +59,7 @@ class CapacityRow:
     month: int
     source: str
     accelerators: float
-    """Physical accelerators up; of rented ones, the average while the peak is up."""
+    """Physical accelerators in service; of rented ones, the average at peak."""
     hours_available: float
     """Reference accelerator-hours that it could deliver."""
     hours_used: float
@@ -87,7 +87,7 @@ class Scenario:
     """Cost by month as finance books it: capital and upfront payments written off over time."""
     write_off: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
     """source key → its capital and upfront payments by the month that books them."""
-    begun: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    units_started: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     used_hours: Mapping[str, Floats] = field(default_factory=dict)
     """source key → [T] useful node-hours."""
 

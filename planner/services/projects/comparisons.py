@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from planner.comparison import compare
-from planner.costing.analysis.progress import listening
+from planner.costing.analysis.progress import listener
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit
@@ -85,7 +85,7 @@ def comparison_job(job: Job, progress: Progress) -> Answer:
     revisions = job.arguments.get("revisions")
     catalog = None if revisions is None else catalogs.at(revisions)
     team = job.team if revisions is None else None
-    with listening(lambda done, total: progress.step(done, total, "Trying futures")):
+    with listener(lambda done, total: progress.step(done, total, "Trying futures")):
         return answer(job.arguments["request"], team, catalog).answer
 
 

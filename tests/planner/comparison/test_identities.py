@@ -52,10 +52,10 @@ def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None
     problem = comparison.project.problem
     cost = problem.base_cost
     for unit in problem.units:
-        begun = scenario.begun.get(unit.key, np.zeros(len(problem.hours)))
-        cost += sum(n * unit.start_cost[m] for m, n in enumerate(begun) if n)
+        units_started = scenario.units_started.get(unit.key, np.zeros(len(problem.hours)))
+        cost += sum(n * unit.start_cost[m] for m, n in enumerate(units_started) if n)
         cost += unit.hour_cost @ scenario.used_hours.get(unit.key, np.zeros(len(problem.hours)))
-    for source in problem.hourly:
+    for source in problem.rental_options:
         cost += source.hour_cost @ scenario.used_hours.get(source.key, np.zeros(len(problem.hours)))
     slack = 0.006 * (len(scenario.lines) + 1) + 1e-6 * abs(cost)
     assert float(scenario.net_present_cost) == pytest.approx(cost, abs=slack)
@@ -63,11 +63,11 @@ def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None
 
 def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) -> None:
     """Used and unused hours are the hours bought, and what is written off is what was paid."""
-    for key in scenario.begun:
+    for key in scenario.units_started:
         source = comparison.project.by_key[key]
         if source.is_owned:
             continue
-        up = source.up(np.asarray(scenario.begun[key], dtype=float))
+        up = source.units_in_service(np.asarray(scenario.units_started[key], dtype=float))
         bought = sum(
             line.quantity
             for line in scenario.lines

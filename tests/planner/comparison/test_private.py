@@ -25,8 +25,8 @@ def private(option: str, usd_per_hour: float, label: str = "ours", **fields: Any
     return plain | {"purchase_option": option, "usd_per_hour": usd_per_hour} | fields
 
 
-def begun(found: Any) -> dict[str, list[int]]:
-    starts = found.scenarios[ScenarioKey.COMMITTED].begun
+def units_started(found: Any) -> dict[str, list[int]]:
+    starts = found.scenarios[ScenarioKey.COMMITTED].units_started
     return {
         key.split("/")[1].split(":")[0]: np.flatnonzero(m).tolist() for key, m in starts.items()
     }
@@ -37,7 +37,7 @@ def test_a_dated_commitment_begins_in_its_months_alone() -> None:
     dates = {"available_from": "2027-02", "available_until": "2027-02"}
     offers = [private("reserved", 20, term_months=3, **dates)]
     found = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
-    assert begun(found) == {"ours": [1]}
+    assert units_started(found) == {"ours": [1]}
     total = found.scenarios[ScenarioKey.COMMITTED].total_cost
     assert total == Decimal(730 * (3 * 20 + 3 * 60))
 
@@ -49,7 +49,7 @@ def test_a_dated_commitment_does_not_displace_one_that_is_always_there() -> None
         private("reserved", 30, "ready", term_months=3),
     ]
     found = compared(catalog(offer("60")), 5840, custom_offers=offers, **ALONE)
-    assert begun(found) == {"ready": [0], "late": [3]}
+    assert units_started(found) == {"ready": [0], "late": [3]}
 
 
 @pytest.mark.parametrize(("geography", "fits"), [("europe", True), ("north-america", False)])

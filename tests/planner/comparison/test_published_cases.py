@@ -121,7 +121,9 @@ def test_tokens_on_premises() -> None:
 
 def terms_of(**owning: Any) -> Assumptions:
     hours = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 1}
-    return Assumptions.of(read_request({"workload": hours, "on_prem": FREE | owning}), 1.0)
+    return Assumptions.from_request(
+        read_request({"workload": hours, "on_prem": FREE | owning}), 1.0
+    )
 
 
 def test_electricity_of_an_hour() -> None:

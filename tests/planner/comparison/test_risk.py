@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison
-from planner.costing.analysis.monte_carlo import Spread, draw, risk_of, simulate
-from planner.costing.analysis.plan_exposure import Exposure, exposure_of
+from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, draw_samples, simulate
+from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
 from planner.costing.results.scenario_result import ScenarioKey
 from tests.planner.comparison.compared import compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
-SPREAD = Spread(
+SPREAD = RiskParameters(
     samples=2000,
     seed=3,
     demand_growth_sd=0.2,
@@ -34,8 +34,8 @@ def comparison() -> Comparison:
 
 
 def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Comparison) -> None:
-    sure = Spread(100, 1, interruptions_vary=False)
-    risk = risk_of(comparison.scenarios, comparison.project, sure)
+    sure = RiskParameters(100, 1, interruptions_vary=False)
+    risk = assess_risk(comparison.scenarios, comparison.project, sure)
     for key, (low, middle, high) in risk.percentiles.items():
         plan = float(comparison.scenarios[key].net_present_cost)
         assert low == middle == high
@@ -53,7 +53,7 @@ def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Com
 )
 def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None:
     one = compared(hours=GROWING, **fields)
-    risk = risk_of(one.scenarios, one.project, Spread(100, 1, interruptions_vary=False))
+    risk = assess_risk(one.scenarios, one.project, RiskParameters(100, 1, interruptions_vary=False))
     for key, (_, middle, _) in risk.percentiles.items():
         plan = float(one.scenarios[key].net_present_cost)
         assert middle == pytest.approx(plan, rel=1e-5, abs=5)
@@ -61,24 +61,26 @@ def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None
 
 def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
     def once(seed: int) -> object:
-        return risk_of(comparison.scenarios, comparison.project, Spread(500, seed, 0.2)).mean
+        return assess_risk(
+            comparison.scenarios, comparison.project, RiskParameters(500, seed, 0.2)
+        ).mean
 
     assert once(1) == once(1)
     assert once(1) != once(2)
 
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Comparison) -> None:
-    risk = risk_of(comparison.scenarios, comparison.project, SPREAD)
+    risk = assess_risk(comparison.scenarios, comparison.project, SPREAD)
     assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
     assert min(risk.regret.values()) >= 0
-    assert all(risk.worst_tenth[key] >= risk.percentiles[key][2] for key in risk.percentiles)
+    assert all(risk.cvar_90[key] >= risk.percentiles[key][2] for key in risk.percentiles)
 
 
 def test_more_spread_is_wider(comparison: Comparison) -> None:
     def width(sd: float) -> float:
-        spread = Spread(2000, 1, demand_growth_sd=sd)
-        low, _, high = risk_of(comparison.scenarios, comparison.project, spread).percentiles[
+        spread = RiskParameters(2000, 1, demand_growth_sd=sd)
+        low, _, high = assess_risk(comparison.scenarios, comparison.project, spread).percentiles[
             "on_demand"
         ]
         return high - low
@@ -87,8 +89,8 @@ def test_more_spread_is_wider(comparison: Comparison) -> None:
 
 
 def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
-    spread = Spread(2000, 1, price_sd=0.3)
-    risk = risk_of(comparison.scenarios, comparison.project, spread)
+    spread = RiskParameters(2000, 1, price_sd=0.3)
+    risk = assess_risk(comparison.scenarios, comparison.project, spread)
 
     def width(key: str) -> float:
         low, _, high = risk.percentiles[key]
@@ -98,19 +100,19 @@ def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
 
 
 def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -> None:
-    late = Spread(50, 1, slip_months_sd=3)
+    late = RiskParameters(50, 1, slip_months_sd=3)
     hours = comparison.project.hours
-    one = exposure_of(comparison.scenarios["on_demand"], comparison.project)
+    one = measure_exposure(comparison.scenarios["on_demand"], comparison.project)
     flat = type(one)(**{**vars(one), "rent": np.full(len(hours), 2.0)})
-    cost = simulate([flat], hours, comparison.project.peak, late, draw(late))
+    cost = simulate([flat], hours, comparison.project.peak, late, draw_samples(late))
     assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
 
 
 def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison) -> None:
     """An independent reckoning, one future at a time."""
-    futures = draw(SPREAD)
+    futures = draw_samples(SPREAD)
     project = comparison.project
-    one = exposure_of(comparison.scenarios["hybrid"], project)
+    one = measure_exposure(comparison.scenarios["hybrid"], project)
     cost = simulate([one], project.hours, project.peak, SPREAD, futures)[0]
     years = np.arange(24) / 12
     for n in (0, 700, 1999):
@@ -126,12 +128,14 @@ def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison
         for t in range(24):
             served = min(one.hours[t], one.width[t] * at_peak[t])
             rented = max(growth[t] * work[t] - served, 0)
-            expected += one.later[t] * price[t] + (growth[t] * work[t] - rented) * one.use[t]
+            expected += (
+                one.later_commitments[t] * price[t] + (growth[t] * work[t] - rented) * one.in_use[t]
+            )
             expected += rented * one.data[t]
             share = one.spot_share[t]
             spot = min(share * rented, 0.3 * growth[t] * work[t])
             expected += rented * price[t] * one.rent[t]
-            expected += (share * rented - spot) * price[t] * one.instead[t]
+            expected += (share * rented - spot) * price[t] * one.on_demand_rent[t]
             if spot:
                 expected += spot * price[t] * futures.spot[n] * one.spot[t] / share
         assert cost[n] == pytest.approx(expected, rel=1e-9)
@@ -144,20 +148,21 @@ def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
     plan = Exposure(
         fixed=0.0,
         residual=0.0,
-        later=np.zeros(1),
+        later_commitments=np.zeros(1),
         hours=month / 2,
         width=np.ones(1),
         rent=np.zeros(1),
         spot=np.ones(1),
         data=np.zeros(1),
-        use=np.zeros(1),
-        most_spot=0.5,
+        in_use=np.zeros(1),
+        max_spot_share=0.5,
         spot_share=np.ones(1),
-        instead=np.full(1, 10.0),
+        on_demand_rent=np.full(1, 10.0),
     )
-    sure = Spread(1, 1, interruptions_vary=False)
+    sure = RiskParameters(1, 1, interruptions_vary=False)
     as_planned, doubled = (
-        simulate([plan], hours, hours / 100, sure, draw(sure))[0, 0] for hours in (month, 2 * month)
+        simulate([plan], hours, hours / 100, sure, draw_samples(sure))[0, 0]
+        for hours in (month, 2 * month)
     )
     assert as_planned == pytest.approx(50 * 1)
     assert doubled == pytest.approx(100 * 1 + 50 * 10)
@@ -166,13 +171,13 @@ def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
 def test_a_month_without_rent_takes_spot_only_in_scenarios_that_may_rent_it() -> None:
     one = compared(hours=GROWING, constraints={"max_spot_share": 0.3})
     served = replace(one.scenarios["hybrid"], used_hours={})
-    dear = exposure_of(replace(served, key=ScenarioKey.ON_PREM), one.project)
-    mixed = exposure_of(served, one.project)
+    dear = measure_exposure(replace(served, key=ScenarioKey.ON_PREM), one.project)
+    mixed = measure_exposure(served, one.project)
     assert not dear.spot.any()
-    assert (dear.rent == dear.instead).all()
+    assert (dear.rent == dear.on_demand_rent).all()
     assert (mixed.spot_share == 1).all()
-    assert (mixed.spot < mixed.instead).all()
-    assert mixed.most_spot == 0.3
+    assert (mixed.spot < mixed.on_demand_rent).all()
+    assert mixed.max_spot_share == 0.3
 
 
 def test_an_estimate_that_is_less_sure_is_wider() -> None:

@@ -12,9 +12,14 @@ import numpy as np
 import pytest
 
 from planner.comparison import Comparison, compare
-from planner.costing.analysis.monte_carlo import Spread, asked_in, draw, risk_of
-from planner.costing.optimizer.problem import HourlySource, PlanProblem
-from planner.costing.optimizer.stochastic import Future, priced_over_futures
+from planner.costing.analysis.monte_carlo import (
+    RiskParameters,
+    assess_risk,
+    demand_in_sample,
+    draw_samples,
+)
+from planner.costing.optimizer.problem import PlanProblem, RentalOption
+from planner.costing.optimizer.stochastic import Sample, evaluate_over_samples
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, TODAY
 
@@ -72,9 +77,9 @@ def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     found = one.robust
     assert found is not None
     assert one.spread is not None
-    risk = risk_of({found.scenario.key: found.scenario}, one.project, one.spread)
+    risk = assess_risk({found.scenario.key: found.scenario}, one.project, one.spread)
     assert found.expected == risk.mean[found.scenario.key]
-    assert found.worst_tenth == risk.worst_tenth[found.scenario.key]
+    assert found.cvar_90 == risk.cvar_90[found.scenario.key]
 
 
 def test_where_it_is_a_scenarios_plan_it_says_so_and_tells_the_same_figures() -> None:
@@ -104,7 +109,7 @@ def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
     average, careful = planned(0, 1).robust, planned(3, 1).robust
     assert average is not None
     assert careful is not None
-    assert careful.worst_tenth < average.worst_tenth
+    assert careful.cvar_90 < average.cvar_90
     assert careful.expected > average.expected
 
 
@@ -114,8 +119,8 @@ def test_the_same_request_gives_the_same_plan() -> None:
 
 
 def test_seeds_agree_on_what_to_begin_first() -> None:
-    begun = [planned(3, seed).as_dict()["robust"]["begun"] for seed in SEEDS]
-    assert all(one["server:hgx-h100-8"] == {"0": 2} for one in begun)
+    units_started = [planned(3, seed).as_dict()["robust"]["begun"] for seed in SEEDS]
+    assert all(one["server:hgx-h100-8"] == {"0": 2} for one in units_started)
 
 
 def test_it_costs_no_less_than_the_best_plan_if_all_goes_as_expected() -> None:
@@ -146,10 +151,12 @@ def test_without_a_weight_there_is_none() -> None:
 def test_a_future_asks_for_what_the_risk_costs() -> None:
     """Growth, slip and prices of one future, reckoned anew."""
     hours, peak = np.array([100.0, 200.0, 300.0, 400.0]), np.array([1.0, 2.0, 2.0, 4.0])
-    spread = Spread(50, 2, demand_growth_sd=0.3, price_sd=0.1, slip_months_sd=2.0, hours_sd=0.2)
-    drawn = draw(spread)
+    spread = RiskParameters(
+        50, 2, demand_growth_sd=0.3, price_sd=0.1, slip_months_sd=2.0, hours_sd=0.2
+    )
+    drawn = draw_samples(spread)
     n = int(np.flatnonzero(drawn.slip == 2)[0])
-    asked, at_once, prices = asked_in(hours, peak, spread, drawn, n)
+    asked, at_once, prices = demand_in_sample(hours, peak, spread, drawn, n)
     years = np.arange(4) / 12
     growth = np.exp(0.3 * drawn.growth[n] * years - 0.5 * (0.3 * years) ** 2) * drawn.level[n]
     assert asked == pytest.approx(np.array([0, 0, 100, 900]) * growth)
@@ -159,12 +166,12 @@ def test_a_future_asks_for_what_the_risk_costs() -> None:
 
 def test_spot_of_a_future_costs_its_interruptions_on_top() -> None:
     one = np.ones(2)
-    spot = HourlySource("spot", 1.0, 1.0, 2 * one, 2 * one, is_spot=True)
+    spot = RentalOption("spot", 1.0, 1.0, 2 * one, 2 * one, is_spot=True)
     problem = PlanProblem(10 * one, one, (spot,), ())
-    calm = Future(problem.hours, problem.peak, np.array([1.0, 2.0]))
-    assert priced_over_futures(problem, [calm], {}).expected == pytest.approx(60.0)
+    calm = Sample(problem.hours, problem.peak, np.array([1.0, 2.0]))
+    assert evaluate_over_samples(problem, [calm], {}).expected == pytest.approx(60.0)
     broken = replace(calm, spot_factor=1.5)
-    assert priced_over_futures(problem, [broken], {}).expected == pytest.approx(90.0)
+    assert evaluate_over_samples(problem, [broken], {}).expected == pytest.approx(90.0)
 
 
 def test_what_it_begins_is_said_with_names_and_months() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.costing.advice.verdict import proof
+from planner.costing.advice.verdict import describe_proof
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
@@ -204,7 +204,7 @@ def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
     ],
 )
 def test_the_proof_is_what_the_bound_says(cost: float, bound: float, words: str) -> None:
-    (sentence,) = proof(Scenario(ScenarioKey.HYBRID, True, cost=cost, bound=bound), "USD")
+    (sentence,) = describe_proof(Scenario(ScenarioKey.HYBRID, True, cost=cost, bound=bound), "USD")
     assert sentence == f"Proven: no plan from these offers and servers {words}"
 
 

@@ -10,12 +10,12 @@ import pytest
 from planner.costing.cost_model.charges import (
     Calendar,
     Category,
+    ChargeTiming,
     HourCharge,
     Term,
     UnitCharge,
-    When,
-    hour_streams,
-    unit_streams,
+    build_hour_streams,
+    build_unit_streams,
 )
 
 START = dt.date(2027, 11, 1)
@@ -32,11 +32,13 @@ def test_a_unit_serves_after_its_lead_time_for_its_life() -> None:
     term = Term(months=6, length=7, lead_months=2, duration_months=3)
     assert term.active[0].tolist() == [0, 0, 1, 1, 1, 0, 0]
     assert term.active[3].tolist() == [0, 0, 0, 0, 0, 1, 0]
-    assert term.may_begin.tolist() == [True] * 4 + [False] * 2
+    assert term.can_start.tolist() == [True] * 4 + [False] * 2
 
 
 def test_a_commitment_may_run_beyond_the_horizon() -> None:
-    term = Term(months=3, length=3 + 1 + 12, lead_months=0, duration_months=12, runs_beyond=True)
+    term = Term(
+        months=3, length=3 + 1 + 12, lead_months=0, duration_months=12, charges_after_horizon=True
+    )
     assert term.active[2].sum() == 12
     assert term.share_charged[:3].tolist() == [1, 1, 1]
 
@@ -64,7 +66,7 @@ def test_straight_line_writes_the_rest_off_at_the_horizon() -> None:
 
 def test_hour_charges_follow_the_hours() -> None:
     charge = HourCharge(Category.COMPUTE, "rent", "node-hours", 2.0, np.full(4, 3.0))
-    (stream,) = hour_streams((charge,), np.array([10.0, 0.0, 5.0]), 4)
+    (stream,) = build_hour_streams((charge,), np.array([10.0, 0.0, 5.0]), 4)
     assert (stream.quantity * stream.unit_price).tolist() == [60, 0, 30, 0]
 
 
@@ -72,9 +74,9 @@ def test_a_price_fixed_at_the_start_stays() -> None:
     term = Term(4, 5, 0, 2)
     price = np.array([10.0, 9.0, 8.0, 7.0, 0.0])
     charge = UnitCharge(
-        Category.COMMITMENT, "c", "h", 1.0, price, When.MONTHLY, fixed_at_start=True
+        Category.COMMITMENT, "c", "h", 1.0, price, ChargeTiming.MONTHLY, fixed_at_start=True
     )
-    streams = list(unit_streams((charge,), term, np.array([1.0, 0.0, 2.0, 0.0])))
+    streams = list(build_unit_streams((charge,), term, np.array([1.0, 0.0, 2.0, 0.0])))
     due = sum(s.quantity * s.unit_price for s in streams)
     assert due.tolist() == [10, 10, 16, 16, 0]
 
@@ -82,7 +84,7 @@ def test_a_price_fixed_at_the_start_stays() -> None:
 def test_a_monthly_price_moves_with_the_month() -> None:
     term = Term(4, 5, 1, 2)
     price = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
-    charge = UnitCharge(Category.POWER, "p", "kWh", 10.0, price, When.MONTHLY)
-    (stream,) = unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
+    charge = UnitCharge(Category.POWER, "p", "kWh", 10.0, price, ChargeTiming.MONTHLY)
+    (stream,) = build_unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
     assert stream.quantity.tolist() == [0, 10, 20, 10, 0]
     assert charge.amounts(term)[0].tolist() == [0, 20, 30, 0, 0]

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.costing.inputs.dominance import (
-    Eligible,
+    EligibleOffers,
     Filters,
-    commitment_shortlist,
+    build_eligible_offers,
     count_exclusions,
-    eligible,
-    hourly_shortlist,
+    undominated_commitments,
+    undominated_rentals,
 )
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule
 from pricing.market.offers import Offer
@@ -29,22 +29,22 @@ def market(
     *offers: Offer,
     quotas: tuple[QuotaRule, ...] = (),
     grids: tuple[tuple[str, str], ...] = (),
-) -> Eligible:
+) -> EligibleOffers:
     table = catalog(*offers).offers
-    return eligible(table, Filters((H100,)).rows(table), R, quotas, grids=grids)
+    return build_eligible_offers(table, Filters((H100,)).rows(table), R, quotas, grids=grids)
 
 
-def ids(found: Eligible, kept: list[int]) -> list[str]:
+def ids(found: EligibleOffers, kept: list[int]) -> list[str]:
     return sorted(found.offer(i).id for i in kept)
 
 
-def hourly(found: Eligible, data: float | None = None) -> list[str]:
+def hourly(found: EligibleOffers, data: float | None = None) -> list[str]:
     cost = np.zeros(len(found)) if data is None else np.full(len(found), data)
-    return ids(found, hourly_shortlist(found, np.ones(len(found)), cost, peak=16))
+    return ids(found, undominated_rentals(found, np.ones(len(found)), cost, peak=16))
 
 
-def commitments(found: Eligible, waiting: float = 0.95, **fields: bool) -> list[str]:
-    return ids(found, commitment_shortlist(found, waiting, np.zeros(len(found)), 16, **fields))
+def commitments(found: EligibleOffers, waiting: float = 0.95, **fields: bool) -> list[str]:
+    return ids(found, undominated_commitments(found, waiting, np.zeros(len(found)), 16, **fields))
 
 
 def test_the_cheapest_of_each_option_stays() -> None:
@@ -134,7 +134,7 @@ def test_a_monthly_budget_keeps_every_way_of_paying() -> None:
 def test_adjustments_multiply() -> None:
     rules = [Adjustment(0.5, provider="aws"), Adjustment(0.5, family="p5", region="us-east-1")]
     table = CATALOG.offers
-    found = eligible(table, Filters((H100,)).rows(table), R, adjustments=rules)
+    found = build_eligible_offers(table, Filters((H100,)).rows(table), R, adjustments=rules)
     by_id = {found.offer(i).id: found.multiplier[i] for i in range(len(found))}
     assert by_id["aws:us-east-1:p5.48xlarge:on_demand"] == 0.25
     assert by_id["aws:eu-west-1:p5.48xlarge:on_demand"] == 0.5
@@ -168,7 +168,7 @@ def test_no_commitment_left_out_is_cheaper_anywhere(prices: list[tuple[int, int]
         for i, (hour, up) in enumerate(prices)
     ]
     found = market(*offers)
-    kept = commitment_shortlist(found, 0.8, np.zeros(len(found)), 16)
+    kept = undominated_commitments(found, 0.8, np.zeros(len(found)), 16)
     for rho in np.linspace(0.8, 1.0, 9):
         cost = found.upfront_usd / 12 + 730 * rho * found.usd_per_hour
         assert cost[kept].min() <= cost.min() * (1 + 1e-6)

@@ -14,25 +14,31 @@ EPSILON = 1e-7
 def cheapest_cost(problem):
     """The least net present cost, or infinity where no plan meets every limit."""
     known = {}
-    admitted = (begun for begun in all_begun(problem) if within_totals(problem, begun))
-    return min((cost_of(problem, begun, known) for begun in admitted), default=inf)
+    admitted = (
+        units_started
+        for units_started in all_begun(problem)
+        if within_totals(problem, units_started)
+    )
+    return min((cost_of(problem, units_started, known) for units_started in admitted), default=inf)
 
 
-def cost_of(problem, begun, known=None):
-    """Net present cost of beginning exactly `begun` [units, T]; `known` remembers months."""
+def cost_of(problem, units_started, known=None):
+    """Net present cost of exactly these starts [units, T]; `known` remembers months."""
     known = {} if known is None else known
-    cost = problem.base_cost + _start_cost(problem, begun)
+    cost = problem.base_cost + _start_cost(problem, units_started)
     for t in range(problem.hours.size):
-        up = tuple(_up(unit, begun[i], t) for i, unit in enumerate(problem.units))
-        spent = _start_cash(problem, begun, t)
-        if (t, up, spent) not in known:
-            known[t, up, spent] = _month_cost(problem, t, up, spent)
-        cost += known[t, up, spent]
+        in_service = tuple(
+            _in_service(unit, units_started[i], t) for i, unit in enumerate(problem.units)
+        )
+        spent = _start_cash(problem, units_started, t)
+        if (t, in_service, spent) not in known:
+            known[t, in_service, spent] = _month_cost(problem, t, in_service, spent)
+        cost += known[t, in_service, spent]
     return cost
 
 
 def all_begun(problem):
-    """Every way to begin units, up to what the demand can use."""
+    """Every way to start units, up to what the demand can use."""
     months = problem.hours.size
     choices = []
     for unit in problem.units:
@@ -47,31 +53,33 @@ def all_begun(problem):
         yield np.array(flat, dtype=int).reshape(len(problem.units), months)
 
 
-def within_totals(problem, begun):
+def within_totals(problem, units_started):
     """Whether the limits over the whole horizon admit it."""
-    for unit, row in zip(problem.units, begun, strict=True):
+    for unit, row in zip(problem.units, units_started, strict=True):
         if unit.max_units is not None and row.sum() > unit.max_units:
             return False
     if problem.capex_budget is None:
         return True
-    spent = sum(u.capex @ row for u, row in zip(problem.units, begun, strict=True))
+    spent = sum(u.capex @ row for u, row in zip(problem.units, units_started, strict=True))
     return spent <= problem.capex_budget + EPSILON
 
 
-def _start_cost(problem, begun):
+def _start_cost(problem, units_started):
     return sum(
         n * u.start_cost[m]
-        for u, row in zip(problem.units, begun, strict=True)
+        for u, row in zip(problem.units, units_started, strict=True)
         for m, n in enumerate(row)
         if n
     )
 
 
-def _start_cash(problem, begun, t):
-    return float(sum(row @ u.start_cash[:, t] for u, row in zip(problem.units, begun, strict=True)))
+def _start_cash(problem, units_started, t):
+    return float(
+        sum(row @ u.start_cash[:, t] for u, row in zip(problem.units, units_started, strict=True))
+    )
 
 
-def _up(unit, row, t):
+def _in_service(unit, row, t):
     there = 0 if unit.existing is None else int(unit.existing[t])
     return there + sum(
         int(n)
@@ -80,35 +88,35 @@ def _up(unit, row, t):
     )
 
 
-def _month_cost(problem, t, up, spent):
+def _month_cost(problem, t, in_service, spent):
     """min c·v subject to A·v ≤ b, v ≥ 0, over every corner; v: used per unit, rented per hourly."""
-    units, hourly = problem.units, problem.hourly
-    cost = np.array([u.hour_cost[t] for u in units] + [s.hour_cost[t] for s in hourly])
+    units, rental_options = problem.units, problem.rental_options
+    cost = np.array([u.hour_cost[t] for u in units] + [s.hour_cost[t] for s in rental_options])
     size, demand, peak = cost.size, problem.hours[t], problem.peak[t]
-    capacity = np.array([u.capacity for u in units] + [s.capacity for s in hourly])
-    is_hourly = np.array([0.0] * len(units) + [1.0] * len(hourly))
+    capacity = np.array([u.capacity for u in units] + [s.capacity for s in rental_options])
+    is_hourly = np.array([0.0] * len(units) + [1.0] * len(rental_options))
     rate = peak / demand if demand > 0 else 0.0
-    limits = [(np.eye(size)[i], u.hours_per_month * up[i]) for i, u in enumerate(units)]
-    for j, source in enumerate(hourly):
+    limits = [(np.eye(size)[i], u.hours_per_month * in_service[i]) for i, u in enumerate(units)]
+    for j, source in enumerate(rental_options):
         if demand == 0 or (source.available is not None and not source.available[t]):
             limits.append((np.eye(size)[len(units) + j], 0.0))
     if demand > 0:
-        ready = sum(u.capacity * n for u, n in zip(units, up, strict=True))
+        ready = sum(u.capacity * n for u, n in zip(units, in_service, strict=True))
         limits.append((-capacity * is_hourly * rate, ready - peak))
         limits.append((-capacity, -demand))
-        spot = np.array([0.0] * len(units) + [s.capacity * s.is_spot for s in hourly])
+        spot = np.array([0.0] * len(units) + [s.capacity * s.is_spot for s in rental_options])
         limits.append((spot, problem.max_spot_share * demand))
     for quota in problem.quotas:
         held = sum(
             u.accelerators * n
-            for u, n in zip(units, up, strict=True)
+            for u, n in zip(units, in_service, strict=True)
             if quota.group in u.limit_groups
         )
-        inside = [s.accelerators * rate * (quota.group in s.limit_groups) for s in hourly]
+        inside = [s.accelerators * rate * (quota.group in s.limit_groups) for s in rental_options]
         limits.append((np.array([0.0] * len(units) + inside), quota.max_accelerators - held))
     if problem.monthly_budget is not None:
         base = 0.0 if problem.base_cash is None else problem.base_cash[t]
-        cash = np.array([u.hour_cash[t] for u in units] + [s.hour_cash[t] for s in hourly])
+        cash = np.array([u.hour_cash[t] for u in units] + [s.hour_cash[t] for s in rental_options])
         limits.append((cash, problem.monthly_budget - base - spent))
     limits += [(-np.eye(size)[i], 0.0) for i in range(size)]
     return _cheapest_corner(

@@ -13,19 +13,19 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
     """(cost, bound) that HiGHS proves; (inf, inf) if infeasible; None if it runs out of time."""
     model = _Model()
     months, busy = range(problem.hours.size), problem.hours > 0
-    begun = [[_start(model, problem, u, m) for m in months] for u in problem.units]
+    units_started = [[_start(model, problem, u, m) for m in months] for u in problem.units]
     used = [[model.column(u.hour_cost[t]) for t in months] for u in problem.units]
     rented = [
         [
             model.column(s.hour_cost[t], most=inf if _rentable(problem, s, t) else 0.0)
             for t in months
         ]
-        for s in problem.hourly
+        for s in problem.rental_options
     ]
     for t in months:
-        up = [
+        in_service = [
             [
-                begun[i][m]
+                units_started[i][m]
                 for m in months
                 if m + u.lead_months <= t < m + u.lead_months + u.duration_months
             ]
@@ -34,29 +34,39 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
         there = [0 if u.existing is None else int(u.existing[t]) for u in problem.units]
         for i, unit in enumerate(problem.units):
             most = unit.hours_per_month
-            model.row([(used[i][t], 1.0), *((x, -most) for x in up[i])], -inf, most * there[i])
+            model.row(
+                [(used[i][t], 1.0), *((x, -most) for x in in_service[i])], -inf, most * there[i]
+            )
         per_hour = problem.peak[t] / problem.hours[t] if busy[t] else 0.0
         if busy[t]:
             ready = sum(u.capacity * n for u, n in zip(problem.units, there, strict=True))
-            width = [(x, u.capacity) for u, xs in zip(problem.units, up, strict=True) for x in xs]
-            width += [(rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.hourly)]
+            width = [
+                (x, u.capacity) for u, xs in zip(problem.units, in_service, strict=True) for x in xs
+            ]
+            width += [
+                (rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.rental_options)
+            ]
             model.row(width, problem.peak[t] - ready, inf)
             hours = [(used[i][t], u.capacity) for i, u in enumerate(problem.units)]
-            hours += [(rented[j][t], s.capacity) for j, s in enumerate(problem.hourly)]
+            hours += [(rented[j][t], s.capacity) for j, s in enumerate(problem.rental_options)]
             model.row(hours, problem.hours[t], inf)
-            spot = [(rented[j][t], s.capacity) for j, s in enumerate(problem.hourly) if s.is_spot]
+            spot = [
+                (rented[j][t], s.capacity)
+                for j, s in enumerate(problem.rental_options)
+                if s.is_spot
+            ]
             model.row(spot, -inf, problem.max_spot_share * problem.hours[t])
         for quota in problem.quotas:
             inside = [quota.group in u.limit_groups for u in problem.units]
             held = [
                 (x, u.accelerators)
-                for u, xs, counts in zip(problem.units, up, inside, strict=True)
+                for u, xs, counts in zip(problem.units, in_service, inside, strict=True)
                 for x in xs
                 if counts
             ]
             held += [
                 (rented[j][t], s.accelerators * per_hour)
-                for j, s in enumerate(problem.hourly)
+                for j, s in enumerate(problem.rental_options)
                 if quota.group in s.limit_groups
             ]
             gone = sum(
@@ -68,20 +78,20 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
         if problem.monthly_budget is not None:
             base = 0.0 if problem.base_cash is None else problem.base_cash[t]
             cash = [
-                (begun[i][m], u.start_cash[m, t])
+                (units_started[i][m], u.start_cash[m, t])
                 for i, u in enumerate(problem.units)
                 for m in months
                 if np.isfinite(u.start_cost[m])
             ]
             cash += [(used[i][t], u.hour_cash[t]) for i, u in enumerate(problem.units)]
-            cash += [(rented[j][t], s.hour_cash[t]) for j, s in enumerate(problem.hourly)]
+            cash += [(rented[j][t], s.hour_cash[t]) for j, s in enumerate(problem.rental_options)]
             model.row(cash, -inf, problem.monthly_budget - base)
-    for xs, unit in zip(begun, problem.units, strict=True):
+    for xs, unit in zip(units_started, problem.units, strict=True):
         if unit.max_units is not None:
             model.row([(x, 1.0) for x in xs], -inf, unit.max_units)
     if problem.capex_budget is not None:
         capital = [
-            (begun[i][m], u.capex[m])
+            (units_started[i][m], u.capex[m])
             for i, u in enumerate(problem.units)
             for m in months
             if np.isfinite(u.start_cost[m])

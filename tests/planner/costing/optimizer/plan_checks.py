@@ -6,42 +6,46 @@ import pytest
 TOLERANCE = 1e-9
 
 
-def units_up(unit, begun):
+def units_in_service(unit, units_started):
     """[T] units of a source usable in each month."""
-    months = begun.size
-    up = np.zeros(months) if unit.existing is None else unit.existing.astype(float)
-    for m, count in enumerate(begun):
-        up[m + unit.lead_months : m + unit.lead_months + unit.duration_months] += count
-    return up
+    months = units_started.size
+    in_service = np.zeros(months) if unit.existing is None else unit.existing.astype(float)
+    for m, count in enumerate(units_started):
+        in_service[m + unit.lead_months : m + unit.lead_months + unit.duration_months] += count
+    return in_service
 
 
 def assert_keeps_every_limit(problem, plan):
     months = problem.hours.size
-    up = {u.key: units_up(u, plan.begun[u.key]) for u in problem.units}
+    in_service = {u.key: units_in_service(u, plan.units_started[u.key]) for u in problem.units}
     busy = problem.hours > 0
     nodes = {
         s.key: np.where(busy, plan.rented_hours[s.key] * problem.peak, 0.0)
         / np.where(busy, problem.hours, 1.0)
-        for s in problem.hourly
+        for s in problem.rental_options
     }
-    width = sum((u.capacity * up[u.key] for u in problem.units), np.zeros(months))
-    width = sum((s.capacity * nodes[s.key] for s in problem.hourly), width)
+    width = sum((u.capacity * in_service[u.key] for u in problem.units), np.zeros(months))
+    width = sum((s.capacity * nodes[s.key] for s in problem.rental_options), width)
     served = sum((u.capacity * plan.used_hours[u.key] for u in problem.units), np.zeros(months))
-    served = sum((s.capacity * plan.rented_hours[s.key] for s in problem.hourly), served)
+    served = sum((s.capacity * plan.rented_hours[s.key] for s in problem.rental_options), served)
     _at_least(width[busy], problem.peak[busy])
     _at_least(served, problem.hours)
     for unit in problem.units:
-        _at_most(plan.used_hours[unit.key], unit.hours_per_month * up[unit.key])
-        assert (plan.begun[unit.key][~np.isfinite(unit.start_cost)] == 0).all()
+        _at_most(plan.used_hours[unit.key], unit.hours_per_month * in_service[unit.key])
+        assert (plan.units_started[unit.key][~np.isfinite(unit.start_cost)] == 0).all()
         if unit.max_units is not None:
-            assert plan.begun[unit.key].sum() <= unit.max_units
+            assert plan.units_started[unit.key].sum() <= unit.max_units
     _keeps_rental_limits(problem, plan)
     for quota in problem.quotas:
         held = sum(
-            u.accelerators * up[u.key] for u in problem.units if quota.group in u.limit_groups
+            u.accelerators * in_service[u.key]
+            for u in problem.units
+            if quota.group in u.limit_groups
         )
         held = held + sum(
-            s.accelerators * nodes[s.key] for s in problem.hourly if quota.group in s.limit_groups
+            s.accelerators * nodes[s.key]
+            for s in problem.rental_options
+            if quota.group in s.limit_groups
         )
         _at_most(held, quota.max_accelerators)
     _keeps_budgets(problem, plan)
@@ -49,7 +53,7 @@ def assert_keeps_every_limit(problem, plan):
 
 def _keeps_rental_limits(problem, plan):
     spot = np.zeros(problem.hours.size)
-    for source in problem.hourly:
+    for source in problem.rental_options:
         rented = plan.rented_hours[source.key]
         assert (rented >= 0).all()
         assert (rented[problem.hours == 0] == 0).all()
@@ -61,14 +65,16 @@ def _keeps_rental_limits(problem, plan):
 
 def _keeps_budgets(problem, plan):
     if problem.capex_budget is not None:
-        _at_most(sum(u.capex @ plan.begun[u.key] for u in problem.units), problem.capex_budget)
+        _at_most(
+            sum(u.capex @ plan.units_started[u.key] for u in problem.units), problem.capex_budget
+        )
     if problem.monthly_budget is None:
         return
     cash = np.zeros(problem.hours.size) if problem.base_cash is None else problem.base_cash.copy()
     for unit in problem.units:
-        cash += plan.begun[unit.key] @ unit.start_cash
+        cash += plan.units_started[unit.key] @ unit.start_cash
         cash += unit.hour_cash * plan.used_hours[unit.key]
-    for source in problem.hourly:
+    for source in problem.rental_options:
         cash += source.hour_cash * plan.rented_hours[source.key]
     _at_most(cash, problem.monthly_budget)
 
@@ -86,10 +92,10 @@ def summed_cost(problem, plan):
     """The cost of a plan, added up from its pieces."""
     cost = problem.base_cost
     for unit in problem.units:
-        begun = plan.begun[unit.key]
-        cost += sum(n * unit.start_cost[m] for m, n in enumerate(begun) if n)
+        units_started = plan.units_started[unit.key]
+        cost += sum(n * unit.start_cost[m] for m, n in enumerate(units_started) if n)
         cost += unit.hour_cost @ plan.used_hours[unit.key]
-    for source in problem.hourly:
+    for source in problem.rental_options:
         cost += source.hour_cost @ plan.rented_hours[source.key]
     return cost
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.optimizer.problem import HourlySource, PlanProblem, Quota, UnitSource
+from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota, RentalOption
 
 GROUPS = ("east", "west")
 
@@ -33,7 +33,7 @@ def commitment(
     start_cost = start_cash @ discount
     if starts is not None:
         start_cost = np.where(starts, start_cost, np.inf)
-    return UnitSource(
+    return CommitmentOption(
         key=key,
         is_owned=False,
         capacity=capacity,
@@ -77,7 +77,7 @@ def server(
         age_years = (months - m) / 12
         back = price * residual**age_years * (months - m < life) * (1 + rate) ** (-months / 12)
         start_cost[m] = start_cash[m] @ discount - back
-    return UnitSource(
+    return CommitmentOption(
         key=key,
         is_owned=True,
         capacity=capacity,
@@ -99,7 +99,7 @@ def server(
 def rental(key, months, price, *, capacity=8.0, is_spot=False, groups=(), rate=0.0, available=None):
     """A node rented by the hour."""
     discount = (1 + rate) ** (-np.arange(months) / 12)
-    return HourlySource(
+    return RentalOption(
         key=key,
         capacity=capacity,
         accelerators=capacity,
@@ -117,7 +117,9 @@ def small(seed):
     months = int(random.integers(1, 4))
     peak = random.choice([0.0, 1.0, 2.0, 3.0, 5.0, 7.5], months)
     hours = peak * random.choice([10.0, 100.0, 400.0, 730.0], months)
-    hourly = tuple(_small_rental(random, f"rent {i}", months) for i in range(random.integers(1, 3)))
+    rental_options = tuple(
+        _small_rental(random, f"rent {i}", months) for i in range(random.integers(1, 3))
+    )
     units = tuple(_small_unit(random, f"unit {i}", months) for i in range(random.integers(0, 3)))
     quotas = tuple(
         Quota(g, float(random.choice([2.0, 4.0, 6.0, 8.0])))
@@ -127,7 +129,7 @@ def small(seed):
     return PlanProblem(
         hours=hours,
         peak=peak,
-        hourly=hourly,
+        rental_options=rental_options,
         units=units,
         quotas=quotas,
         max_spot_share=float(random.choice([1.0, 1.0, 0.5, 0.0])),
@@ -147,7 +149,7 @@ def _groups(random):
 def _small_rental(random, key, months):
     price = float(random.integers(1, 12)) / 4
     capacity = float(random.choice([1.0, 2.0, 1.6]))
-    return HourlySource(
+    return RentalOption(
         key=key,
         capacity=capacity,
         accelerators=float(random.choice([1.0, 2.0])),
@@ -165,7 +167,7 @@ def _small_unit(random, key, months):
     owned = bool(random.random() < 0.5)
     start_cash = np.triu(random.choice([0.0, 100.0, 200.0], (months, months)))
     running = float(random.choice([0.0, 0.2, 0.7]))
-    return UnitSource(
+    return CommitmentOption(
         key=key,
         is_owned=owned,
         capacity=float(random.choice([1.0, 2.0, 4.0, 2.4])),
@@ -200,7 +202,7 @@ def market(seed, months, sources, *, mixed):
         hours[random.random(months) < 0.05] = 0.0
         peak[hours == 0] = 0.0
     kinds = random.choice(4, sources, p=[0.33, 0.16, 0.5, 0.01])
-    hourly, units = [], []
+    rental_options, units = [], []
     for i, kind in enumerate(kinds):
         size, speed = (
             (random.choice([1, 2, 4, 8]), random.choice([1.0, 0.45])) if mixed else (8, 1.0)
@@ -210,9 +212,9 @@ def market(seed, months, sources, *, mixed):
         price = 3.0 * size * speed * random.uniform(0.8, 1.6) * size**0.02
         where = {"capacity": float(size * speed), "groups": groups, "rate": 0.08}
         if kind == 0:
-            hourly.append(rental(f"demand {i}", months, price, **where))
+            rental_options.append(rental(f"demand {i}", months, price, **where))
         elif kind == 1:
-            hourly.append(rental(f"spot {i}", months, price * 0.4, is_spot=True, **where))
+            rental_options.append(rental(f"spot {i}", months, price * 0.4, is_spot=True, **where))
         elif kind == 2:
             term = int(random.choice([6, 12, 36]))
             monthly = 730 * price * {6: 0.8, 12: 0.65, 36: 0.45}[term]
@@ -229,7 +231,9 @@ def market(seed, months, sources, *, mixed):
                     f"server {i}", months, price=25_000 * price / 3, running=0.05 * price, **where
                 )
             )
-    problem = PlanProblem(hours=hours, peak=peak, hourly=tuple(hourly), units=tuple(units))
+    problem = PlanProblem(
+        hours=hours, peak=peak, rental_options=tuple(rental_options), units=tuple(units)
+    )
     return _limited(problem, random, regions) if mixed else replace(problem, max_spot_share=0.3)
 
 
@@ -267,9 +271,9 @@ def medium(seed):
                 existing=random.integers(0, 2, months) if random.random() < 0.1 else None,
             )
         )
-    hourly = [
+    rental_options = [
         replace(s, available=random.random(months) < 0.8) if random.random() < 0.2 else s
-        for s in problem.hourly
+        for s in problem.rental_options
     ]
     ever = rental("always", months, 12.0, capacity=1.0)
     scale = float(peak.max() / problem.peak.max())
@@ -278,7 +282,7 @@ def medium(seed):
         hours=hours,
         peak=np.where(hours > 0, peak, 0.0),
         units=tuple(units),
-        hourly=(*hourly, ever),
+        rental_options=(*rental_options, ever),
         quotas=tuple(Quota(q.group, np.ceil(q.max_accelerators * scale)) for q in problem.quotas),
         capex_budget=None if problem.capex_budget is None else problem.capex_budget * scale,
         monthly_budget=None if random.random() < 0.5 else 12.0 * hours.max() * 0.6,

@@ -20,11 +20,11 @@ def steady(months, accelerators, sources=(), units=(), **limits):
 
 
 def clash(plan, limit):
-    return next(c for c in plan.clashes if c.limit == limit)
+    return next(c for c in plan.conflicts if c.limit == limit)
 
 
 def with_limit(problem, limit, value):
-    """The problem with one limit, named as a clash names it, at another value."""
+    """The problem with one limit, named as a conflict names it, at another value."""
     kind, _, name = limit.partition(" ")
     if kind == "quota":
         quotas = [
@@ -51,32 +51,32 @@ def test_a_capex_budget_too_small_names_the_budget_that_would_do():
     owned = server("dgx", 12, price=200_000.0, lead=0, ceiling=1.0)
     plan = solve(steady(12, 24.0, units=[owned], capex_budget=100_000.0))
 
-    assert clash(plan, "capex_budget").needed == pytest.approx(600_000)
+    assert clash(plan, "capex_budget").required_value == pytest.approx(600_000)
 
 
 def test_a_budget_of_zero_is_answered_with_the_budget_that_would_do():
     plan = solve(steady(2, 8.0, [rental("rent", 2, 20.0)], monthly_budget=0.0))
 
-    assert clash(plan, "monthly_budget").needed == pytest.approx(730 * 20)
+    assert clash(plan, "monthly_budget").required_value == pytest.approx(730 * 20)
 
 
 def test_a_spot_share_too_small_names_the_share_that_would_do():
     plan = solve(steady(2, 8.0, [rental("spot", 2, 6.0, is_spot=True)], max_spot_share=0.25))
 
-    assert clash(plan, "max_spot_share").needed == pytest.approx(1.0)
+    assert clash(plan, "max_spot_share").required_value == pytest.approx(1.0)
 
 
 def test_too_few_units_names_how_many_would_do():
     plan = solve(steady(4, 24.0, units=[server("dgx", 4, lead=0, ceiling=1.0, max_units=1)]))
 
-    assert clash(plan, "max_units dgx").needed == pytest.approx(3)
+    assert clash(plan, "max_units dgx").required_value == pytest.approx(3)
 
 
 def test_units_there_already_above_a_quota_are_named():
     owned = server("dgx", 2, lead=0, ceiling=1.0, existing=[3, 3], groups=("hall",))
     plan = solve(steady(2, 8.0, units=[owned], quotas=(Quota("hall", 16.0),)))
 
-    assert clash(plan, "quota hall").needed == pytest.approx(24)
+    assert clash(plan, "quota hall").required_value == pytest.approx(24)
 
 
 def test_nothing_on_sale_before_the_first_server_arrives():
@@ -93,29 +93,29 @@ def test_limits_that_must_give_way_together_are_named_together():
         steady(2, 24.0, [east], quotas=(Quota("east", 8.0),), monthly_budget=8 * 730 * 2.5)
     )
 
-    assert {c.limit for c in plan.clashes} == {"quota east", "monthly_budget"}
-    assert not any(c.alone for c in plan.clashes)
-    assert clash(plan, "quota east").needed == pytest.approx(24)
+    assert {c.limit for c in plan.conflicts} == {"quota east", "monthly_budget"}
+    assert not any(c.is_sufficient for c in plan.conflicts)
+    assert clash(plan, "quota east").required_value == pytest.approx(24)
 
 
 def test_relaxing_what_was_never_the_limit_is_not_proposed():
     year = commitment("year", 12, monthly=9000.0, groups=("west",))
     problem = steady(12, 16.0, units=[year], quotas=(Quota("west", 8.0),), capex_budget=0.0)
 
-    assert [c.limit for c in solve(problem).clashes] == ["quota west"]
+    assert [c.limit for c in solve(problem).conflicts] == ["quota west"]
 
 
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
     problem = small(seed)
-    for found in solve(problem).clashes:
-        if not found.alone or found.needed is None:
+    for found in solve(problem).conflicts:
+        if not found.is_sufficient or found.required_value is None:
             continue
-        enough = found.needed * (1 + 1e-7)
+        enough = found.required_value * (1 + 1e-7)
         assert np.isfinite(cheapest_cost(with_limit(problem, found.limit, enough)))
-        less = found.needed - 1e-3 * max(found.needed, 1.0)
-        less = less if not found.limit.startswith("max_units") else found.needed - 1
+        less = found.required_value - 1e-3 * max(found.required_value, 1.0)
+        less = less if not found.limit.startswith("max_units") else found.required_value - 1
         if less >= 0:
             assert not np.isfinite(cheapest_cost(with_limit(problem, found.limit, less)))
 
@@ -125,9 +125,9 @@ def test_each_limit_named_alone_is_enough_and_no_less_is(seed):
 def test_limits_named_together_are_enough_together(seed):
     problem = small(seed)
     plan = solve(problem)
-    together = [c for c in plan.clashes if not c.alone]
+    together = [c for c in plan.conflicts if not c.is_sufficient]
     for found in together:
-        problem = with_limit(problem, found.limit, found.needed * (1 + 1e-7))
+        problem = with_limit(problem, found.limit, found.required_value * (1 + 1e-7))
 
     assert not together or np.isfinite(cheapest_cost(problem))
 
@@ -136,4 +136,4 @@ def test_limits_named_together_are_enough_together(seed):
 def test_a_large_market_without_a_plan_is_explained():
     problem = replace(market(1, 12, 100, mixed=True), monthly_budget=1000.0)
 
-    assert clash(solve(problem), "monthly_budget").needed > 1000.0
+    assert clash(solve(problem), "monthly_budget").required_value > 1000.0

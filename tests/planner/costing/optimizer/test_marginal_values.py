@@ -1,4 +1,4 @@
-"""A plan explained: what is begun when, what a wider limit saves, where the advice turns."""
+"""A plan explained: what starts when, what a wider limit saves, where the advice changes."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from planner.costing.optimizer.marginal_values import (
-    InPlace,
+    AdditionalUnit,
     demand_switch_points,
+    list_unit_starts,
     marginal_values,
-    purchases,
-    scaled,
+    scale_demand,
 )
 from planner.costing.optimizer.problem import PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
@@ -33,7 +33,7 @@ def test_purchases_follow_the_months():
         growing, peak=np.repeat([8.0, 16.0], 12), hours=np.repeat([5840.0, 11680.0], 12)
     )
 
-    found = purchases(growing, solve(growing))
+    found = list_unit_starts(growing, solve(growing))
 
     assert [(p.month, p.units, p.first, p.last) for p in found] == [(0, 1, 0, 11), (12, 2, 12, 23)]
 
@@ -58,9 +58,9 @@ def test_a_quota_with_room_to_spare_is_worth_nothing():
 def test_one_more_server_in_place_saves_the_rent_it_replaces_less_its_keep():
     owned = server("dgx", 12, price=1e6, lead=0, ceiling=1.0, running=5.0)
     problem = steady(12, 8.0, [rental("rent", 12, 20.0)], [owned])
-    one = InPlace(np.ones(12, np.int64), 12 * 2000.0, np.full(12, 2000.0))
+    one = AdditionalUnit(np.ones(12, np.int64), 12 * 2000.0, np.full(12, 2000.0))
 
-    found = marginal_values(problem, solve(problem, gap=0.0), in_place={"dgx": one})
+    found = marginal_values(problem, solve(problem, gap=0.0), additional_units={"dgx": one})
 
     assert [v.limit for v in found] == ["one more dgx in place"]
     assert found[0].saving == pytest.approx(12 * (730 * 15 - 2000))
@@ -102,7 +102,7 @@ def test_no_wider_limit_costs_more(seed):
 def test_the_advice_turns_where_a_node_is_busy_enough_to_commit():
     problem = steady(12, 24.0, [rental("rent", 12, 20.0)], [commitment("year", 12, monthly=9000.0)])
 
-    [point] = demand_switch_points(problem, least=0.05, tolerance=1e-3)
+    [point] = demand_switch_points(problem, min_multiplier=0.05, tolerance=1e-3)
 
     assert point.multiplier == pytest.approx(9000 / 14_600 / 3, rel=1e-2)
     assert (point.below, point.above) == (frozenset(), frozenset({"year"}))
@@ -115,7 +115,9 @@ def test_several_turns_between_two_samples_are_all_found():
     ]
     problem = steady(12, 8.0, [rental("rent", 12, 3.0, capacity=1.0)], sources)
 
-    points = demand_switch_points(problem, least=0.05, most=1.0, samples=2, tolerance=0.02)
+    points = demand_switch_points(
+        problem, min_multiplier=0.05, max_multiplier=1.0, samples=2, tolerance=0.02
+    )
 
     assert [sorted(p.above) for p in points][-1] == ["year"]
     assert all(a.above == b.below for a, b in pairwise(points))
@@ -129,7 +131,7 @@ def test_where_no_plan_is_left_that_is_told_with_the_limit_that_ends_it():
 
     assert (end.below, end.above) == (frozenset(), None)
     assert 1 < end.multiplier < 1.02
-    assert [clash.limit for clash in end.clashes] == ["quota hall"]
+    assert [clash.limit for clash in end.conflicts] == ["quota hall"]
 
 
 def test_a_peak_is_scaled_to_whole_accelerators():
@@ -146,5 +148,5 @@ def test_a_peak_is_scaled_to_whole_accelerators():
 def test_a_peak_that_was_given_is_scaled_as_such():
     problem = replace(steady(2, 8.0), hours=np.full(2, 1000.0))
 
-    assert scaled(problem, 1.2).peak.tolist() == [10.0, 10.0]
-    assert scaled(problem, 1.0 + 1e-15).peak.tolist() == [8.0, 8.0]
+    assert scale_demand(problem, 1.2).peak.tolist() == [10.0, 10.0]
+    assert scale_demand(problem, 1.0 + 1e-15).peak.tolist() == [8.0, 8.0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from planner.costing.optimizer.constraints import lay_out
+from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem, Quota
@@ -12,14 +12,14 @@ from tests.planner.costing.optimizer.plan_instances import commitment, market, r
 MONTHS = 24
 
 
-def kept(hourly=(), units=(), **limits):
+def kept(rental_options=(), units=(), **limits):
     """Keys of the sources that pruning leaves."""
     flat = np.full(MONTHS, 64.0)
-    problem = PlanProblem(flat * 730, flat, tuple(hourly), tuple(units), **limits)
+    problem = PlanProblem(flat * 730, flat, tuple(rental_options), tuple(units), **limits)
     found = prune(problem)
     rented = found.rentals.source[found.rentals.offered]
-    return {problem.hourly[j].key for j in rented} | {
-        problem.units[i].key for i in found.starts.source
+    return {problem.rental_options[j].key for j in rented} | {
+        problem.units[i].key for i in found.start_candidates.source
     }
 
 
@@ -90,7 +90,7 @@ def test_nothing_is_begun_that_would_arrive_after_the_horizon():
     late = server("late", MONTHS, lead=20)
     found = prune(PlanProblem(flat * 730, flat, (rent("rent", 20.0),), (late,)))
 
-    assert found.starts.month.max() == MONTHS - 20 - 1
+    assert found.start_candidates.month.max() == MONTHS - 20 - 1
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -98,10 +98,14 @@ def test_with_one_node_size_the_relaxed_plan_is_whole(seed):
     problem = market(seed, 24, 200, mixed=False)
     committed = tuple(u for u in problem.units if not u.is_owned)
     master = Master(
-        lay_out(
+        build_rows(
             prune(
                 PlanProblem(
-                    problem.hours, problem.peak, problem.hourly, committed, max_spot_share=0.3
+                    problem.hours,
+                    problem.peak,
+                    problem.rental_options,
+                    committed,
+                    max_spot_share=0.3,
                 )
             )
         )
@@ -109,12 +113,12 @@ def test_with_one_node_size_the_relaxed_plan_is_whole(seed):
 
     assert master.solve()
     assert master.cuts
-    assert np.abs(master.begun() - np.round(master.begun())).max() < 1e-7
+    assert np.abs(master.units_started() - np.round(master.units_started())).max() < 1e-7
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bound_is_the_cost_of_the_relaxed_plan(seed):
-    master = Master(lay_out(prune(market(seed, 18, 150, mixed=True))))
+    master = Master(build_rows(prune(market(seed, 18, 150, mixed=True))))
     master.solve()
 
     assert master.bound()[0] == pytest.approx(master.program.objective, rel=1e-9)

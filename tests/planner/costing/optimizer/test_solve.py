@@ -45,7 +45,7 @@ def test_commits_to_steady_demand():
 
     plan = solve(problem)
 
-    assert plan.begun["year"].sum() == 4
+    assert plan.units_started["year"].sum() == 4
     assert plan.cost == pytest.approx(2 * 24 * 9000)
     assert plan.gap == 0
 
@@ -57,7 +57,7 @@ def test_waits_for_a_server_by_renting():
 
     plan = solve(problem)
 
-    assert plan.begun["dgx"][0] == 1
+    assert plan.units_started["dgx"][0] == 1
     assert plan.rented_hours["rent"][:3] == pytest.approx([730.0] * 3)
 
 
@@ -89,7 +89,7 @@ def test_what_is_there_already_is_used_first():
     units = [server("dgx", 2, existing=[1, 1], running=2.0, ceiling=1.0)]
     plan = solve(replace(steady(2, 8.0, [rental("rent", 2, 20.0)], units), base_cost=5.0))
 
-    assert plan.begun["dgx"].sum() == 0
+    assert plan.units_started["dgx"].sum() == 0
     assert plan.cost == pytest.approx(5.0 + 2 * 730 * 2.0)
 
 
@@ -105,7 +105,7 @@ def test_a_quarter_of_a_unit_is_never_begun():
 
     plan = solve(problem)
 
-    assert plan.begun["year"].dtype == np.int64
+    assert plan.units_started["year"].dtype == np.int64
     assert plan.rented_hours["rent"] * 8 == pytest.approx(2 * 730)
 
 
@@ -119,7 +119,7 @@ def test_what_is_known_already_is_never_beaten_by_a_worse_plan():
     problem = medium(3)
     best = solve(problem, gap=0.0)
 
-    assert solve(problem, gap=0.5, known=(best,)).cost <= best.cost * (1 + 1e-12)
+    assert solve(problem, gap=0.5, known_plans=(best,)).cost <= best.cost * (1 + 1e-12)
 
 
 def test_a_known_plan_that_a_limit_forbids_is_not_taken():
@@ -127,7 +127,7 @@ def test_a_known_plan_that_a_limit_forbids_is_not_taken():
     problem = steady(36, 16.0, [rental("rent", 36, 20.0)], [owned])
     poor = replace(problem, capex_budget=0.0)
 
-    assert solve(poor, known=(solve(problem),)).begun["dgx"].sum() == 0
+    assert solve(poor, known_plans=(solve(problem),)).units_started["dgx"].sum() == 0
 
 
 def test_two_sources_of_one_key_are_refused():
@@ -144,13 +144,15 @@ def test_a_price_that_is_not_a_number_is_refused_by_name():
 
 def test_the_order_of_the_sources_changes_no_figure():
     problem = market(6, 14, 60, mixed=True)
-    turned = replace(problem, hourly=problem.hourly[::-1], units=problem.units[::-1])
+    turned = replace(
+        problem, rental_options=problem.rental_options[::-1], units=problem.units[::-1]
+    )
 
     there, back = solve(problem), solve(turned)
 
     assert (there.cost, there.bound) == (back.cost, back.bound)
-    for key, units in there.begun.items():
-        assert (units == back.begun[key]).all()
+    for key, units in there.units_started.items():
+        assert (units == back.units_started[key]).all()
 
 
 @pytest.mark.parametrize("money", [1e-4, 1e5])
@@ -169,9 +171,9 @@ def test_the_currency_changes_nothing_but_the_figures(money):
             )
             for u in problem.units
         ),
-        hourly=tuple(
+        rental_options=tuple(
             replace(s, hour_cost=s.hour_cost * money, hour_cash=s.hour_cash * money)
-            for s in problem.hourly
+            for s in problem.rental_options
         ),
         capex_budget=None if problem.capex_budget is None else problem.capex_budget * money,
         monthly_budget=None if problem.monthly_budget is None else problem.monthly_budget * money,
@@ -209,7 +211,7 @@ def test_a_wider_limit_never_costs_more(seed):
 @pytest.mark.parametrize("seed", range(1, 1 + MEDIUM // 4))
 def test_more_sources_never_cost_more(seed):
     problem = medium(seed)
-    keys = [s.key for s in (*problem.hourly, *problem.units)]
+    keys = [s.key for s in (*problem.rental_options, *problem.units)]
     fewer = [key for i, key in enumerate(keys) if i % 3 or key == "always"]
 
     assert solve(problem, gap=0.0).cost <= solve(problem, fewer, gap=0.0).cost * (1 + 1e-9)
@@ -230,11 +232,11 @@ def test_a_dearer_price_never_lowers_the_total(seed):
     problem = medium(seed)
     first, *rest = problem.units or (commitment("year", problem.hours.size),)
     dearer = (replace(first, start_cost=first.start_cost * 1.2), *rest)
-    rents = tuple(replace(s, hour_cost=s.hour_cost * 1.05) for s in problem.hourly)
+    rents = tuple(replace(s, hour_cost=s.hour_cost * 1.05) for s in problem.rental_options)
 
     cost = solve(problem, gap=0.0).cost
     assert solve(replace(problem, units=dearer), gap=0.0).cost >= cost * (1 - 1e-9)
-    assert solve(replace(problem, hourly=rents), gap=0.0).cost >= cost * (1 - 1e-9)
+    assert solve(replace(problem, rental_options=rents), gap=0.0).cost >= cost * (1 - 1e-9)
 
 
 @pytest.mark.fuzz
@@ -261,10 +263,10 @@ def test_equals_the_optimum_that_the_solver_proves(seed):
 def test_equals_trying_every_plan(seed):
     problem = small(seed)
 
-    plan, least = solve(problem, gap=0.0), cheapest_cost(problem)
+    plan, min_multiplier = solve(problem, gap=0.0), cheapest_cost(problem)
 
-    assert plan.feasible == np.isfinite(least)
+    assert plan.feasible == np.isfinite(min_multiplier)
     if plan.feasible:
-        assert plan.cost == pytest.approx(least, rel=1e-7, abs=1e-6)
+        assert plan.cost == pytest.approx(min_multiplier, rel=1e-7, abs=1e-6)
         assert plan.bound <= plan.cost
         assert_keeps_every_limit(problem, plan)
