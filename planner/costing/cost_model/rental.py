@@ -32,7 +32,7 @@ from planner.costing.cost_model.charges import (
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.sizing.performance.goodput import spot_goodput
-from pricing.market.interruptions import band
+from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -166,7 +166,7 @@ def goodput_of_spot(
 def interruptions_of(offer: Offer, terms: Assumptions) -> float:
     """Interruptions of one machine in a month."""
     if not terms.is_given("spot_interruptions_per_month"):
-        known = band(offer.provider, offer.region, offer.instance_type)
+        known = find_interruption_band(offer.provider, offer.region, offer.instance_type)
         if known is not None:
             return known.interruptions_per_month
     return terms["spot_interruptions_per_month"]

@@ -64,11 +64,11 @@ class CloudData:
         return stored + self.egress_gib_per_month * prices.egress_per_gib
 
     def _price(self, at: tuple[str, str], kind: str, gib: float, default: str) -> float:
-        found = storage_prices.rates(*at, kind) if gib else ()
+        found = storage_prices.find_rates(*at, kind) if gib else ()
         if not found:
             return self.terms[default]
         rate = float(self.exchange_rates.find(found[0].currency).units_per_usd)
-        return storage_prices.cost(found, gib) / gib / rate * self.units_per_usd
+        return storage_prices.tiered_cost(found, gib) / gib / rate * self.units_per_usd
 
     def charges(
         self, provider: str, region: str, capacity: float, calendar: Calendar, hours: Floats

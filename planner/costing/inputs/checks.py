@@ -31,7 +31,7 @@ def refuse_unknown_names(request: ComparisonRequest, catalog: Catalog) -> None:
         "regions": {offer.region for offer in request.custom_offers},
     }
     for field, kind, names in _named(request):
-        catalog.refuse(kind, names, field, own.get(kind, ()))
+        catalog.check_names(kind, names, field, own.get(kind, ()))
 
 
 def _named(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:

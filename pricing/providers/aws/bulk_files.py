@@ -1,4 +1,4 @@
-"""The public price files: no credentials, no shapes, no spot prices.
+"""The public price files: no credentials, no machine types, no spot prices.
 
 An index names the file of each region; `offer_file` reads it as a stream. AWS has one list for
 its global regions and one for China, in CNY; `AWS_PRICE_LIST_URL` may name several.

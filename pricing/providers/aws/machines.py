@@ -18,7 +18,7 @@ from typing import Any
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators, machine_types
-from pricing.market.families import family_of
+from pricing.market.families import instance_family
 
 _MEMORY_TOLERANCE = 0.12
 """EC2 gives usable memory, the datasheet the nominal one: an L4 has 22.35 of its 24 GiB."""
@@ -75,9 +75,9 @@ class Machines:
         """
         if instance_type in self._described:
             return self._described[instance_type]
-        shape = machine_types.find("aws", instance_type)
-        if shape is not None:
-            return self._shipped(shape)
+        machine_type = machine_types.find("aws", instance_type)
+        if machine_type is not None:
+            return self._shipped(machine_type)
         return _unlisted(instance_type, attributes or {})
 
     def _read(self, name: str, info: Mapping[str, Any]) -> Machine | SkippedRow | None:
@@ -90,10 +90,10 @@ class Machines:
         slug = _slug(devices[0])
         if slug is None:
             return SkippedRow("unknown accelerator", f"{_device_name(devices[0])} ({name})")
-        shape = machine_types.find("aws", name)
+        machine_type = machine_types.find("aws", name)
         count = sum((_count(device) for device in devices), Fraction(0))
-        if not count and shape is not None:
-            count = shape.accelerator_count or Fraction(0)
+        if not count and machine_type is not None:
+            count = machine_type.accelerator_count or Fraction(0)
         if not count:
             return SkippedRow("number of accelerators unknown", name)
         memory_mib = info.get("MemoryInfo", {}).get("SizeInMiB")
@@ -105,20 +105,20 @@ class Machines:
             memory_gib=memory_mib / 1024 if memory_mib else None,
             network_gbps=_described_network(info.get("NetworkInfo", {})),
             capacity_blocks="capacity-block" in info.get("SupportedUsageClasses", ()),
-            retired=shape is not None and shape.retired(self.day),
+            retired=machine_type is not None and machine_type.retired(self.day),
         )
 
-    def _shipped(self, shape: machine_types.Shape) -> Machine | SkippedRow:
-        if not shape.accelerator_count:
-            return SkippedRow("number of accelerators unknown", shape.instance_type)
+    def _shipped(self, machine_type: machine_types.MachineType) -> Machine | SkippedRow:
+        if not machine_type.accelerator_count:
+            return SkippedRow("number of accelerators unknown", machine_type.instance_type)
         return Machine(
-            shape.instance_type,
-            shape.accelerator,
-            shape.accelerator_count,
-            shape.vcpus,
-            float(shape.memory_gib) if shape.memory_gib is not None else None,
-            shape.network_gbps,
-            retired=shape.retired(self.day),
+            machine_type.instance_type,
+            machine_type.accelerator,
+            machine_type.accelerator_count,
+            machine_type.vcpus,
+            float(machine_type.memory_gib) if machine_type.memory_gib is not None else None,
+            machine_type.network_gbps,
+            retired=machine_type.retired(self.day),
         )
 
 
@@ -225,7 +225,7 @@ def _unlisted(name: str, attributes: Mapping[str, str]) -> Machine | SkippedRow 
     if not looks_accelerated(attributes):
         return None
     gpus = attributes.get("gpu", "")
-    accelerator = _accelerator_of_family(family_of(name))
+    accelerator = _accelerator_of_family(instance_family(name))
     if accelerator is None:
         return SkippedRow("unknown accelerator", _said_of(name, attributes))
     if gpus in _NO_GPU or not gpus.isdigit():
@@ -241,13 +241,14 @@ def _said_of(name: str, attributes: Mapping[str, str]) -> str:
 @cache
 def _accelerator_of_family(family: str) -> str | None:
     """The one accelerator of all sizes of a family that has whole ones only, else None."""
-    members = [
-        shape
-        for shape in machine_types.shapes("aws").values()
-        if family_of(shape.instance_type) == family
+    family_types = [
+        machine_type
+        for machine_type in machine_types.all_machine_types("aws").values()
+        if instance_family(machine_type.instance_type) == family
     ]
     whole = all(
-        shape.accelerator_count and shape.accelerator_count.denominator == 1 for shape in members
+        machine_type.accelerator_count and machine_type.accelerator_count.denominator == 1
+        for machine_type in family_types
     )
-    kinds = {shape.accelerator for shape in members}
-    return kinds.pop() if whole and len(kinds) == 1 else None
+    accelerators_in_family = {machine_type.accelerator for machine_type in family_types}
+    return accelerators_in_family.pop() if whole and len(accelerators_in_family) == 1 else None

@@ -77,12 +77,12 @@ def read_quotas(region: str, rows: Iterable[Mapping[str, Any]]) -> list[Quota]:
     """
     limits = {letter: row["Value"] for row in rows for letter in _letters(row["QuotaName"])}
     most: dict[str, int] = {}
-    for shape in machine_types.shapes("aws").values():
-        limit = limits.get(_letter_of(shape.instance_type))
-        if limit is None or not shape.vcpus or not shape.accelerator_count:
+    for machine_type in machine_types.all_machine_types("aws").values():
+        limit = limits.get(_letter_of(machine_type.instance_type))
+        if limit is None or not machine_type.vcpus or not machine_type.accelerator_count:
             continue
-        count = int(limit // shape.vcpus * shape.accelerator_count)
-        most[shape.accelerator] = max(most.get(shape.accelerator, 0), count)
+        count = int(limit // machine_type.vcpus * machine_type.accelerator_count)
+        most[machine_type.accelerator] = max(most.get(machine_type.accelerator, 0), count)
     return [
         {
             "provider": "aws",

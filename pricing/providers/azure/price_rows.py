@@ -22,7 +22,7 @@ CLOCK_TOLERANCE = dt.timedelta(days=1)
 """A price may begin or end so much beside our own clock, which may be off."""
 
 _ACCELERATOR_SERIES = re.compile(r"(?:standard_|basic_)?n[a-z]+\d", re.IGNORECASE)
-"""N-series: NC, NCC, ND, NG, NP, NV and what may follow. NP is FPGA; the shapes say so."""
+"""N-series: NC, NCC, ND, NG, NP, NV and what may follow. NP is FPGA; the table of machine types says so."""
 _OPTION_WORDS = re.compile(r"\s+(?:spot|low priority)\s*$", re.IGNORECASE)
 _WINDOWS = re.compile(r"\b(?:windows|win)\b", re.IGNORECASE)
 _HOUR = re.compile(r"\s*1\s*hour\s*", re.IGNORECASE)

@@ -48,10 +48,16 @@ def machines_by_family(rows: Iterable[Mapping[str, Any]]) -> Families:
     families: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
         sku = read_resource_sku(row)
-        shape = machine_types.find("azure", sku.name) if sku else None
-        if sku and shape and shape.accelerator and shape.accelerator_count and shape.vcpus:
+        machine_type = machine_types.find("azure", sku.name) if sku else None
+        if (
+            sku
+            and machine_type
+            and machine_type.accelerator
+            and machine_type.accelerator_count
+            and machine_type.vcpus
+        ):
             family = str(row.get("family") or "").lower()
-            families[family][shape.instance_type] |= sku.regions
+            families[family][machine_type.instance_type] |= sku.regions
     return {family: dict(machines) for family, machines in families.items()}
 
 
@@ -67,10 +73,10 @@ def read_usages(
         limit = int(row.get("limit") or 0)
         best: dict[str, int] = {}
         for name, regions in families.get(family, {}).items():
-            shape = machine_types.find("azure", name)
-            if shape is not None and region in regions:
-                count = _accelerators_within(limit, shape)
-                best[shape.accelerator] = max(best.get(shape.accelerator, 0), count)
+            machine_type = machine_types.find("azure", name)
+            if machine_type is not None and region in regions:
+                count = _accelerators_within(limit, machine_type)
+                best[machine_type.accelerator] = max(best.get(machine_type.accelerator, 0), count)
         for accelerator, count in best.items():
             most[accelerator] += count
     for accelerator, count in most.items():
@@ -82,10 +88,10 @@ def read_usages(
         }
 
 
-def _accelerators_within(vcpus: int, shape: machine_types.Shape) -> int:
+def _accelerators_within(vcpus: int, machine_type: machine_types.MachineType) -> int:
     """Whole accelerators of as many machines as the limit lets run."""
-    machines = vcpus // Fraction(str(shape.vcpus))
-    return int(machines * (shape.accelerator_count or 0))
+    machines = vcpus // Fraction(str(machine_type.vcpus))
+    return int(machines * (machine_type.accelerator_count or 0))
 
 
 def _regions(context: FetchContext, families: Families) -> list[str]:

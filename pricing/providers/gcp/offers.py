@@ -73,35 +73,35 @@ class Composer:
         self._wanted = frozenset(regions)
 
     def offers(self) -> Iterator[Offer | SkippedRow]:
-        for shape in self._market.machines():
-            if isinstance(shape, SkippedRow):
-                yield shape
+        for machine_type in self._market.machines():
+            if isinstance(machine_type, SkippedRow):
+                yield machine_type
                 continue
-            yield from self._machine(shape)
+            yield from self._machine(machine_type)
         for one in machine_types.tpu_slices():
             yield from self._slice(one)
 
-    def _machine(self, shape: machine_types.Shape) -> Iterator[Offer | SkippedRow]:
-        if not parts_of(shape):
-            yield SkippedRow("unknown machine family", shape.instance_type)
+    def _machine(self, machine_type: machine_types.MachineType) -> Iterator[Offer | SkippedRow]:
+        if not parts_of(machine_type):
+            yield SkippedRow("unknown machine family", machine_type.instance_type)
             return
         for option, months in TERMS:
-            for region in self._regions(_accelerators_of(shape), option, months):
-                parts = self._parts(shape, option, months, region)
+            for region in self._regions(_accelerators_of(machine_type), option, months):
+                parts = self._parts(machine_type, option, months, region)
                 yield self._offer(
                     parts,
                     option,
                     months,
                     region,
-                    instance_type=shape.instance_type,
-                    accelerator=shape.accelerator,
-                    accelerator_count=shape.accelerator_count,
-                    vcpus=shape.vcpus,
-                    memory_gib=float(shape.memory_gib or 0) or None,
-                    network_gbps=shape.network_gbps,
-                    sold_now=option.value not in shape.not_sold_as
-                    and not shape.retired(self._day)
-                    and self._market.is_offered(shape, region),
+                    instance_type=machine_type.instance_type,
+                    accelerator=machine_type.accelerator,
+                    accelerator_count=machine_type.accelerator_count,
+                    vcpus=machine_type.vcpus,
+                    memory_gib=float(machine_type.memory_gib or 0) or None,
+                    network_gbps=machine_type.network_gbps,
+                    sold_now=option.value not in machine_type.not_sold_as
+                    and not machine_type.retired(self._day)
+                    and self._market.is_offered(machine_type, region),
                 )
 
     def _slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
@@ -130,14 +130,18 @@ class Composer:
         yield from sorted(priced & self._wanted if self._wanted else priced)
 
     def _parts(
-        self, shape: machine_types.Shape, option: PurchaseOption, months: int, region: str
+        self,
+        machine_type: machine_types.MachineType,
+        option: PurchaseOption,
+        months: int,
+        region: str,
     ) -> Sequence[Part]:
         """A fraction of a G4 has a price of its own, host included, where the list has one."""
-        if _is_fraction_of_g4(shape):
+        if _is_fraction_of_g4(machine_type):
             whole = self._book.rate(_FRACTION_OF_G4, option, months, region)
             if isinstance(whole, Rate):
-                return [(_FRACTION_OF_G4, shape.accelerator_count or Fraction(0))]
-        return parts_of(shape)
+                return [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
+        return parts_of(machine_type)
 
     def _offer(
         self,
@@ -171,39 +175,41 @@ class Composer:
         )
 
 
-def parts_of(shape: machine_types.Shape) -> list[Part]:
+def parts_of(machine_type: machine_types.MachineType) -> list[Part]:
     """What one machine is billed by; empty for a family that is not known.
 
-    >>> shape = machine_types.find("gcp", "a2-ultragpu-1g")
-    >>> [(name, str(quantity)) for name, quantity in parts_of(shape)]
+    >>> machine_type = machine_types.find("gcp", "a2-ultragpu-1g")
+    >>> [(name, str(quantity)) for name, quantity in parts_of(machine_type)]
     [('gpu:a100-80gb', '1'), ('core:A2', '12'), ('ram:A2', '170'), ('ssd', '375')]
     """
-    series, accelerator = _family(shape)
-    if not accelerator or not shape.accelerator_count:
+    series, accelerator = _family(machine_type)
+    if not accelerator or not machine_type.accelerator_count:
         return []
-    parts: list[Part] = [(accelerator, shape.accelerator_count)]
+    parts: list[Part] = [(accelerator, machine_type.accelerator_count)]
     if series:
-        parts.append((f"core:{series}", Decimal(f"{shape.vcpus or 0:g}")))
-        parts.append((f"ram:{series}", shape.memory_gib or Decimal(0)))
-        if shape.local_ssd_gib:
-            parts.append(("ssd", Decimal(shape.local_ssd_gib)))
+        parts.append((f"core:{series}", Decimal(f"{machine_type.vcpus or 0:g}")))
+        parts.append((f"ram:{series}", machine_type.memory_gib or Decimal(0)))
+        if machine_type.local_ssd_gib:
+            parts.append(("ssd", Decimal(machine_type.local_ssd_gib)))
     return parts
 
 
-def _accelerators_of(shape: machine_types.Shape) -> list[str]:
-    named = [_family(shape)[1]]
-    return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(shape) else named
+def _accelerators_of(machine_type: machine_types.MachineType) -> list[str]:
+    named = [_family(machine_type)[1]]
+    return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(machine_type) else named
 
 
-def _family(shape: machine_types.Shape) -> tuple[str, str]:
+def _family(machine_type: machine_types.MachineType) -> tuple[str, str]:
     """(series of cores and memory, component of the accelerator)."""
-    if isinstance(shape, machine_types.AttachedShape):
-        return "N1", _ATTACHED.get(shape.accelerator_type, "")
+    if isinstance(machine_type, machine_types.AttachedMachineType):
+        return "N1", _ATTACHED.get(machine_type.accelerator_type, "")
     for pattern, series, accelerator in _FAMILIES:
-        if pattern.match(shape.instance_type):
+        if pattern.match(machine_type.instance_type):
             return series, accelerator
     return "", ""
 
 
-def _is_fraction_of_g4(shape: machine_types.Shape) -> bool:
-    return shape.instance_type.startswith("g4-") and (shape.accelerator_count or 0) < 1
+def _is_fraction_of_g4(machine_type: machine_types.MachineType) -> bool:
+    return (
+        machine_type.instance_type.startswith("g4-") and (machine_type.accelerator_count or 0) < 1
+    )

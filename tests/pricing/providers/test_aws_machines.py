@@ -152,14 +152,16 @@ def test_a_burst_is_not_taken_for_bandwidth(text: str, baselines: list[float], g
 
 
 def test_every_shipped_machine_has_an_accelerator_and_a_count() -> None:
-    for shape in machine_types.shapes("aws").values():
-        assert isinstance(Machines(DAY).of(shape.instance_type), Machine), shape.instance_type
+    for machine_type in machine_types.all_machine_types("aws").values():
+        assert isinstance(Machines(DAY).of(machine_type.instance_type), Machine), (
+            machine_type.instance_type
+        )
 
 
 def test_trap_11_retired_families_are_known() -> None:
     retired = {
         name.partition(".")[0]
-        for name, shape in machine_types.shapes("aws").items()
-        if shape.retired(DAY)
+        for name, machine_type in machine_types.all_machine_types("aws").items()
+        if machine_type.retired(DAY)
     }
     assert retired == {"p2", "p3", "g2", "g3", "g3s"}
