@@ -1,8 +1,9 @@
 """What the market was, revision by revision.
 
-A *listing* is what is sold: identity and machine type, never changed once written. A *price* says what
-a listing cost from one revision of its provider to another, both included, so that a price which
-did not change adds no row. The day on which each price was seen is kept with the revision.
+A *listing* is what is sold: identity and machine type, never changed once written. A *price*
+says what a listing cost from one revision of its provider to another, both included, so that a
+price which did not change adds no row. The day on which each price was seen is kept with the
+revision.
 """
 
 from __future__ import annotations

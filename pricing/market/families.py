@@ -13,8 +13,8 @@ _FIRST_NUMBER = re.compile(r"\d+(-\d+)?")
 def instance_family(instance_type: str) -> str:
     """The instance type without its size, by the way each cloud writes it.
 
-    >>> instance_family("p5.48xlarge"), instance_family("a2-highgpu-8g"), instance_family("v5litepod-16")
-    ('p5', 'a2-highgpu', 'v5litepod')
+    >>> [instance_family(name) for name in ("p5.48xlarge", "a2-highgpu-8g", "v5litepod-16")]
+    ['p5', 'a2-highgpu', 'v5litepod']
     >>> instance_family("Standard_NC24ads_A100_v4"), instance_family("Standard_NC48ads_A100_v4")
     ('Standard_NC#ads_A100_v4', 'Standard_NC#ads_A100_v4')
     """

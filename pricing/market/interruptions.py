@@ -28,7 +28,8 @@ class InterruptionBand:
     def interruptions_per_month(self) -> float:
         """λ = −ln(1 − f) at the middle f of the band; at its low end where it is open.
 
-        >>> round(InterruptionBand("aws", "us-east-1", "p5.48xlarge", 0.1, 0.2, "").interruptions_per_month, 4)
+        >>> band = InterruptionBand("aws", "us-east-1", "p5.48xlarge", 0.1, 0.2, "")
+        >>> round(band.interruptions_per_month, 4)
         0.1625
         """
         middle = self.low if self.high >= 1 else (self.low + self.high) / 2

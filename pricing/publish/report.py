@@ -20,7 +20,7 @@ def as_dict(result: Result, now: Freshness | None) -> dict[str, Any]:
         "provider": result.provider,
         "outcome": result.outcome,
         "message": result.message,
-        "remedy": result.remedy,
+        "remedy": result.hint,
         "in_force": _in_force(now),
         "revision": done.revision.number if done and done.revision else None,
         "held_batch": done.held_batch.pk if done and done.held_batch else None,
@@ -37,14 +37,14 @@ def lines(result: Result, now: Freshness | None) -> Iterator[str]:
     """The result in words, the most important first."""
     done = result.publication
     if done is None:
-        yield f"{result.provider}: {result.outcome}: {result.message}. {result.remedy}"
+        yield f"{result.provider}: {result.outcome}: {result.message}. {result.hint}"
         yield f"  in force: {_in_force_words(now)}"
         return
     yield f"{result.provider}: {_headline(done)}"
     yield f"  {_counts(done.changes)}"
     if result.message:
         yield f"  why: {result.message}"
-        yield f"  in force: {_in_force_words(now)}. {result.remedy}"
+        yield f"  in force: {_in_force_words(now)}. {result.hint}"
     for move in done.changes.moves:
         yield (
             f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"

@@ -52,7 +52,7 @@ class ResourceSku:
             return None
 
 
-class Machines:
+class MachineLookup:
     """Looks machines up; `resource_skus` is None where no subscription is configured."""
 
     def __init__(self, day: dt.date, resource_skus: Iterable[ResourceSku] | None = None) -> None:

@@ -15,8 +15,8 @@ from fractions import Fraction
 from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators, machine_types
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.gcp.market import Market
-from pricing.providers.gcp.rates import Rate, RateBook, cost
+from pricing.providers.gcp.availability import Availability
+from pricing.providers.gcp.rates import Rate, RateBook, multiply_exactly
 
 SOURCE = "Cloud Billing Catalog API"
 DECIMAL_PLACES = 10
@@ -65,30 +65,38 @@ class Composer:
     """Offers of every machine and TPU slice in every region where its accelerator is priced."""
 
     def __init__(
-        self, book: RateBook, market: Market, day: dt.date, regions: Sequence[str] = ()
+        self,
+        rate_book: RateBook,
+        availability: Availability,
+        day: dt.date,
+        regions: Sequence[str] = (),
     ) -> None:
-        self._book = book
-        self._market = market
+        self._rate_book = rate_book
+        self._availability = availability
         self._day = day
         self._wanted = frozenset(regions)
 
     def offers(self) -> Iterator[Offer | SkippedRow]:
-        for machine_type in self._market.machines():
+        for machine_type in self._availability.machines():
             if isinstance(machine_type, SkippedRow):
                 yield machine_type
                 continue
-            yield from self._machine(machine_type)
+            yield from self._compose_machine(machine_type)
         for one in machine_types.tpu_slices():
-            yield from self._slice(one)
+            yield from self._compose_slice(one)
 
-    def _machine(self, machine_type: machine_types.MachineType) -> Iterator[Offer | SkippedRow]:
-        if not parts_of(machine_type):
+    def _compose_machine(
+        self, machine_type: machine_types.MachineType
+    ) -> Iterator[Offer | SkippedRow]:
+        if not list_parts(machine_type):
             yield SkippedRow("unknown machine family", machine_type.instance_type)
             return
         for option, months in TERMS:
-            for region in self._regions(_accelerators_of(machine_type), option, months):
-                parts = self._parts(machine_type, option, months, region)
-                yield self._offer(
+            for region in self._priced_regions(
+                _accelerator_components(machine_type), option, months
+            ):
+                parts = self._select_parts(machine_type, option, months, region)
+                yield self._compose_offer(
                     parts,
                     option,
                     months,
@@ -101,14 +109,14 @@ class Composer:
                     network_gbps=machine_type.network_gbps,
                     sold_now=option.value not in machine_type.not_sold_as
                     and not machine_type.retired(self._day)
-                    and self._market.is_offered(machine_type, region),
+                    and self._availability.is_offered(machine_type, region),
                 )
 
-    def _slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
+    def _compose_slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
         component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
         for option, months in TERMS:
-            for region in self._regions([component], option, months):
-                yield self._offer(
+            for region in self._priced_regions([component], option, months):
+                yield self._compose_offer(
                     [(component, Decimal(one.units))],
                     option,
                     months,
@@ -119,17 +127,19 @@ class Composer:
                     vcpus=one.vcpus,
                     memory_gib=float(one.memory_gib or 0) or None,
                     network_gbps=None,
-                    sold_now=self._market.has_slice(one, region),
+                    sold_now=self._availability.has_slice(one, region),
                 )
 
-    def _regions(
+    def _priced_regions(
         self, components: Sequence[str], option: PurchaseOption, months: int
     ) -> Iterator[str]:
         """Regions in which one of the components is priced, as far as they are wanted."""
-        priced = {r for part in components for r in self._book.regions(part, option, months)}
-        yield from sorted(priced & self._wanted if self._wanted else priced)
+        priced_regions = {
+            r for part in components for r in self._rate_book.regions(part, option, months)
+        }
+        yield from sorted(priced_regions & self._wanted if self._wanted else priced_regions)
 
-    def _parts(
+    def _select_parts(
         self,
         machine_type: machine_types.MachineType,
         option: PurchaseOption,
@@ -138,12 +148,12 @@ class Composer:
     ) -> Sequence[Part]:
         """A fraction of a G4 has a price of its own, host included, where the list has one."""
         if _is_fraction_of_g4(machine_type):
-            whole = self._book.rate(_FRACTION_OF_G4, option, months, region)
-            if isinstance(whole, Rate):
+            slice_rate = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
+            if isinstance(slice_rate, Rate):
                 return [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
-        return parts_of(machine_type)
+        return list_parts(machine_type)
 
-    def _offer(
+    def _compose_offer(
         self,
         parts: Sequence[Part],
         option: PurchaseOption,
@@ -154,10 +164,10 @@ class Composer:
         total = Decimal(0)
         skus = []
         for component, quantity in parts:
-            rate = self._book.rate(component, option, months, region)
+            rate = self._rate_book.rate(component, option, months, region)
             if isinstance(rate, SkippedRow):
                 return SkippedRow(rate.reason, f"{machine['instance_type']}: {rate.detail}")
-            total += cost(rate.usd_per_hour, quantity)
+            total += multiply_exactly(rate.usd_per_hour, quantity)
             skus.append(rate.sku_id)
         retired = accelerators.get(str(machine["accelerator"])).retired
         machine["sold_now"] = bool(machine["sold_now"]) and not retired
@@ -175,14 +185,14 @@ class Composer:
         )
 
 
-def parts_of(machine_type: machine_types.MachineType) -> list[Part]:
+def list_parts(machine_type: machine_types.MachineType) -> list[Part]:
     """What one machine is billed by; empty for a family that is not known.
 
     >>> machine_type = machine_types.find("gcp", "a2-ultragpu-1g")
-    >>> [(name, str(quantity)) for name, quantity in parts_of(machine_type)]
+    >>> [(name, str(quantity)) for name, quantity in list_parts(machine_type)]
     [('gpu:a100-80gb', '1'), ('core:A2', '12'), ('ram:A2', '170'), ('ssd', '375')]
     """
-    series, accelerator = _family(machine_type)
+    series, accelerator = _machine_family(machine_type)
     if not accelerator or not machine_type.accelerator_count:
         return []
     parts: list[Part] = [(accelerator, machine_type.accelerator_count)]
@@ -194,12 +204,12 @@ def parts_of(machine_type: machine_types.MachineType) -> list[Part]:
     return parts
 
 
-def _accelerators_of(machine_type: machine_types.MachineType) -> list[str]:
-    named = [_family(machine_type)[1]]
-    return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(machine_type) else named
+def _accelerator_components(machine_type: machine_types.MachineType) -> list[str]:
+    components = [_machine_family(machine_type)[1]]
+    return [*components, _FRACTION_OF_G4] if _is_fraction_of_g4(machine_type) else components
 
 
-def _family(machine_type: machine_types.MachineType) -> tuple[str, str]:
+def _machine_family(machine_type: machine_types.MachineType) -> tuple[str, str]:
     """(series of cores and memory, component of the accelerator)."""
     if isinstance(machine_type, machine_types.AttachedMachineType):
         return "N1", _ATTACHED.get(machine_type.accelerator_type, "")

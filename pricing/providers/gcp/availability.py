@@ -41,7 +41,7 @@ class LiveMachineType:
     regions: set[str] = field(default_factory=set)
 
 
-class Market:
+class Availability:
     """Machines and regions. None where Compute Engine was not asked: our table is used."""
 
     def __init__(
