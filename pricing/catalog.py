@@ -206,7 +206,7 @@ def _catalog(state: State, kept_rates: tuple[ExchangeRate, ...] = ()) -> Catalog
     if kept_rates:
         rates = ExchangeRates.of(kept_rates)
     elif found:
-        rates = rates.until(max(r.as_of for r in found))
+        rates = rates.known_by(max(r.as_of for r in found))
     return Catalog.of(
         offers,
         revisions=[info_of(revision) for revision in found],
@@ -240,7 +240,7 @@ def _past_infos(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
     for offer in offers:
         by_provider[offer.provider].append(offer)
     for provider, rows in by_provider.items():
-        summary = RevisionInfo.summing_up(provider, rows, revision=0)
+        summary = RevisionInfo.summarize(provider, rows, revision=0)
         yield RevisionInfo(**{**vars(summary), "origin": _PAST})
 
 

@@ -30,18 +30,18 @@ class BrokenProvider:
 
 def all_providers() -> dict[str, Provider]:
     """name → provider, in order of name. A module without `provider` is not one."""
-    found: dict[str, Provider] = {}
+    providers: dict[str, Provider] = {}
     for module in pkgutil.iter_modules(pricing.providers.__path__):
-        provider = _load(module.name)
+        provider = _load_adapter(module.name)
         if provider is None:
             continue
-        if provider.name in found:
+        if provider.name in providers:
             raise RuntimeError(f"two files in pricing/providers are named {provider.name!r}")
-        found[provider.name] = provider
-    return dict(sorted(found.items()))
+        providers[provider.name] = provider
+    return dict(sorted(providers.items()))
 
 
-def named(names: list[str] | tuple[str, ...]) -> list[Provider]:
+def get_providers(names: list[str] | tuple[str, ...]) -> list[Provider]:
     """The providers of these names, all of them without any; `InvalidInput` for an unknown one."""
     known = all_providers()
     for name in names:
@@ -51,13 +51,13 @@ def named(names: list[str] | tuple[str, ...]) -> list[Provider]:
     return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
 
 
-def title_of(name: str) -> str:
+def provider_title(name: str) -> str:
     """What people call a provider; its name where its adapter is gone."""
     known = all_providers().get(name)
     return known.title if known else name
 
 
-def _load(name: str) -> Provider | None:
+def _load_adapter(name: str) -> Provider | None:
     try:
         module = importlib.import_module(f"pricing.providers.{name}")
     except Exception as error:

@@ -1,8 +1,9 @@
 """What the market was, revision by revision.
 
-A *listing* is what is sold: identity and shape, never changed once written. A *price* says what
-a listing cost from one revision of its provider to another, both included, so that a price which
-did not change adds no row. The day on which each price was seen is kept with the revision.
+A *listing* is what is sold: identity and machine type, never changed once written. A *price*
+says what a listing cost from one revision of its provider to another, both included, so that a
+price which did not change adds no row. The day on which each price was seen is kept with the
+revision.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class Revision(models.Model):
     dearer = models.PositiveIntegerField(default=0)
     cheaper = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
-    """Same price, but another shape, SKU, source or availability."""
+    """Same price, but another machine type, SKU, source or availability."""
     moves = models.JSONField(default=list)
     """The ten largest moves: offer id, before, after, ratio."""
     skipped = models.JSONField(default=dict)
@@ -62,7 +63,7 @@ class Revision(models.Model):
 
 
 class Listing(models.Model):
-    """What is sold: an offer without its price. Another shape or SKU is another listing."""
+    """What is sold: an offer without its price. Another machine type or SKU is another listing."""
 
     id = models.IntegerField(primary_key=True)
     """Given by `pricing.storage.store`, not by the database: bulk writes need not read it back."""

@@ -66,12 +66,12 @@ class OfferSearch:
         prices = table.usd_per_hour if by_hour else None
         return table.cheapest(rows, start + size, prices)[start:], len(rows)
 
-    def refuse_unknown(self, known: Catalog) -> None:
+    def check_known_names(self, known: Catalog) -> None:
         """Raise `InvalidInput` for a name that neither catalog nor adapters have."""
         adapters = discovery.all_providers() if self.provider else {}
         for name, kind in _NAMES.items():
             values = [value for value in getattr(self, name) if value not in adapters]
-            known.refuse(kind, values, name)
+            known.check_names(kind, values, name)
 
     @property
     def key(self) -> str:

@@ -9,13 +9,13 @@ from decimal import Decimal
 from typing import Any
 
 from pricing.catalog import DatedPrice
-from pricing.common.amounts import quantized
+from pricing.common.amounts import quantize
 from pricing.market.snapshot import Catalog, RevisionInfo
 
 
 def text(amount: Decimal) -> str:
     """An amount to ten places, without exponent or needless zeros."""
-    return f"{quantized(amount):f}"
+    return f"{quantize(amount):f}"
 
 
 def offer_json(known: Catalog, row: int, revision_of: Mapping[str, int]) -> dict[str, Any]:

@@ -197,11 +197,11 @@ class StrictSerializer(serializers.Serializer[Any]):
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
             writable = [name for name, f in self.fields.items() if not f.read_only]
-            refuse_unknown(data, writable)
+            reject_unknown_fields(data, writable)
         return super().to_internal_value(data)
 
 
-def refuse_unknown(data: Iterable[object], allowed: Collection[str]) -> None:
+def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> None:
     unknown = [str(name) for name in data if name not in allowed]
     if unknown:
         known = ", ".join(sorted(allowed)) or "none"
@@ -222,7 +222,7 @@ class Query:
 
     def __init__(self, request: Request, *allowed: str) -> None:
         self._values = request.query_params
-        refuse_unknown(self._values, (*allowed, *PAGE_PARAMETERS))
+        reject_unknown_fields(self._values, (*allowed, *PAGE_PARAMETERS))
 
     def words(self, name: str) -> tuple[str, ...]:
         """All values given, repeated or separated by commas; () when absent."""

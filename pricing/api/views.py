@@ -82,7 +82,7 @@ def _page(
 ) -> tuple[str | None, bytes]:
     """(cursor of the next page, this one's JSON); both change with `now` and `today` alone."""
     known = catalog_for(search, place, now)
-    search.refuse_unknown(known)
+    search.check_known_names(known)
     start = place.start if place else 0
     rows, count = search.page(known.offers, start, size)
     revision_of = {info.provider: info.revision for info in known.revisions}
@@ -284,7 +284,7 @@ class ExchangeRatesView(APIView):
             return not_modified(etag)
         rates = reference.exchange_rates()
         if day is not None or currency == "USD":
-            wanted = [currency] if currency else rates.known_on(day)
+            wanted = [currency] if currency else rates.currencies_on(day)
             rows = [rates.find(name, day) for name in wanted]
         elif currency is not None:
             rates.find(currency)

@@ -10,7 +10,7 @@ from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
 from pricing.bundled.machine import machine
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.market.machine_types import Shape
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/aws.csv"
@@ -44,14 +44,14 @@ def drafts(folder: Path, account: Account) -> Iterator[Draft]:
         place = (row["region"], row["instance_type"])
         if option is PurchaseOption.SPOT and place in priced_by_zone:
             account.tell(row, Outcome.DUPLICATE, "least price of the zones, which are listed")
-        elif shape := _shape(row, account):
-            yield _draft(row, shape, _terms(row, option), offered)
+        elif machine_type := _shape(row, account):
+            yield _draft(row, machine_type, _terms(row, option), offered)
     for row in zones:
-        if shape := _shape(row, account):
-            yield _zone_draft(row, shape, offered)
+        if machine_type := _shape(row, account):
+            yield _zone_draft(row, machine_type, offered)
     for row in map(account.enter, read(folder, CHINA)):
-        if shape := _shape(row, account):
-            yield _china_draft(row, shape)
+        if machine_type := _shape(row, account):
+            yield _china_draft(row, machine_type)
 
 
 class Offerings:
@@ -75,11 +75,11 @@ class Offerings:
         return not covered or (region, instance_type) in self.pairs
 
 
-def _shape(row: Row, account: Account) -> Shape | None:
-    shape, outcome, detail = machine("aws", row["instance_type"])
-    if shape is None:
+def _shape(row: Row, account: Account) -> MachineType | None:
+    machine_type, outcome, detail = machine("aws", row["instance_type"])
+    if machine_type is None:
         account.tell(row, outcome, detail)
-    return shape
+    return machine_type
 
 
 def _terms(row: Row, option: PurchaseOption) -> Terms:
@@ -88,29 +88,31 @@ def _terms(row: Row, option: PurchaseOption) -> Terms:
     return split(option, months, payment, row.price("usd_per_hour"), row.amount("upfront_usd"))
 
 
-def _draft(row: Row, shape: Shape, terms: Terms, offered: Offerings) -> Draft:
-    there = offered.offers(row["region"], shape.instance_type)
-    outcome, detail = standing(shape, terms, row, offered=there)
+def _draft(row: Row, machine_type: MachineType, terms: Terms, offered: Offerings) -> Draft:
+    there = offered.offers(row["region"], machine_type.instance_type)
+    outcome, detail = standing(machine_type, terms, row, offered=there)
     if SUPERSEDED_BLOCKS in row["source"] and outcome.is_sold:
-        outcome, detail = Outcome.SUPERSEDED, f"{shape.instance_type} {row['as_of']}"
+        outcome, detail = Outcome.SUPERSEDED, f"{machine_type.instance_type} {row['as_of']}"
     note = UPFRONT_SPREAD if terms.upfront_unknown else ""
-    return Draft(row, offer_of("aws", row, shape, terms, row["as_of"], note), outcome, detail)
+    return Draft(
+        row, offer_of("aws", row, machine_type, terms, row["as_of"], note), outcome, detail
+    )
 
 
-def _zone_draft(row: Row, shape: Shape, offered: Offerings) -> Draft:
+def _zone_draft(row: Row, machine_type: MachineType, offered: Offerings) -> Draft:
     terms = Terms(PurchaseOption.SPOT, 0, "", row.price("usd_per_hour"), Decimal(0))
-    there = offered.offers(row["region"], shape.instance_type)
-    outcome, detail = standing(shape, terms, row, offered=there, dated="source_date")
+    there = offered.offers(row["region"], machine_type.instance_type)
+    outcome, detail = standing(machine_type, terms, row, offered=there, dated="source_date")
     zone = row["availability_zone_id"]
-    offer = offer_of("aws", row, shape, terms, row["source_date"], zone=zone)
+    offer = offer_of("aws", row, machine_type, terms, row["source_date"], zone=zone)
     return Draft(row, offer, outcome, detail)
 
 
-def _china_draft(row: Row, shape: Shape) -> Draft:
+def _china_draft(row: Row, machine_type: MachineType) -> Draft:
     terms = _china_terms(row)
-    outcome, detail = standing(shape, terms, row, offered=True, dated="source_date")
+    outcome, detail = standing(machine_type, terms, row, offered=True, dated="source_date")
     note = UPFRONT_SPREAD if terms.upfront_unknown else UPFRONT_DERIVED if terms.upfront else ""
-    offer = offer_of("aws", row, shape, terms, row["source_date"], note, currency="CNY")
+    offer = offer_of("aws", row, machine_type, terms, row["source_date"], note, currency="CNY")
     return Draft(row, offer, outcome, detail)
 
 

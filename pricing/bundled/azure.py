@@ -9,7 +9,7 @@ from pricing.bundled.draft import Draft, offer_of, split, standing
 from pricing.bundled.machine import machine
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.market.machine_types import Shape
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/azure.csv"
@@ -26,14 +26,14 @@ def drafts(folder: Path, account: Account) -> Iterator[Draft]:
         if row["operating_system"] == "windows":
             account.tell(row, Outcome.WINDOWS)
             continue
-        shape, outcome, detail = machine("azure", row["instance_type"])
-        if shape is None:
+        machine_type, outcome, detail = machine("azure", row["instance_type"])
+        if machine_type is None:
             account.tell(row, *_without_machine(row, outcome, detail))
-        elif _is_windows_price(row, shape):
-            price = f"{shape.instance_type} {row['region']} {row['usd_per_hour']}"
+        elif _is_windows_price(row, machine_type):
+            price = f"{machine_type.instance_type} {row['region']} {row['usd_per_hour']}"
             account.tell(row, Outcome.SUSPICIOUS, f"Windows price listed as Linux: {price}")
         else:
-            yield _draft(row, shape)
+            yield _draft(row, machine_type)
 
 
 def _without_machine(row: Row, outcome: Outcome, detail: str) -> tuple[Outcome, str]:
@@ -43,12 +43,12 @@ def _without_machine(row: Row, outcome: Outcome, detail: str) -> tuple[Outcome, 
     return outcome, detail
 
 
-def _is_windows_price(row: Row, shape: Shape) -> bool:
-    listed = shape.instance_type.lower() in WINDOWS_LISTED_AS_LINUX
+def _is_windows_price(row: Row, machine_type: MachineType) -> bool:
+    listed = machine_type.instance_type.lower() in WINDOWS_LISTED_AS_LINUX
     return listed and _KARPENTER in row["source"]
 
 
-def _draft(row: Row, shape: Shape) -> Draft:
+def _draft(row: Row, machine_type: MachineType) -> Draft:
     # usd_per_hour of a reservation is hourly, with the upfront of the whole term in it.
     terms = split(
         PurchaseOption(row["purchase_option"]),
@@ -57,5 +57,5 @@ def _draft(row: Row, shape: Shape) -> Draft:
         row.price("usd_per_hour"),
         row.amount("upfront_usd"),
     )
-    outcome, detail = standing(shape, terms, row, offered=True)
-    return Draft(row, offer_of("azure", row, shape, terms, row["as_of"]), outcome, detail)
+    outcome, detail = standing(machine_type, terms, row, offered=True)
+    return Draft(row, offer_of("azure", row, machine_type, terms, row["as_of"]), outcome, detail)

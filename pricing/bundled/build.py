@@ -13,10 +13,10 @@ from pricing.bundled.draft import Draft, ready, settle
 from pricing.bundled.gcp import Market
 from pricing.bundled.plausibility import newest_of_each, sound
 from pricing.bundled.row_audit import Account, Outcome
-from pricing.common.amounts import quantized
+from pricing.common.amounts import quantize
 from pricing.ingest.provider import SkippedRow
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.market.interruptions import Band
+from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Region
 from pricing.market.storage_prices import StoragePrice
@@ -40,7 +40,7 @@ class Bundle:
     """Dated prices from before, each from the day it was first seen."""
     regions: dict[tuple[str, str], Region]
     exchange_rates: tuple[ExchangeRate, ...]
-    interruptions: tuple[Band, ...]
+    interruptions: tuple[InterruptionBand, ...]
     storage_prices: tuple[StoragePrice, ...]
     account: Account
 
@@ -137,8 +137,8 @@ def _exact(offer: Offer) -> Offer:
     """Amounts as they can be kept, so that what is loaded is what was built."""
     return replace(
         offer,
-        price_per_hour=quantized(offer.price_per_hour),
-        upfront=quantized(offer.upfront),
+        price_per_hour=quantize(offer.price_per_hour),
+        upfront=quantize(offer.upfront),
     )
 
 

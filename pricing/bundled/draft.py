@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, day
-from pricing.market.machine_types import Shape
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 LAST_OLD_YEAR = 2020
@@ -62,27 +62,27 @@ def split(
 
 
 def standing(
-    shape: Shape, terms: Terms, row: Row, *, offered: bool, dated: str = "as_of"
+    machine_type: MachineType, terms: Terms, row: Row, *, offered: bool, dated: str = "as_of"
 ) -> tuple[Outcome, str]:
     """Whether a priced machine may be proposed, and if not why: the strongest reason counts."""
     seen = day(row[dated])
-    if shape.retired_on is not None:
-        return Outcome.RETIRED, shape.instance_type
+    if machine_type.retired_on is not None:
+        return Outcome.RETIRED, machine_type.instance_type
     if seen is not None and seen.year <= LAST_OLD_YEAR:
-        return Outcome.OLD, f"{shape.instance_type} {seen.year}"
+        return Outcome.OLD, f"{machine_type.instance_type} {seen.year}"
     if not offered:
-        return Outcome.NOT_SOLD_THERE, f"{shape.instance_type} {row['region']}"
-    if terms.option.value in shape.not_sold_as:
-        return Outcome.NOT_SOLD_SO, f"{shape.instance_type} {terms.option.value}"
+        return Outcome.NOT_SOLD_THERE, f"{machine_type.instance_type} {row['region']}"
+    if terms.option.value in machine_type.not_sold_as:
+        return Outcome.NOT_SOLD_SO, f"{machine_type.instance_type} {terms.option.value}"
     if terms.upfront_unknown:
-        return Outcome.UPFRONT_UNKNOWN, shape.instance_type
+        return Outcome.UPFRONT_UNKNOWN, machine_type.instance_type
     return Outcome.PUBLISHED, ""
 
 
 def offer_of(
     provider: str,
     row: Row,
-    shape: Shape,
+    machine_type: MachineType,
     terms: Terms,
     seen: str,
     note: str = "",
@@ -90,15 +90,15 @@ def offer_of(
     zone: str = "",
     currency: str = "USD",
 ) -> Offer:
-    """The offer of a whole machine; the shape must have an accelerator count."""
-    if shape.accelerator_count is None:
-        raise ValueError(f"{shape.instance_type}: accelerator count unknown")
+    """The offer of a whole machine, whose type must have an accelerator count."""
+    if machine_type.accelerator_count is None:
+        raise ValueError(f"{machine_type.instance_type}: accelerator count unknown")
     return Offer(
         provider=provider,
         region=row["region"].lower(),
-        instance_type=shape.instance_type,
-        accelerator=shape.accelerator,
-        accelerator_count=shape.accelerator_count,
+        instance_type=machine_type.instance_type,
+        accelerator=machine_type.accelerator,
+        accelerator_count=machine_type.accelerator_count,
         purchase_option=terms.option,
         price_per_hour=terms.price_per_hour,
         upfront=terms.upfront,
@@ -106,9 +106,9 @@ def offer_of(
         zone=zone,
         term_months=terms.term_months,
         payment_option=terms.payment_option,
-        vcpus=shape.vcpus,
-        memory_gib=None if shape.memory_gib is None else float(shape.memory_gib),
-        network_gbps=shape.network_gbps,
+        vcpus=machine_type.vcpus,
+        memory_gib=None if machine_type.memory_gib is None else float(machine_type.memory_gib),
+        network_gbps=machine_type.network_gbps,
         source=with_note(row["source"], note),
         as_of=day(seen),
     )

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.market.interruptions import Band
+from pricing.market.interruptions import InterruptionBand
 from pricing.market.storage_prices import StoragePrice
 
 INTERRUPTIONS = "data/prices/aws_spot_advisor.csv"
 STORAGE = "data/prices/gcp_storage_egress.csv"
 
-_BANDS = {
+_INTERRUPTION_SHARES = {
     "<5%": (0.0, 0.05),
     "5-10%": (0.05, 0.10),
     "10-15%": (0.10, 0.15),
@@ -33,13 +33,15 @@ _TIERS = {"0-1": Decimal(0), "1-10": Decimal(1024), "10n": Decimal(10240)}
 """GiB a month from which a rate of egress to the internet holds."""
 
 
-def interruptions(folder: Path, account: Account) -> list[Band]:
+def interruptions(folder: Path, account: Account) -> list[InterruptionBand]:
     """The band of each AWS machine and region; its estimated spot price is not a price."""
     bands = []
     for row in map(account.enter, read(folder, INTERRUPTIONS)):
-        low, high = _BANDS[row["interruption_freq"]]
+        low, high = _INTERRUPTION_SHARES[row["interruption_freq"]]
         account.tell(row, Outcome.INTERRUPTIONS)
-        bands.append(Band("aws", row["region"], row["instance_type"], low, high, _ADVISOR))
+        bands.append(
+            InterruptionBand("aws", row["region"], row["instance_type"], low, high, _ADVISOR)
+        )
     return bands
 
 

@@ -12,7 +12,7 @@ from pricing.bundled.machine import machine
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, day, read
 from pricing.market import machine_types
-from pricing.market.machine_types import AttachedShape
+from pricing.market.machine_types import AttachedMachineType
 from pricing.market.offers import PurchaseOption
 
 PRICES = "data/prices/gcp.csv"
@@ -52,7 +52,11 @@ class Market:
     def offers(self, region: str, name: str) -> bool:
         """Whether a machine, or an attachable accelerator, can be had in a region."""
         known = self.listed.get((region, name))
-        return region in machine_types.offered().get(name, frozenset()) if known is None else known
+        return (
+            region in machine_types.regions_by_machine_type().get(name, frozenset())
+            if known is None
+            else known
+        )
 
 
 def drafts(folder: Path, account: Account, market: Market) -> Iterator[Draft]:
@@ -67,46 +71,50 @@ def drafts(folder: Path, account: Account, market: Market) -> Iterator[Draft]:
 def _machine(
     row: Row, name: str, times: Decimal, market: Market, account: Account
 ) -> Iterator[Draft]:
-    shape, outcome, detail = machine("gcp", name)
-    if shape is None:
+    machine_type, outcome, detail = machine("gcp", name)
+    if machine_type is None:
         account.tell(row, outcome, detail)
         return
-    offered = market.offers(row["region"], shape.instance_type)
+    offered = market.offers(row["region"], machine_type.instance_type)
     terms = _terms(row, row.price("usd_per_hour") * times)
     note = "" if times == 1 else f"{times} x the price of one accelerator's share"
-    outcome, detail = standing(shape, terms, row, offered=offered)
-    yield Draft(row, offer_of("gcp", row, shape, terms, row["as_of"], note), outcome, detail)
+    outcome, detail = standing(machine_type, terms, row, offered=offered)
+    yield Draft(row, offer_of("gcp", row, machine_type, terms, row["as_of"], note), outcome, detail)
 
 
 def _accelerator(row: Row, market: Market, account: Account) -> Iterator[Draft]:
     """An accelerator alone: its host comes on top, or the price stays out."""
     name = row["instance_type"]
     if name in SLICES:
-        shape = machine_types.find("gcp", SLICES[name])
-        count = None if shape is None else shape.accelerator_count
+        machine_type = machine_types.find("gcp", SLICES[name])
+        count = None if machine_type is None else machine_type.accelerator_count
         yield from _machine(row, SLICES[name], Decimal(int(count or 0)), market, account)
         return
-    found = [s for s in machine_types.attached_shapes() if s.accelerator_type == name]
+    found = [s for s in machine_types.attached_machine_types() if s.accelerator_type == name]
     hosted = [s for s in found if s.host.startswith(HOST_SERIES)]
-    made = [draft for shape in hosted for draft in _attached(row, shape, market, account)]
+    made = [
+        draft for machine_type in hosted for draft in _attached(row, machine_type, market, account)
+    ]
     if not made:
         account.tell(row, Outcome.HOST_UNKNOWN, f"{name} {row['region']}")
     yield from made
 
 
-def _attached(row: Row, shape: AttachedShape, market: Market, account: Account) -> Iterator[Draft]:
+def _attached(
+    row: Row, machine_type: AttachedMachineType, market: Market, account: Account
+) -> Iterator[Draft]:
     """price = host + count · accelerator, dated by the older of the two."""
-    key = (shape.host, row["region"], row["purchase_option"], row["term_months"])
+    key = (machine_type.host, row["region"], row["purchase_option"], row["term_months"])
     host = market.hosts.get(key)
-    if host is None or shape.accelerator_count is None:
+    if host is None or machine_type.accelerator_count is None:
         return
-    account.tell(host, Outcome.HOST_PRICE, shape.host)
-    count = Decimal(int(shape.accelerator_count))
+    account.tell(host, Outcome.HOST_PRICE, machine_type.host)
+    count = Decimal(int(machine_type.accelerator_count))
     terms = _terms(row, host.price("usd_per_hour") + count * row.price("usd_per_hour"))
-    offered = market.offers(row["region"], shape.accelerator_type)
-    outcome, detail = standing(shape, terms, row, offered=offered)
-    note = f"{shape.host} {host['usd_per_hour']} + {count} x {row['usd_per_hour']}"
-    offer = offer_of("gcp", row, shape, terms, row["as_of"], note)
+    offered = market.offers(row["region"], machine_type.accelerator_type)
+    outcome, detail = standing(machine_type, terms, row, offered=offered)
+    note = f"{machine_type.host} {host['usd_per_hour']} + {count} x {row['usd_per_hour']}"
+    offer = offer_of("gcp", row, machine_type, terms, row["as_of"], note)
     older = min(filter(None, (offer.as_of, day(host["as_of"]))), default=None)
     dated = replace(offer, as_of=older if offer.as_of else None)
     yield Draft(row, dated, outcome, detail)

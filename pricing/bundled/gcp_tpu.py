@@ -86,5 +86,5 @@ def _draft(row: Row, one: TpuSlice, option: PurchaseOption, price: Decimal) -> D
 def _is_offered(region: str, one: TpuSlice) -> bool:
     if not one.machine_types:
         return False
-    listed = machine_types.offered().items()
+    listed = machine_types.regions_by_machine_type().items()
     return any(region in where for name, where in listed if name.startswith(one.machine_types))

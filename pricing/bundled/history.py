@@ -14,8 +14,8 @@ from pricing.bundled.gcp import Market
 from pricing.bundled.machine import machine
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.bundled.source import Row, read
-from pricing.common.amounts import quantized
-from pricing.market.machine_types import Shape
+from pricing.common.amounts import quantize
+from pricing.market.machine_types import MachineType
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 AWS = "data/history/aws_price_changes_us_east_1.csv"
@@ -71,10 +71,10 @@ def _changes(past: list[_Past], account: Account) -> Iterator[Offer]:
 
 def _aws(folder: Path, account: Account) -> Iterator[_Past]:
     for row in map(account.enter, read(folder, AWS)):
-        shape = _shape("aws", row["instance_type"], row, account)
-        if shape:
+        machine_type = _shape("aws", row["instance_type"], row, account)
+        if machine_type:
             terms = Terms(PurchaseOption.ON_DEMAND, 0, "", row.price("usd_per_hour"), _NOTHING)
-            yield _past("aws", row, shape, terms, "first_seen_date", AWS_REGION)
+            yield _past("aws", row, machine_type, terms, "first_seen_date", AWS_REGION)
 
 
 def _azure(folder: Path, account: Account) -> Iterator[_Past]:
@@ -85,10 +85,10 @@ def _azure(folder: Path, account: Account) -> Iterator[_Past]:
         if option is None:
             account.tell(row, Outcome.WINDOWS)
             continue
-        shape = _shape("azure", row["arm_sku_name_inferred"], row, account)
-        if shape:
+        machine_type = _shape("azure", row["arm_sku_name_inferred"], row, account)
+        if machine_type:
             terms = Terms(option, 0, "", row.price("retail_price_usd"), _NOTHING)
-            one = _past("azure", row, shape, terms, "snapshot_at", row["region"])
+            one = _past("azure", row, machine_type, terms, "snapshot_at", row["region"])
             seen[one.offer.id, one.offer.as_of].append(one)
     for same in seen.values():
         if len({one.offer.price_per_hour for one in same}) > 1:
@@ -102,12 +102,12 @@ def _azure(folder: Path, account: Account) -> Iterator[_Past]:
 
 def _gcp(folder: Path, account: Account, market: Market) -> Iterator[_Past]:
     for row in map(account.enter, read(folder, GCP)):
-        shape = _shape("gcp", row["machine_type"], row, account)
-        if shape is None:
+        machine_type = _shape("gcp", row["machine_type"], row, account)
+        if machine_type is None:
             continue
-        offered = market.offers(row["region"], shape.instance_type)
+        offered = market.offers(row["region"], machine_type.instance_type)
         for terms in _gcp_terms(row):
-            yield _past("gcp", row, shape, terms, "snapshot_date", row["region"], offered)
+            yield _past("gcp", row, machine_type, terms, "snapshot_date", row["region"], offered)
 
 
 def _gcp_terms(row: Row) -> Iterator[Terms]:
@@ -124,17 +124,17 @@ def _gcp_terms(row: Row) -> Iterator[Terms]:
             yield Terms(option, months, "no_upfront" if months else "", hourly, _NOTHING)
 
 
-def _shape(provider: str, name: str, row: Row, account: Account) -> Shape | None:
-    shape, outcome, detail = machine(provider, name)
-    if shape is None:
+def _shape(provider: str, name: str, row: Row, account: Account) -> MachineType | None:
+    machine_type, outcome, detail = machine(provider, name)
+    if machine_type is None:
         account.tell(row, outcome, detail)
-    return shape
+    return machine_type
 
 
 def _past(
     provider: str,
     row: Row,
-    shape: Shape,
+    machine_type: MachineType,
     terms: Terms,
     dated: str,
     region: str,
@@ -143,7 +143,7 @@ def _past(
     source = _SOURCES[row.file].format_map(row.values)
     told: Mapping[str, str] = {**row.values, "region": region, "source": source}
     full = Row(row.file, row.line, told)
-    outcome, _ = standing(shape, terms, full, offered=offered, dated=dated)
-    offer = offer_of(provider, full, shape, terms, row[dated])
-    hourly = quantized(offer.price_per_hour)
+    outcome, _ = standing(machine_type, terms, full, offered=offered, dated=dated)
+    offer = offer_of(provider, full, machine_type, terms, row[dated])
+    hourly = quantize(offer.price_per_hour)
     return _Past(row, replace(offer, price_per_hour=hourly, sold_now=outcome.is_sold))

@@ -15,10 +15,10 @@ from pricing.storage import reference, store
 
 
 class CatalogNotLoadedError(Exception):
-    """The checks held a batch of the shipped catalog; `remedy` says what can be done."""
+    """The checks held a batch of the shipped catalog; `hint` says what can be done."""
 
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}. {remedy}")
+    def __init__(self, what: str, hint: str) -> None:
+        super().__init__(f"{what}. {hint}")
 
 
 @dataclass(frozen=True)

@@ -6,25 +6,25 @@ import re
 
 from pricing.bundled.row_audit import Outcome
 from pricing.market import machine_types
-from pricing.market.machine_types import Shape
+from pricing.market.machine_types import MachineType
 
 _DEDICATED_HOST = re.compile(r"_Type\d+$")
 
 
-def machine(provider: str, name: str) -> tuple[Shape | None, Outcome, str]:
-    """The shape, or None with the outcome and its detail.
+def machine(provider: str, name: str) -> tuple[MachineType | None, Outcome, str]:
+    """The machine type, or None with the outcome and its detail.
 
     >>> machine("azure", "Standard_NP10s")[1:]
     (<Outcome.NO_ACCELERATOR: 'no deep-learning accelerator'>, 'Standard_NP10s')
     """
-    shape = machine_types.find(provider, name)
-    if shape is None:
+    machine_type = machine_types.find(provider, name)
+    if machine_type is None:
         return None, _unknown(name), name
-    if not shape.accelerator:
+    if not machine_type.accelerator:
         return None, Outcome.NO_ACCELERATOR, name
-    if shape.accelerator_count is None:
+    if machine_type.accelerator_count is None:
         return None, Outcome.FRACTION_UNKNOWN, name
-    return shape, Outcome.PUBLISHED, ""
+    return machine_type, Outcome.PUBLISHED, ""
 
 
 def _unknown(name: str) -> Outcome:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pricing.bundled.draft import Draft
 from pricing.bundled.row_audit import Account, Outcome
 from pricing.market.exchange_rates import ExchangeRates
-from pricing.market.families import family_of
+from pricing.market.families import instance_family
 from pricing.market.offers import Offer
 from pricing.publish.row_checks import ROUNDING, check_rows
 
@@ -78,7 +78,7 @@ def _cheaper_than_a_smaller(offers: Iterable[Offer]) -> Iterator[tuple[str, str]
 
 def _series(offer: Offer) -> tuple[object, ...]:
     return (
-        family_of(offer.instance_type),
+        instance_family(offer.instance_type),
         offer.region,
         offer.purchase_option,
         offer.term_months,

@@ -10,7 +10,7 @@ _LARGEST = 2**63 - 1
 _EXACT = Context(prec=60)
 
 
-_FINEST = Decimal(1).scaleb(-DECIMAL_PLACES)
+_SMALLEST_STEP = Decimal(1).scaleb(-DECIMAL_PLACES)
 
 
 def is_exact(amount: Decimal) -> bool:
@@ -19,13 +19,13 @@ def is_exact(amount: Decimal) -> bool:
     >>> is_exact(Decimal("0.1234567891")), is_exact(Decimal("0.12345678912"))
     (True, False)
     """
-    return not _EXACT.remainder(amount, _FINEST)
+    return not _EXACT.remainder(amount, _SMALLEST_STEP)
 
 
-def quantized(amount: Decimal) -> Decimal:
+def quantize(amount: Decimal) -> Decimal:
     """`amount` as it can be kept: to ten places, half to even (1/3 → 0.3333333333).
 
-    >>> quantized(Decimal("12345678.1234567891")), quantized(Decimal(2) / 3)
+    >>> quantize(Decimal("12345678.1234567891")), quantize(Decimal(2) / 3)
     (Decimal('12345678.1234567891'), Decimal('0.6666666667'))
     """
     return from_scaled(_EXACT.multiply(amount, _SCALE).to_integral_value(ROUND_HALF_EVEN))
@@ -52,6 +52,6 @@ def from_scaled(scaled: int | Decimal) -> Decimal:
     >>> from_scaled(550400000000), from_scaled(10**12)
     (Decimal('55.04'), Decimal('100'))
     """
-    whole, rest = divmod(abs(int(scaled)), _SCALE)
-    amount = Decimal(f"{whole}.{rest:010d}".rstrip("0") if rest else whole)
+    whole, fraction_digits = divmod(abs(int(scaled)), _SCALE)
+    amount = Decimal(f"{whole}.{fraction_digits:010d}".rstrip("0") if fraction_digits else whole)
     return amount if scaled >= 0 else -amount

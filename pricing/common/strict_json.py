@@ -20,24 +20,24 @@ def loads(text: str) -> object:
     """
     value: object = json.loads(
         text,
-        parse_constant=_refuse_constant,
-        parse_int=_whole_number,
-        object_pairs_hook=_without_repeats,
+        parse_constant=_reject_constant,
+        parse_int=_parse_integer,
+        object_pairs_hook=_reject_duplicate_keys,
     )
     return value
 
 
-def _refuse_constant(name: str) -> None:
+def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _whole_number(digits: str) -> int:
+def _parse_integer(digits: str) -> int:
     if len(digits) > MAX_DIGITS:
         raise ValueError(f"a number of more than {MAX_DIGITS:,} digits")
     return int(digits)
 
 
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _reject_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
     """A field given twice means two things; which one was meant is not for us to guess."""
     fields: dict[str, object] = {}
     for name, value in pairs:

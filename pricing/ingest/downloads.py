@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, cast
 
-from pricing.ingest.endpoints import checked_endpoint, shown
-from pricing.ingest.http import Pages, raise_for_status
+from pricing.ingest.endpoints import check_endpoint, redact_url
+from pricing.ingest.http import ProviderHttpClient, raise_for_status
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import RetryableError
 
@@ -30,19 +30,19 @@ class Download:
     file; a torn transfer is fetched again. Recorded and replayed compressed.
     """
 
-    def __init__(self, pages: Pages, name: str, url: str) -> None:
-        self.pages = pages
+    def __init__(self, http: ProviderHttpClient, name: str, url: str) -> None:
+        self.http = http
         self.name = name
         self.url = url
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> IO[bytes]:
-        if self.pages.replaying:
-            self._file = cast(IO[bytes], io.BytesIO(self.pages.get(self.name, self.url).body))
+        if self.http.replaying:
+            self._file = cast(IO[bytes], io.BytesIO(self.http.get(self.name, self.url).body))
         else:
-            self._file = self.pages.attempt(self.name, self._fetch)
+            self._file = self.http.retry(self.name, self._fetch)
             self._record(self._file)
-        return _opened(self._file)
+        return _open_decompressed(self._file)
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
@@ -51,16 +51,18 @@ class Download:
     def _fetch(self) -> IO[bytes]:
         import httpx
 
-        checked_endpoint(self.pages.provider, "address", self.url)
+        check_endpoint(self.http.provider, "address", self.url)
         file: IO[bytes] = tempfile.TemporaryFile(prefix="prices-")  # noqa: SIM115 - outlives this
         try:
-            with self.pages.client(self.url).stream("GET", self.url, headers=_GZIP) as response:
-                self.pages.saw_date(response.headers.get("date"))
-                raise_for_status(self.pages.provider, self.url, response)
+            with self.http.client(self.url).stream("GET", self.url, headers=_GZIP) as response:
+                self.http.report_server_time(response.headers.get("date"))
+                raise_for_status(self.http.provider, self.url, response)
                 self._write(response, file)
         except httpx.HTTPError as error:
             file.close()
-            raise RetryableError(f"{shown(self.url)}: {type(error).__name__} {error}") from None
+            raise RetryableError(
+                f"{redact_url(self.url)}: {type(error).__name__} {error}"
+            ) from None
         except BaseException:
             file.close()
             raise
@@ -68,42 +70,44 @@ class Download:
         return file
 
     def _write(self, response: httpx.Response, file: IO[bytes]) -> None:
-        announced = int(response.headers.get("content-length") or 0)
-        done = 0
+        expected_bytes = int(response.headers.get("content-length") or 0)
+        received_bytes = 0
         for chunk in response.iter_raw(CHUNK_BYTES):
-            self._put(file, chunk)
-            done += len(chunk)
-            self.pages.context.progress(self.name, done, announced or None)
-        if announced and done != announced:
-            raise RetryableError(f"{shown(self.url)}: {done:,} of {announced:,} bytes came")
+            self._write_chunk(file, chunk)
+            received_bytes += len(chunk)
+            self.http.context.progress(self.name, received_bytes, expected_bytes or None)
+        if expected_bytes and received_bytes != expected_bytes:
+            raise RetryableError(
+                f"{redact_url(self.url)}: {received_bytes:,} of {expected_bytes:,} bytes came"
+            )
 
-    def _put(self, file: IO[bytes], chunk: bytes) -> None:
+    def _write_chunk(self, file: IO[bytes], chunk: bytes) -> None:
         try:
             file.write(chunk)
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
             raise ProviderUnavailable(
-                self.pages.provider,
+                self.http.provider,
                 f"no space left on disk for {self.name} in {tempfile.gettempdir()}",
                 "Free some space, or set TMPDIR to a disk that has it. The last published "
                 "prices stay in force.",
             ) from None
 
     def _record(self, file: IO[bytes]) -> None:
-        if self.pages.context.record is None:
+        if self.http.context.record is None:
             return
-        self.pages.keep(self.name, b"".join(_compressed(file)))
+        self.http.record_page(self.name, b"".join(_iterate_compressed(file)))
         file.seek(0)
 
 
-def _opened(file: IO[bytes]) -> IO[bytes]:
+def _open_decompressed(file: IO[bytes]) -> IO[bytes]:
     head = file.read(2)
     file.seek(0)
     return cast(IO[bytes], gzip.GzipFile(fileobj=file)) if head == _GZIP_MAGIC else file
 
 
-def _compressed(file: IO[bytes]) -> Iterator[bytes]:
+def _iterate_compressed(file: IO[bytes]) -> Iterator[bytes]:
     """The bytes of `file`, gzip-compressed unless they already are."""
     head = file.read(2)
     file.seek(0)
@@ -111,7 +115,7 @@ def _compressed(file: IO[bytes]) -> Iterator[bytes]:
         yield file.read()
         return
     out = io.BytesIO()
-    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as packed:
+    with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=1, mtime=0) as gzip_file:
         while chunk := file.read(CHUNK_BYTES):
-            packed.write(chunk)
+            gzip_file.write(chunk)
     yield out.getvalue()

@@ -36,7 +36,7 @@ def is_loopback(url: str) -> bool:
     >>> is_loopback("http://127.0.0.1:8080/x"), is_loopback("http://localhost.example.com")
     (True, False)
     """
-    host = _split(url).hostname or ""
+    host = _split_url(url).hostname or ""
     if host == "localhost":
         return True
     try:
@@ -45,21 +45,21 @@ def is_loopback(url: str) -> bool:
         return False
 
 
-def checked_endpoint(provider: str, setting: str, url: str) -> Endpoint:
+def check_endpoint(provider: str, setting: str, url: str) -> Endpoint:
     """`url` as an endpoint, or `ProviderUnavailable` that names the setting and the remedy.
 
-    >>> checked_endpoint("aws", "AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
+    >>> check_endpoint("aws", "AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
     Endpoint(url='http://127.0.0.1:4566', anonymous=True)
     """
     url = url.strip().rstrip("/")
-    parts = _split(url)
+    parts = _split_url(url)
     if parts.scheme == "https" and parts.hostname:
         return Endpoint(url, anonymous=False)
     if parts.scheme == "http" and is_loopback(url):
         return Endpoint(url, anonymous=True)
     raise ProviderUnavailable(
         provider,
-        f"{setting}={shown(url)} is not an address that may be called",
+        f"{setting}={redact_url(url)} is not an address that may be called",
         f"Set {setting} to an https address; plain http is accepted for 127.0.0.1, ::1 and "
         "localhost alone.",
     )
@@ -75,22 +75,22 @@ def same_origin(base: str, link: str) -> bool:
 
 
 def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = _split(url)
+    parts = _split_url(url)
     return parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme)
 
 
-def shown(url: str) -> str:
+def redact_url(url: str) -> str:
     """`url` as an error may show it: without user, password, query and fragment.
 
-    >>> shown("https://user:hunter2@mirror.example/prices?key=abc")
+    >>> redact_url("https://user:hunter2@mirror.example/prices?key=abc")
     'https://mirror.example/prices'
     """
-    parts = _split(url)
+    parts = _split_url(url)
     host = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, host, parts.path, "", "")) or "(unreadable)"
 
 
-def _split(url: str) -> SplitResult:
+def _split_url(url: str) -> SplitResult:
     """The parts of `url`, all of them empty for what cannot be an address."""
     try:
         parts = urlsplit(url)
@@ -103,7 +103,7 @@ def _split(url: str) -> SplitResult:
 class Secrets:
     """The secret values of a run. `scrub` replaces each by `***` in text and in bytes.
 
-    >>> secrets = Secrets.of({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
+    >>> secrets = Secrets.from_settings({"GCP_API_KEY": "AIzaSecret", "GCP_PROJECT": "research"})
     >>> secrets.scrub("key=AIzaSecret of research")
     'key=*** of research'
     """
@@ -113,11 +113,13 @@ class Secrets:
         self._values = sorted(long_enough, key=len, reverse=True)
 
     @classmethod
-    def of(cls, settings: Mapping[str, str], more: Iterable[str] = ()) -> Secrets:
-        """Every value of `settings` whose name says that it is secret, and `more`."""
-        named = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
-        in_urls = [word for value in settings.values() for word in _PASSWORD.findall(value)]
-        return cls([*named, *in_urls, *map(unquote, in_urls), *more])
+    def from_settings(
+        cls, settings: Mapping[str, str], extra_secrets: Iterable[str] = ()
+    ) -> Secrets:
+        """Every value of `settings` whose name says that it is secret, and `extra_secrets`."""
+        secret_values = [value for name, value in settings.items() if _SECRET_NAME.search(name)]
+        url_passwords = [word for value in settings.values() for word in _PASSWORD.findall(value)]
+        return cls([*secret_values, *url_passwords, *map(unquote, url_passwords), *extra_secrets])
 
     def scrub(self, text: str) -> str:
         for value in self._values:

@@ -20,17 +20,17 @@ class Cancelled(Exception):  # noqa: N818 - it is asked for, not an error
 class ServerTime:
     """What a provider's `Date` header said, and what our clock said at that moment."""
 
-    theirs: dt.datetime
-    ours: dt.datetime
+    server_time: dt.datetime
+    local_time: dt.datetime
 
     @property
     def ahead_s(self) -> float:
         """Seconds by which our clock is ahead of theirs."""
-        return (self.ours - self.theirs).total_seconds()
+        return (self.local_time - self.server_time).total_seconds()
 
 
 @dataclass(frozen=True)
-class Fetched:
+class FetchResult:
     """All that one fetch brought."""
 
     offers: tuple[Offer, ...]
@@ -45,31 +45,33 @@ def fetch(
     context: FetchContext,
     cancelled: threading.Event | None = None,
     now: Callable[[], dt.datetime] = lambda: dt.datetime.now(dt.UTC),
-) -> Fetched:
+) -> FetchResult:
     """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
     times: list[ServerTime] = []
 
-    def server_time(theirs: dt.datetime) -> None:
-        aware = theirs if theirs.tzinfo else theirs.replace(tzinfo=dt.UTC)
-        times.append(ServerTime(aware, now()))
+    def server_time(server_time: dt.datetime) -> None:
+        server_time_utc = server_time if server_time.tzinfo else server_time.replace(tzinfo=dt.UTC)
+        times.append(ServerTime(server_time_utc, now()))
 
-    found: dict[type, list[object]] = {Offer: [], SkippedRow: [], NotRead: []}
+    rows_by_type: dict[type, list[object]] = {Offer: [], SkippedRow: [], NotRead: []}
     for item in provider.fetch(replace(context, server_time=server_time)):
-        _check(provider.name, context, cancelled)
-        kind = type(item)
-        if kind not in found:
-            raise TypeError(f"{provider.name} gave a {kind.__name__} instead of an offer")
-        found[kind].append(item)
-    return Fetched(
-        tuple(found[Offer]),  # type: ignore[arg-type]
-        tuple(found[SkippedRow]),  # type: ignore[arg-type]
-        tuple(found[NotRead]),  # type: ignore[arg-type]
+        _check_may_continue(provider.name, context, cancelled)
+        row_type = type(item)
+        if row_type not in rows_by_type:
+            raise TypeError(f"{provider.name} gave a {row_type.__name__} instead of an offer")
+        rows_by_type[row_type].append(item)
+    return FetchResult(
+        tuple(rows_by_type[Offer]),  # type: ignore[arg-type]
+        tuple(rows_by_type[SkippedRow]),  # type: ignore[arg-type]
+        tuple(rows_by_type[NotRead]),  # type: ignore[arg-type]
         context.retrieved_at,
         tuple(times),
     )
 
 
-def _check(name: str, context: FetchContext, cancelled: threading.Event | None) -> None:
+def _check_may_continue(
+    name: str, context: FetchContext, cancelled: threading.Event | None
+) -> None:
     if cancelled is not None and cancelled.is_set():
         raise Cancelled(f"{name}: the run was stopped")
     if context.deadline is not None and time.monotonic() > context.deadline:

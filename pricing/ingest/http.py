@@ -1,23 +1,23 @@
-"""Pages from a provider: one policy for every adapter.
+"""Reads pages of a provider: one policy for every adapter.
 
-`Pages` is what an adapter reads through, whether the page comes from an SDK (`call`), an open
-API (`get_json`) or a big file (`download`). Each page
+Every adapter reads through `ProviderHttpClient`, whether a page comes from an SDK (`call`), an
+open API (`get_json`) or a big file (`download`). Each page
 
-- is asked for at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
+- is requested at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
   after the run's deadline;
 - is given to `context.record` under its name, secrets taken out, and read from
   `context.replay` instead of the network when that is set;
 - fails as `ProviderUnavailable`, which says what happened and what to do, without secrets.
 
-    pages = Pages("azure", context)
-    base = pages.endpoint("AZURE_RETAIL_PRICES_URL", "https://prices.azure.com")
-    body = pages.get_json("prices/0001.json", f"{base.url}/api/retail/prices", params={...})
-    reply = pages.call("usages/eastus.json", lambda: client.usage.list(...).as_dict(),
-                       failure=my_failure)  # error -> RetryableError | Refused | None: a bug
-    with pages.download("offers/us-east-1.json.gz", url) as file: ...
+    http = ProviderHttpClient("azure", context)
+    base = http.endpoint("AZURE_RETAIL_PRICES_URL", "https://prices.azure.com")
+    body = http.get_json("prices/0001.json", f"{base.url}/api/retail/prices", params={...})
+    usages = http.call("usages/eastus.json", lambda: client.usage.list(...).as_dict(),
+                       translate_error)  # error -> RetryableError | AccessDenied | None (a bug)
+    with http.download("offers/us-east-1.json.gz", url) as file: ...
 
-A refusal by the provider (401, 403) raises `Refused`, a `ProviderUnavailable`: an adapter may
-catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
+A refusal by the provider (401, 403) raises `AccessDenied`, a `ProviderUnavailable`: an adapter
+may catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
 and `extra={"call_timeout_s": 5}` the longest silence of a server.
 """
 
@@ -34,15 +34,15 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import tenacity
 
-from pricing.ingest.endpoints import Endpoint, Secrets, checked_endpoint, is_loopback, shown
+from pricing.ingest.endpoints import Endpoint, Secrets, check_endpoint, is_loopback, redact_url
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.ingest.retries import (
     LONGEST_RETRY_AFTER_S,
     MAX_CALLS,
     RetryableError,
-    may_pass,
-    refused_certificate,
-    retry_after_s,
+    certificate_error,
+    is_retryable,
+    parse_retry_after_s,
     wait_s,
 )
 
@@ -55,9 +55,9 @@ CALL_TIMEOUT_S = 60.0
 """Longest silence of a server within one call, s."""
 CONNECT_TIMEOUT_S = 10.0
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-_REFUSED_STATUS = frozenset({401, 403})
-_REFUSAL = "recorded_refusal"
-_TRUST = (
+_DENIED_STATUS = frozenset({401, 403})
+_RECORDED_DENIAL = "recorded_refusal"
+_CERTIFICATE_HINT = (
     "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
     "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
 )
@@ -65,7 +65,7 @@ _TRUST = (
 T = TypeVar("T")
 
 
-class Refused(ProviderUnavailable):
+class AccessDenied(ProviderUnavailable):
     """The provider knows us not, or does not let us."""
 
 
@@ -74,23 +74,23 @@ class BadRequest(ProviderUnavailable):
 
 
 @dataclass(frozen=True)
-class Answer:
+class PageResponse:
     """One answer over http, read whole."""
 
     body: bytes
     headers: Mapping[str, str]
 
 
-class Pages:
+class ProviderHttpClient:
     """The pages of one run of one provider."""
 
     def __init__(self, provider: str, context: FetchContext, secrets: tuple[str, ...] = ()) -> None:
         self.provider = provider
         self.context = context
-        self.secrets = Secrets.of(context.settings, secrets)
+        self.secrets = Secrets.from_settings(context.settings, secrets)
         self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
-        self._keep_secrets_out_of_logs()
+        self._silence_sdk_loggers()
 
     @property
     def replaying(self) -> bool:
@@ -99,28 +99,28 @@ class Pages:
     def endpoint(self, setting: str, default: str) -> Endpoint:
         """The checked base address that `setting` names, `default` where it is empty."""
         url = self.context.settings.get(setting, "").strip() or default
-        return checked_endpoint(self.provider, setting, url)
+        return check_endpoint(self.provider, setting, url)
 
     def call(
         self,
         name: str,
-        ask: Callable[[], Any],
-        failure: Callable[[Exception], RetryableError | ProviderUnavailable | None],
+        request: Callable[[], Any],
+        translate_error: Callable[[Exception], RetryableError | ProviderUnavailable | None],
     ) -> Any:
-        """What `ask` answers (plain JSON values), through retries, record and replay.
+        """What `request` answers (plain JSON values), through retries, record and replay.
 
-        `failure` turns an exception of `ask` into `RetryableError` (ask again), into a
+        `translate_error` turns an exception of `request` into `RetryableError` (ask again), into a
         `ProviderUnavailable` (give up), or into None: then it is a bug and passes through.
         """
         if self.context.replay is not None:
-            return self._replayed_answer(name)
+            return self._replay_response(name)
         try:
-            answer = self.attempt(name, lambda: _translated(ask, failure))
-        except Refused as error:
-            self._keep_json(name, {_REFUSAL: {"what": error.what, "remedy": error.remedy}})
+            response = self.retry(name, lambda: _call_and_translate(request, translate_error))
+        except AccessDenied as error:
+            self._record_json(name, {_RECORDED_DENIAL: {"what": error.what, "remedy": error.hint}})
             raise
-        self._keep_json(name, answer)
-        return answer
+        self._record_json(name, response)
+        return response
 
     def get(
         self,
@@ -128,13 +128,13 @@ class Pages:
         url: str,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
-    ) -> Answer:
+    ) -> PageResponse:
         """The page at `url`. `headers` may carry a key; a query should not."""
         if self.context.replay is not None:
-            return Answer(self._replayed(name), {})
-        answer = self.attempt(name, lambda: self._ask(url, params, headers))
-        self.keep(name, answer.body)
-        return answer
+            return PageResponse(self._read_recording(name), {})
+        response = self.retry(name, lambda: self._request(url, params, headers))
+        self.record_page(name, response.body)
+        return response
 
     def get_json(
         self,
@@ -149,10 +149,10 @@ class Pages:
         `check` may raise `RetryableError` for a document that cannot be whole.
         """
         if self.context.replay is not None:
-            return self._parse(name, self._replayed(name))
+            return self._parse(name, self._read_recording(name))
 
-        def ask() -> tuple[bytes, Any]:
-            body = self._ask(url, params, headers).body
+        def request() -> tuple[bytes, Any]:
+            body = self._request(url, params, headers).body
             try:
                 document = json.loads(body)
             except ValueError as error:
@@ -160,8 +160,8 @@ class Pages:
             check(document)
             return body, document
 
-        body, document = self.attempt(name, ask)
-        self.keep(name, body)
+        body, document = self.retry(name, request)
+        self.record_page(name, body)
         return document
 
     def download(self, name: str, url: str) -> Download:
@@ -170,11 +170,11 @@ class Pages:
 
         return Download(self, name, url)
 
-    def attempt(self, name: str, ask: Callable[[], T]) -> T:
-        """`ask`, repeated while it raises `RetryableError`, within `MAX_CALLS` and the deadline."""
+    def retry(self, name: str, request: Callable[[], T]) -> T:
+        """Repeat `request` on `RetryableError`: `MAX_CALLS` calls at most, within the deadline."""
         sleep = cast(Callable[[float], None], self.context.extra.get("sleep", time.sleep))
-        retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(may_pass),
+        retryer = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(is_retryable),
             stop=tenacity.stop_after_attempt(MAX_CALLS),
             wait=wait_s,
             before_sleep=lambda state: self._check_wait(name, state.upcoming_sleep),
@@ -183,11 +183,13 @@ class Pages:
         )
         self._check_deadline(name)
         try:
-            return retrying(ask)
+            return retryer(request)
         except RetryableError as error:
-            if fault := refused_certificate(error):
+            if fault := certificate_error(error):
                 raise ProviderUnavailable(
-                    self.provider, f"{name}: the server's certificate is refused ({fault})", _TRUST
+                    self.provider,
+                    f"{name}: the server's certificate is refused ({fault})",
+                    _CERTIFICATE_HINT,
                 ) from None
             raise ProviderUnavailable(
                 self.provider,
@@ -196,19 +198,19 @@ class Pages:
                 "check the network and the provider's status page.",
             ) from None
         except ProviderUnavailable as error:
-            what, remedy = self.secrets.scrub(error.what), self.secrets.scrub(error.remedy)
-            raise type(error)(self.provider, what, remedy) from None
+            what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
+            raise type(error)(self.provider, what, hint) from None
 
-    def keep(self, name: str, body: bytes) -> None:
+    def record_page(self, name: str, body: bytes) -> None:
         """Hands a raw page to `--record`, secrets taken out."""
         if self.context.record is not None:
             self.context.record(name, self.secrets.scrub_bytes(body))
 
-    def _keep_json(self, name: str, answer: Any) -> None:
+    def _record_json(self, name: str, response: Any) -> None:
         if self.context.record is not None:
-            self.keep(name, json.dumps(answer, default=_json_default).encode())
+            self.record_page(name, json.dumps(response, default=_json_default).encode())
 
-    def saw_date(self, header: str | None) -> None:
+    def report_server_time(self, header: str | None) -> None:
         """Passes on the time that a `Date` header gives: a clock that is off is found by it."""
         if not header:
             return
@@ -221,7 +223,7 @@ class Pages:
         """The connection pool. Loopback is never asked through a company's proxy."""
         import httpx
 
-        loopback = checked_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
+        loopback = check_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
         if loopback not in self._clients:
             self._clients[loopback] = httpx.Client(
                 timeout=httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S),
@@ -234,30 +236,30 @@ class Pages:
         while self._clients:
             self._clients.popitem()[1].close()
 
-    def __enter__(self) -> Pages:
+    def __enter__(self) -> ProviderHttpClient:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(
+    def _request(
         self,
         url: str,
         params: Mapping[str, str | int] | None,
         headers: Mapping[str, str] | None,
-    ) -> Answer:
+    ) -> PageResponse:
         import httpx
 
-        checked_endpoint(self.provider, "address", url)
+        check_endpoint(self.provider, "address", url)
         try:
             response = self.client(url).get(url, params=params, headers=headers)
         except httpx.HTTPError as error:
-            raise RetryableError(f"{shown(url)}: {type(error).__name__} {error}") from None
-        self.saw_date(response.headers.get("date"))
+            raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
+        self.report_server_time(response.headers.get("date"))
         raise_for_status(self.provider, url, response)
-        return Answer(response.content, response.headers)
+        return PageResponse(response.content, response.headers)
 
-    def _replayed(self, name: str) -> bytes:
+    def _read_recording(self, name: str) -> bytes:
         page = self.context.replay(name) if self.context.replay is not None else None
         if page is None:
             raise ProviderUnavailable(
@@ -267,19 +269,20 @@ class Pages:
             )
         return page
 
-    def _replayed_answer(self, name: str) -> Any:
-        answer = self._parse(name, self._replayed(name))
-        if isinstance(answer, dict) and _REFUSAL in answer:
-            raise Refused(self.provider, **answer[_REFUSAL])
-        return answer
+    def _replay_response(self, name: str) -> Any:
+        response = self._parse(name, self._read_recording(name))
+        if isinstance(response, dict) and _RECORDED_DENIAL in response:
+            denial = response[_RECORDED_DENIAL]
+            raise AccessDenied(self.provider, denial["what"], denial["remedy"])
+        return response
 
     def _parse(self, name: str, page: bytes) -> Any:
         try:
             return json.loads(page)
         except ValueError as error:
-            self._unreadable(name, error)
+            self._raise_unreadable(name, error)
 
-    def _unreadable(self, name: str, error: Exception) -> NoReturn:
+    def _raise_unreadable(self, name: str, error: Exception) -> NoReturn:
         raise ProviderUnavailable(
             self.provider,
             f"the recorded page {name} cannot be read ({error})",
@@ -305,7 +308,7 @@ class Pages:
             )
         self._check_deadline(name, wait_s)
 
-    def _keep_secrets_out_of_logs(self) -> None:
+    def _silence_sdk_loggers(self) -> None:
         """The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet."""
         for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
             logger = logging.getLogger(name)
@@ -313,32 +316,32 @@ class Pages:
 
 
 def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
-    """`RetryableError`, `Refused` or `ProviderUnavailable` for an answer that is not 200."""
+    """`RetryableError`, `AccessDenied` or `ProviderUnavailable` for an answer that is not 200."""
     status = response.status_code
     if status == 200:
         return
-    what = f"{shown(url)} answered {status} {response.reason_phrase}"
+    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
     if status in _RETRYABLE_STATUS:
-        raise RetryableError(what, retry_after_s(response.headers.get("retry-after")))
-    if status in _REFUSED_STATUS:
-        raise Refused(provider, what, "Check the credentials and their permissions.")
-    remedy = "Check the address in the settings, and whether the provider changed its API."
-    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, remedy)
+        raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
+    if status in _DENIED_STATUS:
+        raise AccessDenied(provider, what, "Check the credentials and their permissions.")
+    hint = "Check the address in the settings, and whether the provider changed its API."
+    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)
 
 
-def _translated(
-    ask: Callable[[], Any],
-    failure: Callable[[Exception], RetryableError | ProviderUnavailable | None],
+def _call_and_translate(
+    request: Callable[[], Any],
+    translate_error: Callable[[Exception], RetryableError | ProviderUnavailable | None],
 ) -> Any:
     try:
-        return ask()
+        return request()
     except (RetryableError, ProviderUnavailable):
         raise
     except Exception as error:
-        known = failure(error)
-        if known is None:
+        translated = translate_error(error)
+        if translated is None:
             raise
-        raise known from None
+        raise translated from None
 
 
 def _json_default(value: object) -> str:

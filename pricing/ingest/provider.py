@@ -18,14 +18,14 @@ from pricing.market.offers import Offer
 class ProviderUnavailable(Exception):  # noqa: N818 - it says what is, not who erred
     """The provider could not be read. What is published stays in force.
 
-    `what` says what happened, `remedy` what the operator can do. Neither holds a secret.
+    `what` says what happened, `hint` what the operator can do. Neither holds a secret.
     """
 
-    def __init__(self, provider: str, what: str, remedy: str) -> None:
-        super().__init__(f"{provider}: {what}. {remedy}")
+    def __init__(self, provider: str, what: str, hint: str) -> None:
+        super().__init__(f"{provider}: {what}. {hint}")
         self.provider = provider
         self.what = what
-        self.remedy = remedy
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,32 +28,32 @@ class QuotaSource(Protocol):
 
 
 @dataclass(frozen=True)
-class Pulled:
+class QuotaResult:
     """What one provider told, or why it did not."""
 
     provider: str
     quotas: tuple[Quota, ...] = ()
     what: str = ""
-    remedy: str = ""
+    hint: str = ""
 
     @property
-    def is_good(self) -> bool:
+    def succeeded(self) -> bool:
         return not self.what
 
 
-def pull(providers: Iterable[Provider], context: FetchContext) -> list[Pulled]:
+def pull_quotas(providers: Iterable[Provider], context: FetchContext) -> list[QuotaResult]:
     """The quotas of each provider; one that fails leaves the others as they are."""
-    return [_pull(provider, context) for provider in providers]
+    return [_pull_provider(provider, context) for provider in providers]
 
 
-def _pull(provider: Provider, context: FetchContext) -> Pulled:
+def _pull_provider(provider: Provider, context: FetchContext) -> QuotaResult:
     if not isinstance(provider, QuotaSource):
-        return Pulled(
+        return QuotaResult(
             provider.name,
             what="its adapter tells no quotas",
-            remedy="Give constraints.quotas by hand.",
+            hint="Give constraints.quotas by hand.",
         )
     try:
-        return Pulled(provider.name, tuple(provider.fetch_quotas(context)))
+        return QuotaResult(provider.name, tuple(provider.fetch_quotas(context)))
     except ProviderUnavailable as error:
-        return Pulled(provider.name, what=error.what, remedy=error.remedy)
+        return QuotaResult(provider.name, what=error.what, hint=error.hint)

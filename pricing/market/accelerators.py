@@ -22,7 +22,7 @@ PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
 
 _TABLE = Path(__file__).with_name("accelerators.csv")
-_FILLER = frozenset(
+_IGNORED_WORDS = frozenset(
     {"nvidia", "amd", "google", "aws", "amazon", "intel", "habana", "qualcomm", "tesla", "geforce"}
     | {"cloud", "gpu", "gpus", "tensor", "core", "accelerator", "chip", "generation", "edition"}
     | {"hbm2", "hbm2e", "hbm3", "hbm3e", "gddr6", "gen5"}
@@ -94,7 +94,7 @@ class Accelerator:
 
 def all_accelerators() -> tuple[Accelerator, ...]:
     """Every known device, by vendor, class and year."""
-    return tuple(_table().values())
+    return tuple(_accelerators_by_slug().values())
 
 
 def get(slug: str) -> Accelerator:
@@ -103,7 +103,7 @@ def get(slug: str) -> Accelerator:
     >>> get("nvidia-t4").memory_gib
     16.0
     """
-    return _table()[slug]
+    return _accelerators_by_slug()[slug]
 
 
 def resolve(name: str, field: str = "accelerator") -> Accelerator:
@@ -121,32 +121,32 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
     Traceback (most recent call last):
     pricing.common.invalid_input.InvalidInput: accelerator: 'A100' is ambiguous; ...
     """
-    found = find(name)
-    if found is not None:
-        return found
-    open_to = candidates(name)
-    if len(open_to) == 1:
-        raise InvalidInput(field, f"{name!r} is no full name; did you mean {open_to[0].slug}?")
-    if open_to:
-        slugs = ", ".join(one.slug for one in open_to)
+    match = find(name)
+    if match is not None:
+        return match
+    matches = candidates(name)
+    if len(matches) == 1:
+        raise InvalidInput(field, f"{name!r} is no full name; did you mean {matches[0].slug}?")
+    if matches:
+        slugs = ", ".join(one.slug for one in matches)
         raise InvalidInput(field, f"{name!r} is ambiguous; say one of {slugs}")
-    near = ", ".join(_closest(name)) or "names such as nvidia-h100-80gb-sxm"
-    raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {near}")
+    suggestions = ", ".join(_closest_slugs(name)) or "names such as nvidia-h100-80gb-sxm"
+    raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {suggestions}")
 
 
 @lru_cache(maxsize=4096)
 def find(name: str) -> Accelerator | None:
     """The one device a name means, or None where it is unknown or ambiguous."""
     text = name.strip().casefold()
-    exact = _spellings().get(text)
+    exact = _slugs_by_spelling().get(text)
     if exact is not None:
         return get(exact)
-    words = _words(text)
-    usual = _usual_names().get(words)
+    words = _normalize_words(text)
+    usual = _slugs_by_words().get(words)
     if usual is not None:
         return get(usual)
-    open_to = candidates(name)
-    return open_to[0] if len(open_to) == 1 and _says_model(words, open_to[0]) else None
+    matches = candidates(name)
+    return matches[0] if len(matches) == 1 and _contains_usual_name(words, matches[0]) else None
 
 
 def candidates(name: str) -> tuple[Accelerator, ...]:
@@ -155,85 +155,85 @@ def candidates(name: str) -> tuple[Accelerator, ...]:
     >>> [one.slug for one in candidates("H100 PCIe")]
     ['nvidia-h100-80gb-pcie']
     """
-    words = _words(name.casefold())
+    words = _normalize_words(name.casefold())
     if not words:
         return ()
-    return tuple(one for one in all_accelerators() if words <= _vocabulary()[one.slug])
+    return tuple(one for one in all_accelerators() if words <= _words_by_slug()[one.slug])
 
 
-def _says_model(words: frozenset[str], one: Accelerator) -> bool:
+def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
     """Whether a name holds all words of one usual name of the device."""
-    return any(_words(alias.casefold()) <= words for alias in one.aliases)
+    return any(_normalize_words(alias.casefold()) <= words for alias in one.aliases)
 
 
-def _words(text: str) -> frozenset[str]:
+def _normalize_words(text: str) -> frozenset[str]:
     """Words that tell devices apart: memory as "80gb", form as "sxm", vendor words gone."""
     text = _MEMORY.sub(r" \1gb ", _WATTS.sub(" ", text))
     words = re.split(r"[^a-z0-9.]+", text)
-    return frozenset(_FORMS.get(w, w) for w in words if w and w not in _FILLER)
+    return frozenset(_FORMS.get(w, w) for w in words if w and w not in _IGNORED_WORDS)
 
 
-def _closest(name: str) -> list[str]:
+def _closest_slugs(name: str) -> list[str]:
     known = {alias.casefold(): one.slug for one in all_accelerators() for alias in one.aliases}
-    known.update({slug: slug for slug in _table()})
-    near = difflib.get_close_matches(name.strip().casefold(), known, n=6, cutoff=0.3)
-    return list(dict.fromkeys(known[text] for text in near))[:3]
+    known.update({slug: slug for slug in _accelerators_by_slug()})
+    suggestions = difflib.get_close_matches(name.strip().casefold(), known, n=6, cutoff=0.3)
+    return list(dict.fromkeys(known[text] for text in suggestions))[:3]
 
 
 @cache
-def _table() -> MappingProxyType[str, Accelerator]:
+def _accelerators_by_slug() -> MappingProxyType[str, Accelerator]:
     with _TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = [_accelerator(row) for row in csv.DictReader(lines)]
+        rows = [_parse_accelerator(row) for row in csv.DictReader(lines)]
     return MappingProxyType({one.slug: one for one in rows})
 
 
 @cache
-def _spellings() -> dict[str, str]:
+def _slugs_by_spelling() -> dict[str, str]:
     """Slugs and API spellings, as written."""
-    spelt = {slug: slug for slug in _table()}
+    slugs_by_spelling = {slug: slug for slug in _accelerators_by_slug()}
     for one in all_accelerators():
-        spelt.update({text.casefold(): one.slug for text in one.api_names})
-    return spelt
+        slugs_by_spelling.update({text.casefold(): one.slug for text in one.api_names})
+    return slugs_by_spelling
 
 
 @cache
-def _usual_names() -> dict[frozenset[str], str]:
+def _slugs_by_words() -> dict[frozenset[str], str]:
     return {
-        _words(text.casefold()): one.slug
+        _normalize_words(text.casefold()): one.slug
         for one in all_accelerators()
         for text in (one.name, *one.aliases)
     }
 
 
 @cache
-def _vocabulary() -> dict[str, frozenset[str]]:
+def _words_by_slug() -> dict[str, frozenset[str]]:
     """Every word that may stand in a name of the device: model, memory and form."""
     return {
         one.slug: frozenset().union(
-            *(_words(text.casefold()) for text in (one.name, *one.aliases)),
-            _words(one.slug.replace("-", " ")),
+            *(_normalize_words(text.casefold()) for text in (one.name, *one.aliases)),
+            _normalize_words(one.slug.replace("-", " ")),
             {f"{one.memory_gib:g}gb", one.form},
         )
         for one in all_accelerators()
     }
 
 
-_LISTS = frozenset(("aliases", "api_names", "unverified"))
-_WHOLE = frozenset(("year", "street_price_year"))
-_NUMBERS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_usd$")
+_LIST_FIELDS = frozenset(("aliases", "api_names", "unverified"))
+_INTEGER_FIELDS = frozenset(("year", "street_price_year"))
+_FLOAT_FIELDS = re.compile(r"_gib$|_per_s$|_tflops$|_tops$|_w$|_usd$")
 
 
-def _accelerator(row: dict[str, str]) -> Accelerator:
-    return Accelerator(**{f.name: _value(f.name, row[f.name]) for f in fields(Accelerator)})
+def _parse_accelerator(row: dict[str, str]) -> Accelerator:
+    return Accelerator(**{f.name: _parse_value(f.name, row[f.name]) for f in fields(Accelerator)})
 
 
-def _value(field: str, text: str) -> Any:
-    if field in _LISTS:
+def _parse_value(field: str, text: str) -> Any:
+    if field in _LIST_FIELDS:
         return tuple(part for part in text.split(";") if part)
     if field == "retired":
         return text == "yes"
-    if field in _WHOLE:
+    if field in _INTEGER_FIELDS:
         return int(text) if text else None
-    if _NUMBERS.search(field):
+    if _FLOAT_FIELDS.search(field):
         return float(text) if text else None
     return text

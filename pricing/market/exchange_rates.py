@@ -49,7 +49,7 @@ class ExchangeRates:
             grouped[rate.currency][rate.date] = rate
         return cls({c: tuple(days[d] for d in sorted(days)) for c, days in grouped.items()})
 
-    def known_on(self, day: dt.date | None) -> list[str]:
+    def currencies_on(self, day: dt.date | None) -> list[str]:
         """Currencies with a rate on or before a day, in order."""
         return sorted(
             currency
@@ -57,7 +57,7 @@ class ExchangeRates:
             if day is None or rates[0].date <= day
         )
 
-    def until(self, day: dt.date) -> ExchangeRates:
+    def known_by(self, day: dt.date) -> ExchangeRates:
         """The rates known on a day; of a currency first known later, its first rate."""
         return ExchangeRates(
             {
@@ -91,13 +91,13 @@ class ExchangeRates:
             raise InvalidInput(field, f"no exchange rate for {currency!r}; known are {allowed}")
         if on is None:
             return rates[-1]
-        place = bisect_right([rate.date for rate in rates], on)
-        if place == 0:
+        index = bisect_right([rate.date for rate in rates], on)
+        if index == 0:
             first = rates[0].date.isoformat()
             raise InvalidInput(
                 field, f"no exchange rate for {currency} on {on}; the first known is of {first}"
             )
-        return rates[place - 1]
+        return rates[index - 1]
 
     def to_usd(self, amount: Decimal, currency: str, on: dt.date | None = None) -> Decimal:
         """amount / units_per_usd, in US dollars.

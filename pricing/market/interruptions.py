@@ -13,7 +13,7 @@ COLUMNS = ("provider", "region", "instance_type", "low", "high", "source")
 
 
 @dataclass(frozen=True)
-class Band:
+class InterruptionBand:
     """Between `low` and `high` of the machines are interrupted within a month."""
 
     provider: str
@@ -28,23 +28,26 @@ class Band:
     def interruptions_per_month(self) -> float:
         """λ = −ln(1 − f) at the middle f of the band; at its low end where it is open.
 
-        >>> round(Band("aws", "us-east-1", "p5.48xlarge", 0.1, 0.2, "").interruptions_per_month, 4)
+        >>> band = InterruptionBand("aws", "us-east-1", "p5.48xlarge", 0.1, 0.2, "")
+        >>> round(band.interruptions_per_month, 4)
         0.1625
         """
         middle = self.low if self.high >= 1 else (self.low + self.high) / 2
         return -math.log1p(-middle)
 
 
-def band(provider: str, region: str, instance_type: str) -> Band | None:
+def find_interruption_band(
+    provider: str, region: str, instance_type: str
+) -> InterruptionBand | None:
     """The band of a machine in a region, None where none was published."""
-    return _bands().get((provider, region, instance_type))
+    return _bands_by_machine().get((provider, region, instance_type))
 
 
 @cache
-def _bands() -> dict[tuple[str, str, str], Band]:
+def _bands_by_machine() -> dict[tuple[str, str, str], InterruptionBand]:
     with TABLE.open(newline="", encoding="utf-8") as lines:
         rows = [
-            Band(
+            InterruptionBand(
                 row["provider"],
                 row["region"],
                 row["instance_type"],

@@ -29,7 +29,7 @@ def to_row(offer: Offer) -> dict[str, str]:
     >>> row["accelerator_count"], row["price_per_hour"], row["as_of"], row["sold_now"]
     ('1/6', '0.590', '', 'true')
     """
-    return {name: _text(getattr(offer, name)) for name in OFFER_COLUMNS}
+    return {name: _format_value(getattr(offer, name)) for name in OFFER_COLUMNS}
 
 
 def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
@@ -41,13 +41,13 @@ def from_row(row: Mapping[str, str | None], where: str = "") -> Offer:
     for name in OFFER_COLUMNS:
         text = row.get(name) or ""
         if text:
-            values[name] = _read(name, text, where)
+            values[name] = _parse_value(name, text, where)
         elif name in _REQUIRED:
-            raise InvalidInput(_field(where, name), "is empty; every offer needs it")
+            raise InvalidInput(_field_label(where, name), "is empty; every offer needs it")
     return Offer(**values)
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -59,17 +59,17 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _read(name: str, text: str, where: str) -> Any:
-    read = _READERS.get(name)
+def _parse_value(name: str, text: str, where: str) -> Any:
+    read = _PARSERS.get(name)
     if read is None:
         return text
     try:
         return read(text)
     except (ValueError, KeyError, InvalidOperation, ZeroDivisionError):
-        raise InvalidInput(_field(where, name), f"{text[:60]!r} cannot be read") from None
+        raise InvalidInput(_field_label(where, name), f"{text[:60]!r} cannot be read") from None
 
 
-_READERS: dict[str, Callable[[str], Any]] = {
+_PARSERS: dict[str, Callable[[str], Any]] = {
     "accelerator_count": Fraction,
     "purchase_option": PurchaseOption,
     "price_per_hour": Decimal,
@@ -83,5 +83,5 @@ _READERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _field(where: str, name: str) -> str:
+def _field_label(where: str, name: str) -> str:
     return f"{where}, {name}" if where else name

@@ -20,11 +20,11 @@ from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
-Facts = Callable[[str], tuple[float, str]]
+DatasheetLookup = Callable[[str], tuple[float, str]]
 """accelerator slug → (memory of one whole accelerator in GiB, interconnect)."""
 
 
-def datasheet_facts(accelerator: str) -> tuple[float, str]:
+def lookup_datasheet(accelerator: str) -> tuple[float, str]:
     """Memory (GiB) and interconnect of an accelerator; (NaN, "") for one that is not known."""
     try:
         known = market_accelerators.get(accelerator)
@@ -35,17 +35,17 @@ def datasheet_facts(accelerator: str) -> tuple[float, str]:
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedColumn:
     """A column of names as integers: row `i` is called `names[codes[i]]`."""
 
     names: tuple[str, ...]
     codes: NDArray[np.int32]
 
     @classmethod
-    def of(cls, values: Iterable[str]) -> Coded:
+    def of(cls, values: Iterable[str]) -> CodedColumn:
         """Code `values` in order of first appearance.
 
-        >>> Coded.of(["b", "a", "b"]).codes.tolist()
+        >>> CodedColumn.of(["b", "a", "b"]).codes.tolist()
         [0, 1, 0]
         """
         seen: dict[str, int] = {}
@@ -53,14 +53,14 @@ class Coded:
         return cls(tuple(seen), codes)
 
     @cached_property
-    def code_of(self) -> Mapping[str, int]:
+    def code_by_name(self) -> Mapping[str, int]:
         """name → code."""
         return {name: code for code, name in enumerate(self.names)}
 
-    def wanted(self, names: Collection[str]) -> NDArray[np.bool_]:
+    def match_names(self, names: Collection[str]) -> NDArray[np.bool_]:
         """[code] whether it is one of `names`; a name that no row carries matches nothing."""
         flags = np.zeros(len(self.names), dtype=bool)
-        flags[[self.code_of[name] for name in names if name in self.code_of]] = True
+        flags[[self.code_by_name[name] for name in names if name in self.code_by_name]] = True
         return flags
 
     @cached_property
@@ -76,17 +76,17 @@ class OfferTable:
     """Columns over the offers of a catalog; every array has one entry per offer."""
 
     offers: Sequence[Offer]
-    provider: Coded
-    region: Coded
-    geography: Coded
-    instance_type: Coded
-    accelerator: Coded
-    purchase_option: Coded
+    provider: CodedColumn
+    region: CodedColumn
+    geography: CodedColumn
+    instance_type: CodedColumn
+    accelerator: CodedColumn
+    purchase_option: CodedColumn
     accelerator_count: Floats
     """Accelerators of one machine; a sixth of a card is 0.1667."""
     accelerator_memory_gib: Floats
     """Memory of one accelerator, or of the share of one that is sold; NaN where not known."""
-    interconnect: Coded
+    interconnect: CodedColumn
     usd_per_hour: Floats
     """Recurring price of the machine, USD/h."""
     upfront_usd: Floats
@@ -105,7 +105,7 @@ class OfferTable:
         offers: Iterable[Offer],
         exchange_rates: ExchangeRates | None = None,
         geographies: Mapping[tuple[str, str], str] | None = None,
-        facts: Facts = datasheet_facts,
+        datasheet: DatasheetLookup = lookup_datasheet,
     ) -> OfferTable:
         """Columns of `offers`, row `i` being the i-th of them.
 
@@ -114,28 +114,30 @@ class OfferTable:
         """
         rows = tuple(offers)
         rates = exchange_rates or ExchangeRates()
-        places = geographies or {}
-        accelerator = Coded.of(o.accelerator for o in rows)
-        sheets = [facts(name) for name in accelerator.names]
-        units = _units_per_usd((o.currency for o in rows), rates)
-        count = _floats(float(o.accelerator_count) for o in rows)
-        usd = _floats(float(o.price_per_hour) for o in rows) / units
-        upfront = _floats(float(o.upfront) for o in rows) / units
+        region_geographies = geographies or {}
+        accelerator = CodedColumn.of(o.accelerator for o in rows)
+        datasheets = [datasheet(name) for name in accelerator.names]
+        units = _units_per_usd_by_row((o.currency for o in rows), rates)
+        count = _to_float_array(float(o.accelerator_count) for o in rows)
+        usd = _to_float_array(float(o.price_per_hour) for o in rows) / units
+        upfront = _to_float_array(float(o.upfront) for o in rows) / units
         term = np.fromiter((o.term_months for o in rows), dtype=np.int32)
         effective = usd + upfront / (HOURS_PER_MONTH * np.maximum(term, 1))
-        memory = _floats(memory for memory, _ in sheets)[accelerator.codes]
-        links = Coded.of(link for _, link in sheets)
+        memory = _to_float_array(memory for memory, _ in datasheets)[accelerator.codes]
+        links = CodedColumn.of(link for _, link in datasheets)
         return cls(
             offers=rows,
-            provider=Coded.of(o.provider for o in rows),
-            region=Coded.of(o.region for o in rows),
-            geography=Coded.of(places.get((o.provider, o.region), "") for o in rows),
-            instance_type=Coded.of(o.instance_type for o in rows),
+            provider=CodedColumn.of(o.provider for o in rows),
+            region=CodedColumn.of(o.region for o in rows),
+            geography=CodedColumn.of(
+                region_geographies.get((o.provider, o.region), "") for o in rows
+            ),
+            instance_type=CodedColumn.of(o.instance_type for o in rows),
             accelerator=accelerator,
-            purchase_option=Coded.of(o.purchase_option.value for o in rows),
+            purchase_option=CodedColumn.of(o.purchase_option.value for o in rows),
             accelerator_count=count,
             accelerator_memory_gib=memory * np.minimum(count, 1.0),
-            interconnect=Coded(links.names, links.codes[accelerator.codes]),
+            interconnect=CodedColumn(links.names, links.codes[accelerator.codes]),
             usd_per_hour=usd,
             upfront_usd=upfront,
             effective_usd_per_hour=effective,
@@ -177,17 +179,17 @@ class OfferTable:
         `accelerators` are slugs. `interconnect` matches a part of the name, whatever its case.
         `sold_now=None` gives offers of retired machines too.
         """
-        rows = self._of_accelerators(accelerators)
+        rows = self._rows_of_accelerators(accelerators)
         for column, names in (
             (self.provider, providers),
             (self.region, regions),
             (self.geography, geographies),
             (self.purchase_option, purchase_options),
             (self.instance_type, instance_types),
-            (self.interconnect, self._links(interconnect)),
+            (self.interconnect, self._match_interconnects(interconnect)),
         ):
             if names:
-                rows = rows[column.wanted(names)[column.codes[rows]]]
+                rows = rows[column.match_names(names)[column.codes[rows]]]
         if min_accelerators_per_node is not None:
             rows = rows[self.accelerator_count[rows] >= min_accelerators_per_node]
         if accelerator_count is not None:
@@ -205,32 +207,32 @@ class OfferTable:
         """
         prices = (self.usd_per_accelerator_hour if prices is None else prices)[rows]
         if limit is not None and 0 < limit < len(rows):
-            edge = np.partition(prices, limit - 1)[limit - 1]
-            rows, prices = rows[prices <= edge], prices[prices <= edge]
+            highest_kept_price = np.partition(prices, limit - 1)[limit - 1]
+            rows, prices = rows[prices <= highest_kept_price], prices[prices <= highest_kept_price]
         return rows[np.argsort(prices, kind="stable")][:limit]
 
-    def _of_accelerators(self, names: Collection[str]) -> Rows:
+    def _rows_of_accelerators(self, names: Collection[str]) -> Rows:
         if not names:
             return np.arange(len(self.offers))
-        codes = sorted({self.accelerator.code_of.get(name, -1) for name in names} - {-1})
+        codes = sorted({self.accelerator.code_by_name.get(name, -1) for name in names} - {-1})
         if not codes:
             return np.empty(0, dtype=np.intp)
         groups = [self.accelerator.groups[code] for code in codes]
         return groups[0] if len(groups) == 1 else np.sort(np.concatenate(groups))
 
-    def _links(self, part: str | None) -> Collection[str]:
+    def _match_interconnects(self, part: str | None) -> Collection[str]:
         if part is None:
             return ()
         named = [name for name in self.interconnect.names if part.lower() in name.lower()]
         return named or [part]
 
 
-def _floats(values: Iterable[float]) -> Floats:
+def _to_float_array(values: Iterable[float]) -> Floats:
     return np.fromiter(values, dtype=np.float64)
 
 
-def _units_per_usd(currencies: Iterable[str], rates: ExchangeRates) -> Floats:
+def _units_per_usd_by_row(currencies: Iterable[str], rates: ExchangeRates) -> Floats:
     """[row] units of its currency in a US dollar."""
-    coded = Coded.of(currencies)
-    units = _floats(float(rates.find(name).units_per_usd) for name in coded.names)
+    coded = CodedColumn.of(currencies)
+    units = _to_float_array(float(rates.find(name).units_per_usd) for name in coded.names)
     return units[coded.codes]

@@ -14,12 +14,11 @@ from functools import cached_property
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
-from pricing.market.offer_table import Coded, Facts, OfferTable, datasheet_facts
+from pricing.market.offer_table import DatasheetLookup, OfferTable, lookup_datasheet
 from pricing.market.offers import Offer, PurchaseOption
 
 __all__ = [
     "Catalog",
-    "Coded",
     "ExchangeRate",
     "ExchangeRates",
     "OfferTable",
@@ -63,7 +62,7 @@ class RevisionInfo:
     """Where it came from: live, replayed, bundled."""
 
     @classmethod
-    def summing_up(cls, provider: str, offers: Iterable[Offer], revision: int = 1) -> RevisionInfo:
+    def summarize(cls, provider: str, offers: Iterable[Offer], revision: int = 1) -> RevisionInfo:
         """What can be said of a provider from its offers alone."""
         rows = list(offers)
         dates = [o.as_of for o in rows if o.as_of is not None]
@@ -79,8 +78,8 @@ class RevisionInfo:
 
     def age_days(self, today: dt.date) -> int | None:
         """Age of the oldest price sold now, days; None where no price carries a date."""
-        since = self.oldest_price_as_of or self.as_of
-        return None if since is None else max(0, (today - since).days)
+        oldest_date = self.oldest_price_as_of or self.as_of
+        return None if oldest_date is None else max(0, (today - oldest_date).days)
 
 
 @dataclass(frozen=True)
@@ -111,17 +110,17 @@ class Catalog:
         revisions: Iterable[RevisionInfo] | None = None,
         regions: Mapping[tuple[str, str], Region] | None = None,
         exchange_rates: ExchangeRates | None = None,
-        facts: Facts = datasheet_facts,
+        datasheet: DatasheetLookup = lookup_datasheet,
     ) -> Catalog:
         """A catalog of `offers`; what is not given about revisions is taken from the offers."""
         rows = tuple(offers)
-        places = regions or {}
+        region_by_key = regions or {}
         rates = exchange_rates or ExchangeRates()
-        geographies = {key: region.geography for key, region in places.items()}
+        geographies = {key: region.geography for key, region in region_by_key.items()}
         return cls(
-            offers=OfferTable.from_offers(rows, rates, geographies, facts),
-            revisions=_summaries(rows) if revisions is None else tuple(revisions),
-            regions=places,
+            offers=OfferTable.from_offers(rows, rates, geographies, datasheet),
+            revisions=_summarize_by_provider(rows) if revisions is None else tuple(revisions),
+            regions=region_by_key,
             exchange_rates=rates,
         )
 
@@ -132,37 +131,37 @@ class Catalog:
     @cached_property
     def grids(self) -> frozenset[tuple[str, str]]:
         """(provider, region) of the places whose grid's carbon is known."""
-        places = self.regions.items()
-        return frozenset(at for at, place in places if place.g_co2e_per_kwh is not None)
+        regions = self.regions.items()
+        return frozenset(key for key, region in regions if region.g_co2e_per_kwh is not None)
 
-    def refuse_unknown(self, **wanted: Collection[str]) -> None:
+    def check_known_names(self, **wanted: Collection[str]) -> None:
         """Raise `InvalidInput` for a name that the catalog does not have.
 
         Keys are `providers`, `regions`, `geographies`, `purchase_options`, `instance_types`;
         the field of the refusal is the key.
 
-        >>> Catalog.of([]).refuse_unknown(providers=["azur"])
+        >>> Catalog.of([]).check_known_names(providers=["azur"])
         Traceback (most recent call last):
         pricing.common.invalid_input.InvalidInput: providers: 'azur' is not in the catalog; it
             holds none
         """
         for name, values in wanted.items():
-            self.refuse(name, values, name)
+            self.check_names(name, values, name)
 
-    def refuse(
+    def check_names(
         self, kind: str, values: Collection[str], field: str, also: Collection[str] = ()
     ) -> None:
-        """`refuse_unknown` for one kind of name, under another name of the field; the names in
+        """`check_known_names` for one kind of name, under another name of the field; the names in
         `also` are known besides."""
         if not values:
             return
         known = self.known_names(kind) | set(also)
         for value in values:
             if value not in known:
-                raise InvalidInput(field, _not_known(value, known, bool(also)))
+                raise InvalidInput(field, _unknown_name_message(value, known, bool(also)))
 
     def known_names(self, kind: str) -> frozenset[str]:
-        """Every name of a kind (see `refuse_unknown`) that offers or regions carry."""
+        """Every name of a kind (see `check_known_names`) that offers or regions carry."""
         table = self.offers
         if kind == "purchase_options":
             return frozenset(option.value for option in PurchaseOption)
@@ -175,17 +174,17 @@ class Catalog:
         return frozenset({"instance_types": table.instance_type}[kind].names)
 
 
-def _summaries(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
+def _summarize_by_provider(offers: Iterable[Offer]) -> tuple[RevisionInfo, ...]:
     by_provider: dict[str, list[Offer]] = defaultdict(list)
     for offer in offers:
         by_provider[offer.provider].append(offer)
-    return tuple(RevisionInfo.summing_up(name, rows) for name, rows in sorted(by_provider.items()))
+    return tuple(RevisionInfo.summarize(name, rows) for name, rows in sorted(by_provider.items()))
 
 
-def _not_known(value: str, known: Collection[str], has_own: bool) -> str:
+def _unknown_name_message(value: str, known: Collection[str], has_own: bool) -> str:
     where = "is in neither the catalog nor custom_offers" if has_own else "is not in the catalog"
     close = difflib.get_close_matches(value, known, n=3)
     if close:
         return f"{value!r} {where}; did you mean {', '.join(close)}?"
-    some = ", ".join(sorted(known)[:12]) or "none"
-    return f"{value!r} {where}; {'they hold' if has_own else 'it holds'} {some}"
+    examples = ", ".join(sorted(known)[:12]) or "none"
+    return f"{value!r} {where}; {'they hold' if has_own else 'it holds'} {examples}"

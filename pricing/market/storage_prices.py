@@ -32,30 +32,33 @@ class StoragePrice:
     source: str
 
 
-def rates(provider: str, region: str, kind: str) -> tuple[StoragePrice, ...]:
+def find_rates(provider: str, region: str, kind: str) -> tuple[StoragePrice, ...]:
     """The rates of a region, lowest tier first; the provider's own where the region has none.
 
     Empty where nothing is known: a caller then takes its own default and says so.
     """
-    table = _table()
+    table = _rates_by_region()
     return table.get((provider, region, kind)) or table.get((provider, "", kind)) or ()
 
 
-def cost(found: tuple[StoragePrice, ...], gib: float) -> float:
-    """Cost of `gib` over the tiers of `found`: each GiB at the rate of its tier.
+def tiered_cost(tiers: tuple[StoragePrice, ...], gib: float) -> float:
+    """Cost of `gib` over `tiers`: each GiB at the rate of its tier.
 
     >>> tiers = tuple(StoragePrice("gcp", "", "egress", above, price, "USD", "", "")
     ...               for above, price in ((0, 0.12), (1024, 0.11)))
-    >>> round(cost(tiers, 2048), 2)
+    >>> round(tiered_cost(tiers, 2048), 2)
     235.52
     """
-    ends = [*(rate.above_gib for rate in found[1:]), float("inf")]
-    spans = zip(found, ends, strict=True)
-    return sum(rate.price * max(0.0, min(gib, end) - rate.above_gib) for rate, end in spans)
+    upper_bounds = [*(rate.above_gib for rate in tiers[1:]), float("inf")]
+    tiers_with_bounds = zip(tiers, upper_bounds, strict=True)
+    return sum(
+        rate.price * max(0.0, min(gib, upper_bound) - rate.above_gib)
+        for rate, upper_bound in tiers_with_bounds
+    )
 
 
 @cache
-def _table() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
+def _rates_by_region() -> dict[tuple[str, str, str], tuple[StoragePrice, ...]]:
     grouped: dict[tuple[str, str, str], list[StoragePrice]] = defaultdict(list)
     with TABLE.open(newline="", encoding="utf-8") as lines:
         for row in csv.DictReader(lines):

@@ -22,9 +22,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pricing.common.wording import counted
+from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
-from pricing.market.families import family_of
+from pricing.market.families import instance_family
 from pricing.market.offers import Offer
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import Batch
@@ -140,7 +140,7 @@ def _dates(batch: Batch, in_force: InForce, today: dt.date) -> Iterable[str]:
 def _too_much_withheld(batch: Batch, withheld: Sequence[Withheld]) -> Iterable[str]:
     doubted = sum(1 for row in withheld if row.is_doubt)
     if batch.offers and doubted > MAX_WITHHELD * len(batch.offers):
-        yield f"{doubted} of its {counted(len(batch.offers), 'offer')} did not pass the checks"
+        yield f"{doubted} of its {pluralize(len(batch.offers), 'offer')} did not pass the checks"
 
 
 def _moves(
@@ -197,7 +197,7 @@ def _losses(
     sold = [offer for offer in passed if offer.sold_now]
     if len(sold) < (1 - MAX_SHRINK) * len(before):
         gone = 1 - len(sold) / len(before)
-        now, were = counted(len(sold), "offer"), "was" if len(before) == 1 else "were"
+        now, were = pluralize(len(sold), "offer"), "was" if len(before) == 1 else "were"
         yield f"it has {now} sold now where {len(before)} {were} ({gone:.0%} less)"
     elsewhere = [o for o in unread if batch.regions and o.region not in batch.regions]
     families = _families(before) - _families((*sold, *elsewhere))
@@ -207,12 +207,12 @@ def _losses(
 
 
 def _families(offers: Iterable[Offer]) -> set[str]:
-    return {family_of(name) for name in {o.instance_type for o in offers}}
+    return {instance_family(name) for name in {o.instance_type for o in offers}}
 
 
 def _listed(names: Sequence[str], what: str, of_one: str = "", most: int = 5) -> Iterable[str]:
     """One sentence on all of `names`, the first few of them by name."""
     if names:
         more = f" and {len(names) - most} more" if len(names) > most else ""
-        said = counted(len(names), of_one or what, what)
+        said = pluralize(len(names), of_one or what, what)
         yield f"{said}: {', '.join(names[:most])}{more}"

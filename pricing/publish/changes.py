@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from operator import attrgetter, itemgetter
 
-from pricing.common.amounts import quantized
+from pricing.common.amounts import quantize
 from pricing.market.offers import Offer
 
 LARGEST_MOVES = 10
@@ -35,7 +35,7 @@ class Changes:
     dearer: int = 0
     cheaper: int = 0
     changed: int = 0
-    """Same price, but another shape, SKU, source, currency or availability."""
+    """Same price, but another machine type, SKU, source, currency or availability."""
     unchanged: int = 0
     moves: tuple[Move, ...] = ()
     """The ten largest moves, up or down."""
@@ -106,4 +106,4 @@ def _move(old: Offer, new: Offer) -> Move:
 
 
 def _text(price: Decimal) -> str:
-    return f"{quantized(price):f}"
+    return f"{quantize(price):f}"

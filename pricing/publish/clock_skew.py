@@ -31,10 +31,11 @@ def dated(batch: Batch, times: Sequence[ServerTime]) -> Batch:
     if abs(seen.ahead_s) >= LARGEST_S:
         raise ProviderUnavailable(
             batch.provider,
-            f"our clock is {_span(seen)} the provider's, which says {seen.theirs:%Y-%m-%d %H:%M}",
+            f"our clock is {_span(seen)} the provider's,"
+            f" which says {seen.server_time:%Y-%m-%d %H:%M}",
             "Set the clock of this machine and refresh again.",
         )
-    day = min(batch.as_of, seen.theirs.astimezone(dt.UTC).date())
+    day = min(batch.as_of, seen.server_time.astimezone(dt.UTC).date())
     warning = f"our clock is {_span(seen)} the provider's; prices are dated {day}, the earlier day"
     return replace(
         batch,

@@ -53,11 +53,13 @@ def record(provider: str, offers: Iterable[Offer]) -> int:
 
 
 def _insert(offers: Sequence[Offer]) -> None:
-    shapes: dict[object, Offer] = {}
+    offers_by_listing: dict[object, Offer] = {}
     keys = [store.listing_of(offer) for offer in offers]
     for key, offer in zip(keys, offers, strict=True):
-        shapes.setdefault(key, offer)
-    listings = dict(zip(shapes, store.listings_for(list(shapes.values())), strict=True))
+        offers_by_listing.setdefault(key, offer)
+    listings = dict(
+        zip(offers_by_listing, store.listings_for(list(offers_by_listing.values())), strict=True)
+    )
     prices = [
         (
             listings[key],

@@ -23,9 +23,9 @@ from django.db import close_old_connections, connection
 from django.utils import timezone
 
 from pricing.ingest.endpoints import Secrets
-from pricing.ingest.fetch import Cancelled, Fetched, fetch
+from pricing.ingest.fetch import Cancelled, FetchResult, fetch
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
-from pricing.ingest.recording import player, read_at, recorder
+from pricing.ingest.recording import make_recorder, make_replayer, read_recording_time
 from pricing.models import RefreshRun
 from pricing.publish import clock_skew, runs
 from pricing.publish.batch import Batch
@@ -86,7 +86,7 @@ class Result:
     outcome: str
     """published, held, would_publish, would_hold, failed, busy or interrupted."""
     message: str = ""
-    remedy: str = ""
+    hint: str = ""
     publication: Publication | None = None
 
     @property
@@ -110,11 +110,11 @@ class _Run:
         self.options = options
         self.listener = listener
         self.results: list[Result] = []
-        self.fetched: queue.Queue[tuple[str, Fetched | BaseException]] = queue.Queue()
+        self.fetched: queue.Queue[tuple[str, FetchResult | BaseException]] = queue.Queue()
         self.cancelled = threading.Event()
         self.started = time.monotonic()
         self.deadline = self.started + options.deadline_s
-        self.secrets = Secrets.of(dict(os.environ))
+        self.secrets = Secrets.from_settings(dict(os.environ))
         self.records: dict[str, RefreshRun] = {}
         self.open: set[str] = set()
 
@@ -135,8 +135,8 @@ class _Run:
         try:
             locks.enter_context(provider_lock(provider.name))
         except AlreadyRunning as news:
-            remedy = "Wait until the other refresh is through."
-            self._finish(Result(provider.name, "busy", str(news), remedy))
+            hint = "Wait until the other refresh is through."
+            self._finish(Result(provider.name, "busy", str(news), hint))
             return False
         return True
 
@@ -159,7 +159,7 @@ class _Run:
     def _context(self, name: str) -> FetchContext:
         options, now = self.options, timezone.now()
         replaying = options.replay_from is not None
-        seen = read_at(options.replay_from, name) if options.replay_from else now
+        seen = read_recording_time(options.replay_from, name) if options.replay_from else now
         recording = options.record_to
         return FetchContext(
             settings=dict(os.environ),
@@ -167,15 +167,15 @@ class _Run:
             regions=options.regions,
             progress=lambda what, done, total: self.listener.progress(name, what, done, total),
             deadline=None if replaying else self.deadline,
-            record=recorder(recording, name, seen) if recording else None,
-            replay=player(options.replay_from, name) if options.replay_from else None,
+            record=make_recorder(recording, name, seen) if recording else None,
+            replay=make_replayer(options.replay_from, name) if options.replay_from else None,
             extra=options.extra,
         )
 
     def _fetch(self, provider: Provider, context: FetchContext) -> None:
         """In the provider's thread: whatever happens is handed to the thread that waits."""
         try:
-            outcome: Fetched | BaseException = fetch(provider, context, self.cancelled)
+            outcome: FetchResult | BaseException = fetch(provider, context, self.cancelled)
         except BaseException as error:
             outcome = error
         self.fetched.put((provider.name, outcome))
@@ -192,7 +192,7 @@ class _Run:
             if name in self.open:
                 self._take(name, outcome)
 
-    def _take(self, name: str, outcome: Fetched | BaseException) -> None:
+    def _take(self, name: str, outcome: FetchResult | BaseException) -> None:
         if not connection.in_atomic_block:
             close_old_connections()  # it may have been dropped while the provider was read
         if isinstance(outcome, BaseException):
@@ -205,10 +205,10 @@ class _Run:
             self._failed(name, error, "the publication")
         else:
             message = "; ".join(done.reasons)
-            remedy = runs.remedy_of(done.outcome)
-            self._finish(Result(name, done.outcome, message, remedy, done))
+            hint = runs.remedy_of(done.outcome)
+            self._finish(Result(name, done.outcome, message, hint, done))
 
-    def _batch(self, name: str, fetched: Fetched) -> Batch:
+    def _batch(self, name: str, fetched: FetchResult) -> Batch:
         return Batch(
             provider=name,
             offers=fetched.offers,
@@ -220,16 +220,16 @@ class _Run:
         )
 
     def _failed(self, name: str, error: BaseException, where: str = "the adapter") -> None:
-        what, remedy = runs.explain(error, where)
+        what, hint = runs.explain(error, where)
         if not isinstance(error, ProviderUnavailable | Cancelled):
             trace = "".join(traceback.format_exception(error))
             log.error("%s: %s", name, self.secrets.scrub(trace))
-        self._finish(Result(name, "failed", self.secrets.scrub(what), self.secrets.scrub(remedy)))
+        self._finish(Result(name, "failed", self.secrets.scrub(what), self.secrets.scrub(hint)))
 
-    def _give_up(self, outcome: str, message: str, remedy: str) -> None:
+    def _give_up(self, outcome: str, message: str, hint: str) -> None:
         self.cancelled.set()
         for name in sorted(self.open):
-            self._finish(Result(name, outcome, message, remedy))
+            self._finish(Result(name, outcome, message, hint))
 
     def _finish(self, result: Result) -> None:
         self.open.discard(result.provider)

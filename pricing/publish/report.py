@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from pricing.common.wording import counted
+from pricing.common.pluralize import pluralize
 from pricing.freshness import Freshness
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
@@ -20,7 +20,7 @@ def as_dict(result: Result, now: Freshness | None) -> dict[str, Any]:
         "provider": result.provider,
         "outcome": result.outcome,
         "message": result.message,
-        "remedy": result.remedy,
+        "remedy": result.hint,
         "in_force": _in_force(now),
         "revision": done.revision.number if done and done.revision else None,
         "held_batch": done.held_batch.pk if done and done.held_batch else None,
@@ -37,14 +37,14 @@ def lines(result: Result, now: Freshness | None) -> Iterator[str]:
     """The result in words, the most important first."""
     done = result.publication
     if done is None:
-        yield f"{result.provider}: {result.outcome}: {result.message}. {result.remedy}"
+        yield f"{result.provider}: {result.outcome}: {result.message}. {result.hint}"
         yield f"  in force: {_in_force_words(now)}"
         return
     yield f"{result.provider}: {_headline(done)}"
     yield f"  {_counts(done.changes)}"
     if result.message:
         yield f"  why: {result.message}"
-        yield f"  in force: {_in_force_words(now)}. {result.remedy}"
+        yield f"  in force: {_in_force_words(now)}. {result.hint}"
     for move in done.changes.moves:
         yield (
             f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"
@@ -63,7 +63,7 @@ def _headline(done: Publication) -> str:
     elif done.held_batch is not None:
         what = f"held as batch {done.held_batch.pk}"
     kept = f", {done.kept:,} of them kept from before" if done.kept else ""
-    return f"{what}: {counted(done.offers, 'offer')}{kept}"
+    return f"{what}: {pluralize(done.offers, 'offer')}{kept}"
 
 
 def _counts(changes: Changes) -> str:
@@ -74,7 +74,7 @@ def _counts(changes: Changes) -> str:
 def _rows(what: str, by_reason: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     for reason, row in by_reason.items():
         examples = ", ".join(str(text) for text in list(row["examples"])[:3])
-        rows = counted(row["count"], "row")
+        rows = pluralize(row["count"], "row")
         yield f"  {what}: {reason}: {rows}{f' ({examples})' if examples else ''}"
 
 
@@ -92,5 +92,5 @@ def _in_force(now: Freshness | None) -> dict[str, Any] | None:
 def _in_force_words(now: Freshness | None) -> str:
     if now is None or now.revision is None:
         return "nothing, no price of this provider was ever published"
-    age = "of unknown age" if now.age_days is None else counted(now.age_days, "day") + " old"
+    age = "of unknown age" if now.age_days is None else pluralize(now.age_days, "day") + " old"
     return f"revision {now.revision} of {now.as_of}, oldest price {age}"

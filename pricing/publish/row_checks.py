@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from pricing.ingest.provider import SkippedRow
-from pricing.market.families import family_of
+from pricing.market.families import instance_family
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.field_checks import (
@@ -202,7 +202,7 @@ def _bigger_cheaper(offers: Iterable[Offer]) -> Judge | None:
 def _sizes_of(offer: Offer) -> tuple[object, ...]:
     """What two sizes of one machine have in common."""
     return (
-        family_of(offer.instance_type),
+        instance_family(offer.instance_type),
         offer.region,
         offer.purchase_option,
         offer.accelerator,

@@ -43,7 +43,7 @@ def end(run: RefreshRun, result: Result) -> None:
     done = result.publication
     run.outcome = result.outcome
     run.finished_at = timezone.now()
-    run.message, run.remedy = result.message, result.remedy
+    run.message, run.remedy = result.message, result.hint
     if done is not None:
         run.offer_count = done.offers
         run.skipped_count = sum(int(str(row["count"])) for row in done.skipped.values())
@@ -62,7 +62,7 @@ def remedy_of(outcome: str) -> str:
 def explain(error: BaseException, where: str) -> tuple[str, str]:
     """(what happened, what to do) for an error in `where` that ended a refresh."""
     if isinstance(error, ProviderUnavailable):
-        return error.what, error.remedy
+        return error.what, error.hint
     if isinstance(error, Cancelled):
         return "it was stopped", "Run it again."
     text = f"{type(error).__name__}: {error}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.db import transaction
 
 from pricing import models
-from pricing.common.amounts import quantized
+from pricing.common.amounts import quantize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.snapshot import Region
@@ -86,7 +86,7 @@ def replace_exchange_rates(rates: Iterable[ExchangeRate]) -> int:
         models.ExchangeRate(
             currency=rate.currency,
             date=rate.date,
-            units_per_usd=quantized(rate.units_per_usd),
+            units_per_usd=quantize(rate.units_per_usd),
             source=rate.source,
         )
         for rate in rates

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from django.db.models import BigIntegerField, ExpressionWrapper, F, Max
 
-from pricing.common.amounts import from_scaled, is_exact, quantized, to_scaled
+from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.models import OPEN, Listing, Price, Revision
 from pricing.storage import bulk, price_dates
@@ -165,7 +165,7 @@ def at_rest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
 def _at_rest(offer: Offer) -> Offer:
     if is_exact(offer.price_per_hour) and is_exact(offer.upfront):
         return offer
-    price, upfront = quantized(offer.price_per_hour), quantized(offer.upfront)
+    price, upfront = quantize(offer.price_per_hour), quantize(offer.upfront)
     return replace(offer, price_per_hour=price, upfront=upfront)
 
 

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from pricing.market.offer_table import Coded, OfferTable
+from pricing.market.offer_table import CodedColumn, OfferTable
 from pricing.market.offers import Offer
 from tests.bench.row import SHORT, Row, median_ms
 
@@ -49,15 +49,15 @@ def table(size: int, wanted: int | None = None) -> OfferTable:
     price = draw.uniform(1, 100, size)
     few = draw.integers(0, 10, size).astype(np.int32)
     names = tuple(str(n) for n in range(10))
-    coded = Coded(names, few)
+    coded = CodedColumn(names, few)
     return OfferTable(
         offers=Nowhere(size),
         provider=coded,
         region=coded,
         geography=coded,
         instance_type=coded,
-        accelerator=Coded(ACCELERATORS, codes),
-        purchase_option=Coded(names, few),
+        accelerator=CodedColumn(ACCELERATORS, codes),
+        purchase_option=CodedColumn(names, few),
         accelerator_count=count,
         accelerator_memory_gib=np.full(size, 80.0),
         interconnect=coded,

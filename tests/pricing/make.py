@@ -16,7 +16,7 @@ T4 = "nvidia-t4"
 FACTS = {H100: (80.0, "NVLink 4"), A100: (80.0, "NVLink 3"), T4: (16.0, "")}
 
 
-def facts(slug: str) -> tuple[float, str]:
+def datasheet(slug: str) -> tuple[float, str]:
     return FACTS.get(slug, (float("nan"), ""))
 
 

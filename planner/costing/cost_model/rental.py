@@ -32,7 +32,7 @@ from planner.costing.cost_model.charges import (
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.sizing.performance.goodput import spot_goodput
-from pricing.market.interruptions import band
+from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ def estimate_spot_goodput(
 def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> float:
     """Interruptions of one machine in a month."""
     if not assumptions.is_from_request("spot_interruptions_per_month"):
-        published = band(offer.provider, offer.region, offer.instance_type)
+        published = find_interruption_band(offer.provider, offer.region, offer.instance_type)
         if published is not None:
             return published.interruptions_per_month
     return assumptions["spot_interruptions_per_month"]

@@ -64,11 +64,11 @@ class CloudData:
         return storage + self.egress_gib_per_month * prices.egress_per_gib
 
     def _price(self, place: tuple[str, str], kind: str, gib: float, default: str) -> float:
-        rates = storage_prices.rates(*place, kind) if gib else ()
+        rates = storage_prices.find_rates(*place, kind) if gib else ()
         if not rates:
             return self.assumptions[default]
         rate = float(self.exchange_rates.find(rates[0].currency).units_per_usd)
-        return storage_prices.cost(rates, gib) / gib / rate * self.units_per_usd
+        return storage_prices.tiered_cost(rates, gib) / gib / rate * self.units_per_usd
 
     def build_charges(
         self, provider: str, region: str, capacity: float, calendar: Calendar, hours: Floats

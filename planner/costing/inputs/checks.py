@@ -31,7 +31,7 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
         "regions": {offer.region for offer in request.custom_offers},
     }
     for field, kind, names in _named_fields(request):
-        catalog.refuse(kind, names, field, custom_names.get(kind, ()))
+        catalog.check_names(kind, names, field, custom_names.get(kind, ()))
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:

@@ -52,10 +52,10 @@ def match_adjustment(table: OfferTable, rows: Rows, rule: Adjustment) -> NDArray
         (table.purchase_option, rule.purchase_option),
     ):
         if name is not None:
-            hit &= column.wanted([name])[column.codes[rows]]
+            hit &= column.match_names([name])[column.codes[rows]]
     if rule.family is not None:
         names = [n for n in table.instance_type.names if belongs_to_family(n, rule.family)]
-        hit &= table.instance_type.wanted(names)[table.instance_type.codes[rows]]
+        hit &= table.instance_type.match_names(names)[table.instance_type.codes[rows]]
     return hit
 
 
@@ -86,8 +86,8 @@ def quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> ND
 
 def match_quota(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
     """[row] whether a quota counts it."""
-    hit = table.provider.wanted([rule.provider])[table.provider.codes[rows]]
-    hit &= table.accelerator.wanted([rule.accelerator])[table.accelerator.codes[rows]]
+    hit = table.provider.match_names([rule.provider])[table.provider.codes[rows]]
+    hit &= table.accelerator.match_names([rule.accelerator])[table.accelerator.codes[rows]]
     if rule.region is not None:
-        hit &= table.region.wanted([rule.region])[table.region.codes[rows]]
+        hit &= table.region.match_names([rule.region])[table.region.codes[rows]]
     return np.asarray(hit)

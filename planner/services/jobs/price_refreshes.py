@@ -25,7 +25,7 @@ def require_operator(access: Access) -> None:
 def start_refresh(access: Access, providers: list[str]) -> Job:
     """Queues a refresh of these providers, of all without any."""
     require_operator(access)
-    discovery.named(providers)
+    discovery.get_providers(providers)
     return jobs.start(access, "price_refresh", {"providers": providers}, None)
 
 
@@ -61,7 +61,7 @@ class _Reporter:
 
 def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reads the providers anew; what each came to. A cancelled run keeps what was published."""
-    providers = discovery.named(job.arguments["providers"])
+    providers = discovery.get_providers(job.arguments["providers"])
     results = refresh(providers, listener=_Reporter(progress, len(providers)))
     job.refresh_from_db(fields=["cancel_requested"])
     if job.cancel_requested:
@@ -76,7 +76,7 @@ def _row(result: Result) -> dict[str, Any]:
         "provider": result.provider,
         "outcome": result.outcome,
         "message": result.message,
-        "remedy": result.remedy,
+        "remedy": result.hint,
         "revision": revision,
         "offers": done.offers if done else None,
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from pricing.market.interruptions import Band
+from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import HOURS_PER_MONTH
 
 DEVICE_HOURS_PER_FAILURE = 50_700.0
@@ -100,7 +100,7 @@ def goodput_by_band(accelerators: float) -> dict[str, float]:
     [0.999, 0.998, 0.998, 0.998, 0.997]
     """
     nodes = math.ceil(accelerators / SINGLE_NODE)
-    bands = (Band("", "", "", low, high, "") for low, high in SPOT_BANDS)
+    bands = (InterruptionBand("", "", "", low, high, "") for low, high in SPOT_BANDS)
     return {
         f"{band.low:.0%} to {band.high:.0%}" if band.high < 1 else f"above {band.low:.0%}": (
             spot_goodput(band.interruptions_per_month, nodes)

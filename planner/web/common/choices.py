@@ -30,7 +30,7 @@ class Default:
 
 def provider_title(name: str) -> str:
     """What a page calls a provider; its name in words where its adapter is gone."""
-    title = PROVIDER_TITLES.get(name) or discovery.title_of(name)
+    title = PROVIDER_TITLES.get(name) or discovery.provider_title(name)
     return name.replace("_", " ").title() if title == name else title
 
 

@@ -81,7 +81,7 @@ class Asked:
     def catalog(self) -> Catalog:
         """The market that is looked at: today's, or that of the day asked for."""
         known = catalog_for(self.search, None, catalog.version())
-        self.search.refuse_unknown(known)
+        self.search.check_known_names(known)
         return known
 
 

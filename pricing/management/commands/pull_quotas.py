@@ -14,9 +14,9 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.discovery import all_providers, named
+from pricing.discovery import all_providers, get_providers
 from pricing.ingest.provider import FetchContext
-from pricing.ingest.quotas import Pulled, pull
+from pricing.ingest.quotas import QuotaResult, pull_quotas
 from pricing.market import accelerators
 from pricing.storage import reference
 
@@ -54,7 +54,7 @@ class Command(BaseCommand):
 
     def handle(self, *_: Any, **given: Any) -> None:
         try:
-            providers = named(given["provider"])
+            providers = get_providers(given["provider"])
             only = [accelerators.resolve(name, "--accelerator") for name in given["accelerator"]]
             asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
         except InvalidInput as error:
@@ -65,15 +65,15 @@ class Command(BaseCommand):
             regions=tuple(given["region"]),
             deadline=time.monotonic() + DEADLINE_S,
         )
-        found = pull([p for p in providers if p.name in asked], context)
+        found = pull_quotas([p for p in providers if p.name in asked], context)
         self._report(found, {one.slug for one in only}, given["json"])
-        if not all(one.is_good for one in found):
+        if not all(one.succeeded for one in found):
             sys.exit(1)
 
-    def _report(self, found: Sequence[Pulled], wanted: set[str], as_json: bool) -> None:
+    def _report(self, found: Sequence[QuotaResult], wanted: set[str], as_json: bool) -> None:
         for one in found:
-            if not one.is_good:
-                self.stderr.write(f"{one.provider}: {one.what}. {one.remedy}")
+            if not one.succeeded:
+                self.stderr.write(f"{one.provider}: {one.what}. {one.hint}")
         rows = [
             quota
             for one in found

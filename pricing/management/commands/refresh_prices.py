@@ -14,10 +14,10 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.discovery import all_providers, named
+from pricing.discovery import all_providers, get_providers
 from pricing.freshness import freshness
 from pricing.ingest.endpoints import Secrets
-from pricing.ingest.recording import recorded
+from pricing.ingest.recording import find_recorded
 from pricing.management.progress import watch
 from pricing.publish import refresh, report
 from pricing.storage import reference
@@ -62,7 +62,7 @@ class Command(BaseCommand):
         try:
             return super().execute(*args, **options)
         except DatabaseError as error:
-            said = Secrets.of(os.environ).scrub(str(error))
+            said = Secrets.from_settings(os.environ).scrub(str(error))
             raise CommandError(
                 f"the database cannot be used ({said}). What is published stays in force. Check"
                 " that there is room on its disk, DATABASE_URL, and `manage.py migrate`; then"
@@ -82,11 +82,13 @@ class Command(BaseCommand):
     def _refresh(self, given: dict[str, Any]) -> list[refresh.Result]:
         if given["deadline"] <= 0:
             raise InvalidInput("--deadline", f"{given['deadline']:g} is not more than 0 seconds")
-        providers = named(given["provider"])
+        providers = get_providers(given["provider"])
         if not providers:
             raise InvalidInput("provider", "pricing/providers holds no adapter")
         if given["replay"]:
-            held = recorded(given["replay"], [p.name for p in providers], named=given["provider"])
+            held = find_recorded(
+                given["replay"], [p.name for p in providers], required=given["provider"]
+            )
             providers = [p for p in providers if p.name in held]
         asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
         options = refresh.Options(

@@ -27,13 +27,13 @@ from types import MappingProxyType
 
 _FOLDER = Path(__file__).parent
 
-LEAST_VCPUS_PER_ACCELERATOR = 4
+MIN_VCPUS_PER_ACCELERATOR = 4
 """N1 hosts with fewer vCPUs for each attached accelerator are not listed: they cannot feed it.
 Four is the smallest host of the accelerator-optimised families (g2-standard-4)."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class MachineType:
     """One machine type."""
 
     instance_type: str
@@ -57,7 +57,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class AttachedShape(Shape):
+class AttachedMachineType(MachineType):
     """An N1 host with accelerators attached, named `n1-standard-8+1xnvidia-tesla-t4`."""
 
     host: str = ""
@@ -88,33 +88,35 @@ class TpuSlice:
 
 
 @cache
-def shapes(provider: str) -> Mapping[str, Shape]:
+def all_machine_types(provider: str) -> Mapping[str, MachineType]:
     """Machine types of a provider by name in lower case: capitals differ between its APIs.
 
-    >>> shapes("azure")["standard_nv6ads_a10_v5"].accelerator_count
+    >>> all_machine_types("azure")["standard_nv6ads_a10_v5"].accelerator_count
     Fraction(1, 6)
     """
-    found = (_shape(row) for row in _rows(f"{provider}.csv"))
-    return MappingProxyType({shape.instance_type.lower(): shape for shape in found})
+    rows = (_parse_machine_type(row) for row in _read_rows(f"{provider}.csv"))
+    return MappingProxyType(
+        {machine_type.instance_type.lower(): machine_type for machine_type in rows}
+    )
 
 
-def find(provider: str, instance_type: str) -> Shape | None:
+def find(provider: str, instance_type: str) -> MachineType | None:
     """The machine type of this name, capitals aside.
 
     >>> find("gcp", "a3-highgpu-8g").local_ssd_gib
     6000
     """
-    return shapes(provider).get(instance_type.strip().lower())
+    return all_machine_types(provider).get(instance_type.strip().lower())
 
 
 @cache
-def attached_shapes() -> tuple[AttachedShape, ...]:
+def attached_machine_types() -> tuple[AttachedMachineType, ...]:
     """Every N1 host with every number of accelerators that it may carry and can feed.
 
-    >>> attached_shapes()[0].instance_type
+    >>> attached_machine_types()[0].instance_type
     'n1-standard-4+1xnvidia-tesla-t4'
     """
-    return tuple(_attachments())
+    return tuple(_combine_hosts())
 
 
 @cache
@@ -132,33 +134,33 @@ def tpu_slices() -> tuple[TpuSlice, ...]:
             rate=row["rate"],
             chips_per_unit=int(row["chips_per_unit"]),
             machine_types=row["machine_types"],
-            vcpus=_number(row["vcpus"]),
-            memory_gib=_decimal(row["memory_gib"]),
+            vcpus=_parse_float(row["vcpus"]),
+            memory_gib=_parse_decimal(row["memory_gib"]),
         )
-        for row in _rows("gcp_tpu.csv")
+        for row in _read_rows("gcp_tpu.csv")
     )
 
 
 @cache
-def offered(provider: str = "gcp") -> Mapping[str, frozenset[str]]:
+def regions_by_machine_type(provider: str = "gcp") -> Mapping[str, frozenset[str]]:
     """Regions in which a machine type, or an attachable accelerator, is offered.
 
-    >>> "us-central1" in offered()["nvidia-tesla-t4"]
+    >>> "us-central1" in regions_by_machine_type()["nvidia-tesla-t4"]
     True
     """
-    rows = _rows(f"{provider}_offered.csv")
+    rows = _read_rows(f"{provider}_offered.csv")
     return MappingProxyType({row["name"]: frozenset(row["regions"].split()) for row in rows})
 
 
-def _shape(row: dict[str, str]) -> Shape:
+def _parse_machine_type(row: dict[str, str]) -> MachineType:
     count = row["accelerator_count"]
-    return Shape(
+    return MachineType(
         instance_type=row["instance_type"],
         accelerator=row["accelerator"],
         accelerator_count=Fraction(count) if count else None,
-        vcpus=_number(row["vcpus"]),
-        memory_gib=_decimal(row["memory_gib"]),
-        network_gbps=_number(row["network_gbps"]),
+        vcpus=_parse_float(row["vcpus"]),
+        memory_gib=_parse_decimal(row["memory_gib"]),
+        network_gbps=_parse_float(row["network_gbps"]),
         local_ssd_gib=int(row["local_ssd_gib"] or 0),
         not_sold_as=frozenset(row["not_sold_as"].split()),
         retired_on=dt.date.fromisoformat(row["retired_on"]) if row["retired_on"] else None,
@@ -167,15 +169,15 @@ def _shape(row: dict[str, str]) -> Shape:
     )
 
 
-def _attachments() -> Iterator[AttachedShape]:
-    hosts = list(_rows("gcp_hosts.csv"))
-    for row in _rows("gcp_attached.csv"):
+def _combine_hosts() -> Iterator[AttachedMachineType]:
+    hosts = list(_read_rows("gcp_hosts.csv"))
+    for row in _read_rows("gcp_attached.csv"):
         count = int(row["count"])
         for host in hosts:
             vcpus, memory_gib = int(host["vcpus"]), Decimal(host["memory_gib"])
             fits = vcpus <= int(row["max_vcpus"]) and memory_gib <= Decimal(row["max_memory_gib"])
-            if fits and vcpus >= LEAST_VCPUS_PER_ACCELERATOR * count:
-                yield AttachedShape(
+            if fits and vcpus >= MIN_VCPUS_PER_ACCELERATOR * count:
+                yield AttachedMachineType(
                     instance_type=f"{host['instance_type']}+{count}x{row['accelerator_type']}",
                     accelerator=row["accelerator"],
                     accelerator_count=Fraction(count),
@@ -188,14 +190,14 @@ def _attachments() -> Iterator[AttachedShape]:
                 )
 
 
-def _rows(name: str) -> Iterator[dict[str, str]]:
+def _read_rows(name: str) -> Iterator[dict[str, str]]:
     with (_FOLDER / name).open(newline="", encoding="utf-8") as lines:
         yield from csv.DictReader(lines)
 
 
-def _number(text: str) -> float | None:
+def _parse_float(text: str) -> float | None:
     return float(text) if text else None
 
 
-def _decimal(text: str) -> Decimal | None:
+def _parse_decimal(text: str) -> Decimal | None:
     return Decimal(text) if text else None

@@ -8,19 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pricing.ingest.http import Refused
+from pricing.ingest.http import AccessDenied
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import capacity_blocks, price_list, savings_plans, spot
-from pricing.providers.aws.calls import Calls
-from pricing.providers.aws.ec2 import sold_in
-from pricing.providers.aws.machines import Machine, Machines
+from pricing.providers.aws.client import AwsClient
+from pricing.providers.aws.ec2 import read_sold_types
+from pricing.providers.aws.machines import Machine, MachineLookup
 from pricing.providers.aws.regions import (
     NOT_PRICED,
+    find_unknown,
     is_ec2_region,
-    other_partition,
     region_code,
-    unknown_among,
+    report_other_partition,
 )
 from pricing.providers.aws.rows import read_product, read_terms
 
@@ -31,125 +31,125 @@ _FROM_PRICE_LIST = (
     PurchaseOption.RESERVED_CONVERTIBLE.value,
 )
 _NO_PRICE = "sold without a listed price"
-Found = Iterator[Offer | SkippedRow | NotRead]
+FetchedRows = Iterator[Offer | SkippedRow | NotRead]
 
 
 @dataclass
-class _Market:
+class _FetchState:
     """What is known so far."""
 
-    machines: Machines
-    sold: dict[str, frozenset[str] | None] = field(default_factory=dict)
+    machines: MachineLookup
+    sold_by_region: dict[str, frozenset[str] | None] = field(default_factory=dict)
     """Instance types by region; None where EC2 could not be asked."""
-    priced: dict[tuple[str, str], Machine] = field(default_factory=dict)
+    priced_machines: dict[tuple[str, str], Machine] = field(default_factory=dict)
     """By region and instance type."""
-    by_block: set[tuple[str, str]] = field(default_factory=set)
+    block_rows: set[tuple[str, str]] = field(default_factory=set)
     """Regions and machines with a row for Capacity Blocks, whose price is not in it."""
-    seen: set[str] = field(default_factory=set)
-    reported: set[SkippedRow] = field(default_factory=set)
+    read_rows: set[str] = field(default_factory=set)
+    reported_rows: set[SkippedRow] = field(default_factory=set)
 
     def is_sold(self, region: str, instance_type: str) -> bool:
         """Where nobody could be asked, the price list is believed."""
-        types = self.sold.get(region)
+        types = self.sold_by_region.get(region)
         return types is None or instance_type in types
 
-    def note_block(self, attributes: Mapping[str, str]) -> None:
+    def record_block_row(self, attributes: Mapping[str, str]) -> None:
         if attributes.get("marketoption") == "CapacityBlock":
-            self.by_block.add((region_code(attributes), attributes.get("instanceType", "")))
+            self.block_rows.add((region_code(attributes), attributes.get("instanceType", "")))
 
-    def sold_by_block(self, region: str) -> list[Machine]:
+    def machines_sold_by_block(self, region: str) -> list[Machine]:
         """By what EC2 says of the machine, or by a row of the price list."""
         return [
             one
             for one in self.machines_in(region)
-            if one.capacity_blocks or (region, one.instance_type) in self.by_block
+            if one.capacity_blocks or (region, one.instance_type) in self.block_rows
         ]
 
     def machines_in(self, region: str) -> list[Machine]:
-        types = self.sold.get(region) or frozenset()
-        return [one for one in self.machines.accelerated() if one.instance_type in types]
+        types = self.sold_by_region.get(region) or frozenset()
+        return [one for one in self.machines.accelerated_machines() if one.instance_type in types]
 
 
-def read(calls: Calls, context: FetchContext) -> Found:
+def read(client: AwsClient, context: FetchContext) -> FetchedRows:
     """Every offering that the credentials allow to see."""
-    market = _Market(Machines(context.retrieved_at.date()))
-    rows = list(price_list.products(calls, context.regions))
-    regions = _regions_of(rows, context.regions)
-    missing = unknown_among(context.regions, regions)
+    state = _FetchState(MachineLookup(context.retrieved_at.date()))
+    rows = list(price_list.products(client, context.regions))
+    regions = _find_priced_regions(rows, context.regions)
+    missing = find_unknown(context.regions, regions)
     yield from (SkippedRow(NOT_PRICED, region) for region in missing)
-    unseen = None if context.regions else other_partition(regions)
-    if unseen is not None:
-        yield unseen
-    for done, region in enumerate(regions):
-        context.progress("machines by region", done, len(regions))
-        yield from _learn(calls, market, region)
-    yield from _prices(rows, market, context)
-    yield from _prices_elsewhere(calls, market, context)
-    yield from _without_price(market)
-    ec2_regions = [region for region in regions if market.sold.get(region)]
-    for done, region in enumerate(ec2_regions):
-        context.progress("spot and capacity blocks by region", done, len(ec2_regions))
-        machines = market.machines_in(region)
-        yield from _spot(calls, region, machines, context)
-        blocks = market.sold_by_block(region)
-        yield from capacity_blocks.read(calls, region, blocks, context.retrieved_at.date())
-    yield from _plans(calls, market, regions, context)
+    not_read = None if context.regions else report_other_partition(regions)
+    if not_read is not None:
+        yield not_read
+    for regions_done, region in enumerate(regions):
+        context.progress("machines by region", regions_done, len(regions))
+        yield from _read_machines(client, state, region)
+    yield from _read_prices(rows, state, context)
+    yield from _read_unlisted_families(client, state, context)
+    yield from _report_unpriced(state)
+    ec2_regions = [region for region in regions if state.sold_by_region.get(region)]
+    for regions_done, region in enumerate(ec2_regions):
+        context.progress("spot and capacity blocks by region", regions_done, len(ec2_regions))
+        machines = state.machines_in(region)
+        yield from _read_spot(client, region, machines, context)
+        blocks = state.machines_sold_by_block(region)
+        yield from capacity_blocks.read(client, region, blocks, context.retrieved_at.date())
+    yield from _read_savings_plans(client, state, regions, context)
 
 
-def _regions_of(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
+def _find_priced_regions(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
     """The regions with a price, those with EC2 before their Local Zones."""
-    found = {region_code(_read(row)["product"].get("attributes", {})) for row in rows}
-    found.discard("")
-    missing = unknown_among(wanted, found)
+    priced = {region_code(_parse_row(row)["product"].get("attributes", {})) for row in rows}
+    priced.discard("")
+    missing = find_unknown(wanted, priced)
     if wanted and len(missing) == len(wanted):
         raise ProviderUnavailable(
             "aws",
             f"no accelerator is priced in {', '.join(missing)}",
             "Choose region codes such as us-east-1, eu-central-1 or ap-northeast-1.",
         )
-    if not found:
+    if not priced:
         raise ProviderUnavailable(
             "aws",
             "the price list came without a single accelerator",
             "The last published prices stay in force; try again later.",
         )
     return sorted(
-        found.intersection(wanted) if wanted else found,
+        priced.intersection(wanted) if wanted else priced,
         key=lambda code: (not is_ec2_region(code), code),
     )
 
 
-def _learn(calls: Calls, market: _Market, region: str) -> Iterator[NotRead]:
+def _read_machines(client: AwsClient, state: _FetchState, region: str) -> Iterator[NotRead]:
     if not is_ec2_region(region):
         return
     try:
-        market.sold[region] = sold_in(calls, market.machines, region) or None
-    except Refused as error:
-        market.sold[region] = None
+        state.sold_by_region[region] = read_sold_types(client, state.machines, region) or None
+    except AccessDenied as error:
+        state.sold_by_region[region] = None
         yield NotRead(f"EC2: {error.what}", _FROM_EC2, (region,))
 
 
-def _prices(rows: Iterable[str], market: _Market, context: FetchContext) -> Found:
+def _read_prices(rows: Iterable[str], state: _FetchState, context: FetchContext) -> FetchedRows:
     day = context.retrieved_at.date()
     for text in rows:
-        if text in market.seen:
-            yield SkippedRow("the same row again", _sku_of(text))
+        if text in state.read_rows:
+            yield SkippedRow("the same row again", _parse_sku(text))
             continue
-        market.seen.add(text)
-        row = _read(text)
-        market.note_block(row["product"].get("attributes", {}))
-        sku = read_product(row["product"], market.machines)
+        state.read_rows.add(text)
+        row = _parse_row(text)
+        state.record_block_row(row["product"].get("attributes", {}))
+        sku = read_product(row["product"], state.machines)
         if isinstance(sku, SkippedRow):
-            market.reported.add(sku)
+            state.reported_rows.add(sku)
             yield sku
         elif sku is not None and (not context.regions or sku.region in context.regions):
             name = sku.machine.instance_type
-            market.priced[sku.region, name] = sku.machine
-            sold_now = market.is_sold(sku.region, name)
-            yield from read_terms(sku, _terms(row), day, sold_now)
+            state.priced_machines[sku.region, name] = sku.machine
+            sold_now = state.is_sold(sku.region, name)
+            yield from read_terms(sku, _merge_terms(row), day, sold_now)
 
 
-def _read(text: str) -> dict[str, Any]:
+def _parse_row(text: str) -> dict[str, Any]:
     """A row of the price list, which is JSON within JSON."""
     try:
         row: dict[str, Any] = json.loads(text)
@@ -164,54 +164,62 @@ def _read(text: str) -> dict[str, Any]:
     )
 
 
-def _sku_of(text: str) -> str:
-    return str(_read(text)["product"].get("sku", ""))
+def _parse_sku(text: str) -> str:
+    return str(_parse_row(text)["product"].get("sku", ""))
 
 
-def _terms(row: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_terms(row: Mapping[str, Any]) -> dict[str, Any]:
     """The terms of every section. What a term is, it says itself."""
     return {
         code: term for section in row.get("terms", {}).values() for code, term in section.items()
     }
 
 
-def _prices_elsewhere(calls: Calls, market: _Market, context: FetchContext) -> Found:
+def _read_unlisted_families(
+    client: AwsClient, state: _FetchState, context: FetchContext
+) -> FetchedRows:
     """Machines that EC2 sells and no accelerated family of the price list holds."""
-    priced = {name for _, name in market.priced}
-    for machine in sorted(market.machines.accelerated(), key=lambda one: one.instance_type):
-        if machine.instance_type not in priced:
-            rows = price_list.products_of(calls, machine.instance_type, context.regions)
-            yield from _prices(rows, market, context)
-    yield from (row for row in market.machines.unknown() if row not in market.reported)
+    priced_types = {name for _, name in state.priced_machines}
+    for machine in sorted(state.machines.accelerated_machines(), key=lambda one: one.instance_type):
+        if machine.instance_type not in priced_types:
+            rows = price_list.products_of_type(client, machine.instance_type, context.regions)
+            yield from _read_prices(rows, state, context)
+    yield from (row for row in state.machines.unknown_machines() if row not in state.reported_rows)
 
 
-def _without_price(market: _Market) -> Iterator[SkippedRow | NotRead]:
+def _report_unpriced(state: _FetchState) -> Iterator[SkippedRow | NotRead]:
     """Machines sold at a place for which no row came: some are had by the Capacity Block alone,
     others' rows got lost on the way. What is published of them stays in force."""
-    for region in market.sold:
-        names = sorted(one.instance_type for one in market.machines_in(region))
-        lacking = tuple(name for name in names if (region, name) not in market.priced)
-        yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in lacking)
-        if lacking:
-            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), lacking)
+    for region in state.sold_by_region:
+        names = sorted(one.instance_type for one in state.machines_in(region))
+        unpriced = tuple(name for name in names if (region, name) not in state.priced_machines)
+        yield from (SkippedRow(_NO_PRICE, f"{name} {region}") for name in unpriced)
+        if unpriced:
+            yield NotRead(_NO_PRICE, _FROM_PRICE_LIST, (region,), unpriced)
 
 
-def _spot(calls: Calls, region: str, machines: list[Machine], context: FetchContext) -> Found:
+def _read_spot(
+    client: AwsClient, region: str, machines: list[Machine], context: FetchContext
+) -> FetchedRows:
     try:
-        yield from spot.read(calls, region, machines, context.retrieved_at)
-    except Refused as error:
+        yield from spot.read(client, region, machines, context.retrieved_at)
+    except AccessDenied as error:
         yield NotRead(f"spot: {error.what}", (PurchaseOption.SPOT.value,), (region,))
 
 
-def _plans(calls: Calls, market: _Market, regions: Iterable[str], context: FetchContext) -> Found:
+def _read_savings_plans(
+    client: AwsClient, state: _FetchState, regions: Iterable[str], context: FetchContext
+) -> FetchedRows:
     option = (PurchaseOption.SAVINGS_PLAN.value,)
     for region in regions:
-        machines = [one for (code, _), one in market.priced.items() if code == region]
+        machines = [one for (code, _), one in state.priced_machines.items() if code == region]
         if not machines:
             continue
         try:
-            rates = list(savings_plans.read(calls, region, machines, market.sold.get(region)))
-        except Refused as error:
+            rates = list(
+                savings_plans.read(client, region, machines, state.sold_by_region.get(region))
+            )
+        except AccessDenied as error:
             yield NotRead(f"savings plans: {error.what}", option, context.regions)
             return
-        yield from savings_plans.cheapest(rates, context.retrieved_at.date())
+        yield from savings_plans.select_cheapest(rates, context.retrieved_at.date())

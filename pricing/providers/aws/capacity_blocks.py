@@ -12,58 +12,58 @@ from collections.abc import Collection, Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from pricing.ingest.http import Refused
+from pricing.ingest.http import AccessDenied
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.client import AwsClient
 from pricing.providers.aws.machines import Machine
-from pricing.providers.aws.regions import currency_of
-from pricing.providers.aws.rows import money, offer_of
+from pricing.providers.aws.regions import region_currency
+from pricing.providers.aws.rows import make_offer, parse_money
 
 SOURCE = "AWS Capacity Block offerings"
 _BLOCK_HOURS = 24
-_SMALLEST = Decimal("1e-10")
+_SMALLEST_STEP = Decimal("1e-10")
 """Amounts are kept to ten decimal places."""
 
 
 def read(
-    calls: Calls, region: str, machines: Collection[Machine], as_of: dt.date
+    client: AwsClient, region: str, machines: Collection[Machine], as_of: dt.date
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     """The cheapest Capacity Block hour of each machine that is sold so."""
-    refused: dict[str, Refused] = {}
+    denied_by_type: dict[str, AccessDenied] = {}
     for machine in sorted(machines, key=lambda one: one.instance_type):
         try:
-            yield from _of_machine(calls, region, machine, as_of)
-        except Refused as error:
-            refused[machine.instance_type] = error
-    if refused:
-        what = next(iter(refused.values())).what
+            yield from _read_cheapest_block(client, region, machine, as_of)
+        except AccessDenied as error:
+            denied_by_type[machine.instance_type] = error
+    if denied_by_type:
+        what = next(iter(denied_by_type.values())).what
         option = PurchaseOption.CAPACITY_BLOCK.value
-        yield NotRead(f"capacity blocks: {what}", (option,), (region,), tuple(refused))
+        yield NotRead(f"capacity blocks: {what}", (option,), (region,), tuple(denied_by_type))
 
 
-def _of_machine(
-    calls: Calls, region: str, machine: Machine, as_of: dt.date
+def _read_cheapest_block(
+    client: AwsClient, region: str, machine: Machine, as_of: dt.date
 ) -> Iterator[Offer | SkippedRow]:
-    where = f"{machine.instance_type} in {region}, capacity block"
-    best: tuple[Decimal, str] | None = None
-    for block in _blocks(calls, region, machine):
+    label = f"{machine.instance_type} in {region}, capacity block"
+    cheapest: tuple[Decimal, str] | None = None
+    for block in _read_blocks(client, region, machine):
         try:
             price = hourly_price(block)
         except ValueError as error:
-            yield SkippedRow("unreadable price", f"{where}: {error}")
+            yield SkippedRow("unreadable price", f"{label}: {error}")
             continue
         if not price:
-            yield SkippedRow("price is 0", where)
-        elif best is None or price < best[0]:
-            best = (price, block.get("CurrencyCode") or currency_of(region))
-    if best is not None:
-        yield offer_of(
+            yield SkippedRow("price is 0", label)
+        elif cheapest is None or price < cheapest[0]:
+            cheapest = (price, block.get("CurrencyCode") or region_currency(region))
+    if cheapest is not None:
+        yield make_offer(
             machine,
             region,
             option=PurchaseOption.CAPACITY_BLOCK,
-            price_per_hour=best[0],
-            currency=best[1],
+            price_per_hour=cheapest[0],
+            currency=cheapest[1],
             as_of=as_of,
             source=SOURCE,
         )
@@ -79,12 +79,12 @@ def hourly_price(block: Mapping[str, Any]) -> Decimal:
     machines = block.get("InstanceCount") or 0
     if not hours or not machines:
         raise ValueError(f"{machines} machines for {hours} h")
-    fee = money(block.get("UpfrontFee"))
-    return (fee / (hours * machines)).quantize(_SMALLEST, ROUND_HALF_EVEN)
+    fee = parse_money(block.get("UpfrontFee"))
+    return (fee / (hours * machines)).quantize(_SMALLEST_STEP, ROUND_HALF_EVEN)
 
 
-def _blocks(calls: Calls, region: str, machine: Machine) -> Iterator[Mapping[str, Any]]:
-    pages = calls.all_pages(
+def _read_blocks(client: AwsClient, region: str, machine: Machine) -> Iterator[Mapping[str, Any]]:
+    pages = client.read_all_pages(
         f"capacity_blocks/{region}/{machine.instance_type}",
         "ec2",
         region,

@@ -19,9 +19,9 @@ from ijson.backends import yajl2_c
 
 CHUNK_BYTES = 1 << 18
 _TERMS = b'"terms"'
-_KINDS = frozenset((b'"OnDemand"', b'"Reserved"'))
-_KEY_OF_MAP = re.compile(rb'"(terms|OnDemand|Reserved)"\s*:\s*\{')
-_LONGEST_KEY = 64
+_TERM_SECTIONS = frozenset((b'"OnDemand"', b'"Reserved"'))
+_SECTION_KEY = re.compile(rb'"(terms|OnDemand|Reserved)"\s*:\s*\{')
+_MAX_KEY_BYTES = 64
 """Bytes that a key with its colon, bracket and white space may take."""
 
 Entry = tuple[str, str, Any]
@@ -39,27 +39,29 @@ UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
 
 def entries(file: IO[bytes]) -> Iterator[Entry]:
     """Every entry of the three maps in the order of the file."""
-    pieces = _pieces(file)
-    part: _Part | None = _Part("products", pieces)
+    pieces = _split_at_keys(file)
+    section_file: _SectionFile | None = _SectionFile("products", pieces)
     try:
-        while part is not None:
-            for sku, value in yajl2_c.kvitems(part, part.prefix, buf_size=CHUNK_BYTES):
-                yield part.section, sku, value
-            part = part.following
+        while section_file is not None:
+            for sku, value in yajl2_c.kvitems(
+                section_file, section_file.prefix, buf_size=CHUNK_BYTES
+            ):
+                yield section_file.section, sku, value
+            section_file = section_file.following
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
-class _Part:
+class _SectionFile:
     """One map as a file of its own: a JSON object from its key to the key of the next map."""
 
     def __init__(self, section: str, pieces: Iterator[_Piece], key: bytes = b"") -> None:
         self.section = section
-        self.following: _Part | None = None
+        self.following: _SectionFile | None = None
         self.prefix = "products" if section == "products" else f"terms.{section}"
         self._pieces = pieces
         self._opening = key
-        self._ended = False
+        self._is_at_end = False
         if section == "terms":
             self._opening = b"{" + key
         elif section != "products":
@@ -67,35 +69,35 @@ class _Part:
 
     def read(self, size: int) -> bytes:
         """The next bytes, empty at the end. ijson asks for 0 to see that they are bytes."""
-        if not size or self._ended:
+        if not size or self._is_at_end:
             return b""
         if self._opening:
             opening, self._opening = self._opening, b""
             return opening
         piece = next(self._pieces, b"")
         if isinstance(piece, bytes):
-            self._ended = not piece
+            self._is_at_end = not piece
             return piece
-        self._ended = True
-        self.following = _Part(piece[1].decode(), self._pieces, piece[0])
+        self._is_at_end = True
+        self.following = _SectionFile(piece[1].decode(), self._pieces, piece[0])
         return b'"":0}' if self.section == "products" else b'"":0}}'
 
 
-def _pieces(file: IO[bytes]) -> Iterator[_Piece]:
+def _split_at_keys(file: IO[bytes]) -> Iterator[_Piece]:
     """The file in pieces: bytes, and the keys that begin a map."""
     data = b""
-    awaited = frozenset((_TERMS,))
+    expected_keys = frozenset((_TERMS,))
     while chunk := file.read(CHUNK_BYTES):
         data += chunk
         start = 0
-        while (key := _next_key(data, start, awaited)) is not None:
+        while (key := _find_next_key(data, start, expected_keys)) is not None:
             if key.start() > start:
                 yield data[start : key.start()]
             yield key
             start = key.end()
-            named = b'"%b"' % key[1]
-            awaited = _KINDS if named == _TERMS else awaited - {named}
-        end = max(start, len(data) - _LONGEST_KEY)
+            quoted_key = b'"%b"' % key[1]
+            expected_keys = _TERM_SECTIONS if quoted_key == _TERMS else expected_keys - {quoted_key}
+        end = max(start, len(data) - _MAX_KEY_BYTES)
         if end > start:
             yield data[start:end]
         data = data[end:]
@@ -103,19 +105,21 @@ def _pieces(file: IO[bytes]) -> Iterator[_Piece]:
         yield data
 
 
-def _next_key(data: bytes, start: int, awaited: frozenset[bytes]) -> re.Match[bytes] | None:
+def _find_next_key(
+    data: bytes, start: int, expected_keys: frozenset[bytes]
+) -> re.Match[bytes] | None:
     """The first awaited key that begins a map; the same word as a value is passed over."""
-    found = (_first(data, start, key) for key in awaited)
-    return min((key for key in found if key), key=lambda key: key.start(), default=None)
+    matches = (_find_key(data, start, key) for key in expected_keys)
+    return min((key for key in matches if key), key=lambda key: key.start(), default=None)
 
 
-def _first(data: bytes, start: int, key: bytes) -> re.Match[bytes] | None:
-    at = data.find(key, start)
-    while at >= 0:
-        match = _KEY_OF_MAP.match(data, at)
+def _find_key(data: bytes, start: int, key: bytes) -> re.Match[bytes] | None:
+    position = data.find(key, start)
+    while position >= 0:
+        match = _SECTION_KEY.match(data, position)
         if match:
             return match
-        at = data.find(key, at + len(key))
+        position = data.find(key, position + len(key))
     return None
 
 

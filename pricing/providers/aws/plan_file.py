@@ -10,7 +10,7 @@ from ijson.backends import yajl2_c
 from pricing.ingest.provider import SkippedRow
 from pricing.providers.aws.offer_file import CHUNK_BYTES, UNREADABLE, OfferFileError
 from pricing.providers.aws.rows import Sku
-from pricing.providers.aws.savings_plans import Rate, is_linux_use, rate_of
+from pricing.providers.aws.savings_plans import Rate, is_linux_use, make_rate
 
 _PLANS = {"ComputeSavingsPlans": "Compute", "EC2InstanceSavingsPlans": "EC2Instance"}
 _MONTHS = {"1yr": 12, "3yr": 36}
@@ -19,23 +19,23 @@ _MONTHS = {"1yr": 12, "3yr": 36}
 def rates(file: IO[bytes], skus: Mapping[str, Sku], region: str) -> Iterator[Rate | SkippedRow]:
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
     try:
-        plans = _plans(file)
+        plans = _read_plans(file)
         file.seek(0)
-        for row in _items(file, "terms.savingsPlan.item.rates.item"):
-            yield from _rate(row, plans, skus, region)
+        for row in _iterate_items(file, "terms.savingsPlan.item.rates.item"):
+            yield from _parse_rate(row, plans, skus, region)
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
-def _plans(file: IO[bytes]) -> dict[str, Mapping[str, str]]:
-    return {plan["sku"]: plan["attributes"] for plan in _items(file, "products.item")}
+def _read_plans(file: IO[bytes]) -> dict[str, Mapping[str, str]]:
+    return {plan["sku"]: plan["attributes"] for plan in _iterate_items(file, "products.item")}
 
 
-def _items(file: IO[bytes], prefix: str) -> Iterator[Mapping[str, Any]]:
+def _iterate_items(file: IO[bytes], prefix: str) -> Iterator[Mapping[str, Any]]:
     return yajl2_c.items(file, prefix, buf_size=CHUNK_BYTES)  # type: ignore[no-any-return]
 
 
-def _rate(
+def _parse_rate(
     row: Mapping[str, Any],
     plans: Mapping[str, Mapping[str, str]],
     skus: Mapping[str, Sku],
@@ -43,21 +43,21 @@ def _rate(
 ) -> Iterator[Rate | SkippedRow]:
     """A rate names its plan in the first half of `rateCode`, the machine by its SKU."""
     sku = skus.get(row.get("discountedSku", ""))
-    linux = is_linux_use(row.get("discountedUsageType", ""), row.get("discountedOperation", ""))
-    if sku is None or not linux or row.get("discountedRegionCode", region) != sku.region:
+    is_linux = is_linux_use(row.get("discountedUsageType", ""), row.get("discountedOperation", ""))
+    if sku is None or not is_linux or row.get("discountedRegionCode", region) != sku.region:
         return
     plan = plans.get(row.get("rateCode", "").partition(".")[0])
     if plan is None:
         yield SkippedRow("unknown savings plan", row.get("rateCode", ""))
         return
-    kind = _PLANS.get(plan.get("productFamily", ""))
-    if kind is None:
+    plan_type = _PLANS.get(plan.get("productFamily", ""))
+    if plan_type is None:
         return
     price = row.get("discountedRate", {})
-    yield rate_of(
+    yield make_rate(
         sku.machine,
         sku.region,
-        kind,
+        plan_type,
         _MONTHS.get(plan.get("purchaseTerm", ""), 0),
         plan.get("purchaseOption", ""),
         price.get("price"),

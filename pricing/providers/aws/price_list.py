@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.client import AwsClient
 
 _FAMILIES = ("GPU instance", "Machine Learning ASIC Instances")
 _FILTERS = {
@@ -14,42 +14,44 @@ _FILTERS = {
     "preInstalledSw": "NA",
 }
 """What the server may leave out for us; `rows.read_product` judges what it sends all the same."""
-_HOMES = {"cn": "cn-northwest-1"}
+_PRICE_LIST_REGIONS = {"cn": "cn-northwest-1"}
 """Where a partition keeps the Price List API, by the beginning of its regions; else us-east-1."""
 
 
-def products(calls: Calls, regions: tuple[str, ...]) -> Iterator[str]:
+def products(client: AwsClient, regions: tuple[str, ...]) -> Iterator[str]:
     """Every row (JSON) of the accelerated families; `regions` limits it, empty means all."""
     for region in regions or ("",):
         for family in _FAMILIES:
-            wanted = {"instanceFamily": family} | _region_filter(region)
+            filters = {"instanceFamily": family} | _region_filter(region)
             name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
-            yield from _rows(calls, name, wanted)
+            yield from _read_rows(client, name, filters)
 
 
-def products_of(calls: Calls, instance_type: str, regions: tuple[str, ...]) -> Iterator[str]:
+def products_of_type(
+    client: AwsClient, instance_type: str, regions: tuple[str, ...]
+) -> Iterator[str]:
     """The rows of one machine, for families that AWS lists under another name."""
     for region in regions or ("",):
-        wanted = {"instanceType": instance_type} | _region_filter(region)
-        yield from _rows(calls, f"get_products/{region or 'all'}/{instance_type}", wanted)
+        filters = {"instanceType": instance_type} | _region_filter(region)
+        yield from _read_rows(client, f"get_products/{region or 'all'}/{instance_type}", filters)
 
 
 def _region_filter(region: str) -> dict[str, str]:
     return {"regionCode": region} if region else {}
 
 
-def _rows(calls: Calls, name: str, wanted: dict[str, str]) -> Iterator[str]:
+def _read_rows(client: AwsClient, name: str, extra_filters: dict[str, str]) -> Iterator[str]:
     filters = [
         {"Type": "TERM_MATCH", "Field": field, "Value": value}
-        for field, value in (_FILTERS | wanted).items()
+        for field, value in (_FILTERS | extra_filters).items()
     ]
-    for page in calls.all_pages(
+    for page in client.read_all_pages(
         name,
         "pricing",
-        home_of(calls.own_region()) if not calls.pages.replaying else "",
+        price_list_region(client.configured_region()) if not client.http.replaying else "",
         "get_products",
         "PriceList",
-        gapless=True,
+        reject_empty_pages=True,
         ServiceCode="AmazonEC2",
         Filters=filters,
         FormatVersion="aws_v1",
@@ -58,10 +60,10 @@ def _rows(calls: Calls, name: str, wanted: dict[str, str]) -> Iterator[str]:
         yield from page
 
 
-def home_of(region: str) -> str:
+def price_list_region(region: str) -> str:
     """The region of the Price List API for one who works in `region`.
 
-    >>> home_of("eu-west-1"), home_of("cn-north-1")
+    >>> price_list_region("eu-west-1"), price_list_region("cn-north-1")
     ('us-east-1', 'cn-northwest-1')
     """
-    return _HOMES.get(region.partition("-")[0], "us-east-1")
+    return _PRICE_LIST_REGIONS.get(region.partition("-")[0], "us-east-1")

@@ -12,14 +12,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pricing.ingest.http import Pages, Refused
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.market import machine_types
-from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.client import AwsClient
 
-_NAME = re.compile(r"Running On-Demand (.+) instances")
+_QUOTA_NAME = re.compile(r"Running On-Demand (.+) instances")
 _LETTERS = re.compile(r"[a-z]+")
-_RENAMED = {"gr": "g"}
+_MERGED_FAMILIES = {"gr": "g"}
 """Families counted in the group of another letter."""
 
 Quota = dict[str, Any]
@@ -27,35 +27,35 @@ Quota = dict[str, Any]
 
 def fetch_quotas(context: FetchContext) -> list[Quota]:
     """Rows for `constraints.quotas`: provider, region, accelerator, max_accelerators."""
-    with Pages("aws", context) as pages:
-        calls = Calls(pages)
-        if not pages.replaying and not calls.loopback_endpoint() and not calls.has_credentials():
+    with ProviderHttpClient("aws", context) as http:
+        client = AwsClient(http)
+        if not http.replaying and not client.uses_loopback() and not client.has_credentials():
             raise ProviderUnavailable(
                 "aws",
                 "quotas belong to an account and there are no credentials",
                 "Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run with a "
                 "role that may servicequotas:ListServiceQuotas.",
             )
-        return list(_quotas(calls, context.regions))
+        return list(_read_quotas(client, context.regions))
 
 
-def _quotas(calls: Calls, wanted: tuple[str, ...]) -> Iterator[Quota]:
-    refused: Refused | None = None
-    answered = False
-    for region in wanted or calls.regions():
+def _read_quotas(client: AwsClient, wanted: tuple[str, ...]) -> Iterator[Quota]:
+    denied: AccessDenied | None = None
+    has_answer = False
+    for region in wanted or client.regions():
         try:
-            rows = list(_rows(calls, region))
-        except Refused as error:
-            refused = error
+            rows = list(_rows(client, region))
+        except AccessDenied as error:
+            denied = error
             continue
-        answered = True
-        yield from read_quotas(region, rows)
-    if refused is not None and not answered:
-        raise refused
+        has_answer = True
+        yield from convert_quotas(region, rows)
+    if denied is not None and not has_answer:
+        raise denied
 
 
-def _rows(calls: Calls, region: str) -> Iterator[Mapping[str, Any]]:
-    pages = calls.all_pages(
+def _rows(client: AwsClient, region: str) -> Iterator[Mapping[str, Any]]:
+    pages = client.read_all_pages(
         f"quotas/{region}",
         "service-quotas",
         region,
@@ -68,39 +68,43 @@ def _rows(calls: Calls, region: str) -> Iterator[Mapping[str, Any]]:
         yield from page
 
 
-def read_quotas(region: str, rows: Iterable[Mapping[str, Any]]) -> list[Quota]:
+def convert_quotas(region: str, rows: Iterable[Mapping[str, Any]]) -> list[Quota]:
     """One quota for each accelerator of the groups that are limited.
 
     >>> rows = [{"QuotaName": "Running On-Demand Trn instances", "Value": 256.0}]
-    >>> [(q["accelerator"], q["max_accelerators"]) for q in read_quotas("us-east-1", rows)]
+    >>> [(q["accelerator"], q["max_accelerators"]) for q in convert_quotas("us-east-1", rows)]
     [('aws-trainium', 32), ('aws-trainium2', 21)]
     """
-    limits = {letter: row["Value"] for row in rows for letter in _letters(row["QuotaName"])}
-    most: dict[str, int] = {}
-    for shape in machine_types.shapes("aws").values():
-        limit = limits.get(_letter_of(shape.instance_type))
-        if limit is None or not shape.vcpus or not shape.accelerator_count:
+    limits = {
+        letter: row["Value"] for row in rows for letter in _parse_family_letters(row["QuotaName"])
+    }
+    accelerators_by_slug: dict[str, int] = {}
+    for machine_type in machine_types.all_machine_types("aws").values():
+        limit = limits.get(_family_letters(machine_type.instance_type))
+        if limit is None or not machine_type.vcpus or not machine_type.accelerator_count:
             continue
-        count = int(limit // shape.vcpus * shape.accelerator_count)
-        most[shape.accelerator] = max(most.get(shape.accelerator, 0), count)
+        count = int(limit // machine_type.vcpus * machine_type.accelerator_count)
+        accelerators_by_slug[machine_type.accelerator] = max(
+            accelerators_by_slug.get(machine_type.accelerator, 0), count
+        )
     return [
         {
             "provider": "aws",
             "region": region,
             "accelerator": accelerator,
-            "max_accelerators": most[accelerator],
+            "max_accelerators": accelerators_by_slug[accelerator],
         }
-        for accelerator in sorted(most)
+        for accelerator in sorted(accelerators_by_slug)
     ]
 
 
-def _letters(name: str) -> list[str]:
+def _parse_family_letters(name: str) -> list[str]:
     """The letters of the families that a quota is for: "G and VT" → g, vt."""
-    found = _NAME.fullmatch(name)
-    return [word.lower() for word in found[1].split(" and ")] if found else []
+    match = _QUOTA_NAME.fullmatch(name)
+    return [word.lower() for word in match[1].split(" and ")] if match else []
 
 
-def _letter_of(instance_type: str) -> str:
-    found = _LETTERS.match(instance_type)
-    letters = found[0] if found else ""
-    return _RENAMED.get(letters, letters)
+def _family_letters(instance_type: str) -> str:
+    match = _LETTERS.match(instance_type)
+    letters = match[0] if match else ""
+    return _MERGED_FAMILIES.get(letters, letters)

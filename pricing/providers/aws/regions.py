@@ -27,7 +27,7 @@ def region_code(attributes: Mapping[str, str]) -> str:
     ('eu-west-2', 'us-east-1')
     """
     code = attributes.get("regionCode", "").strip().lower()
-    return code or _codes_by_name().get(_plain(attributes.get("location", "")), "")
+    return code or _region_codes_by_name().get(_normalize_name(attributes.get("location", "")), "")
 
 
 def is_ec2_region(code: str) -> bool:
@@ -39,49 +39,49 @@ def is_ec2_region(code: str) -> bool:
     return _REGION.fullmatch(code) is not None
 
 
-def currency_of(region: str) -> str:
+def region_currency(region: str) -> str:
     """The currency in which AWS sells there."""
     return "CNY" if region.startswith("cn-") else "USD"
 
 
-def unknown_among(wanted: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+def find_unknown(wanted: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The wanted regions that are not known, in their order."""
-    there = set(known)
-    return tuple(region for region in wanted if region not in there)
+    known_regions = set(known)
+    return tuple(region for region in wanted if region not in known_regions)
 
 
-def other_partition(found: Iterable[str]) -> NotRead | None:
+def report_other_partition(regions: Iterable[str]) -> NotRead | None:
     """What a list of these regions says nothing about: China has a list and accounts of its own.
 
-    >>> other_partition(["us-east-1", "cn-north-1"]) is None
+    >>> report_other_partition(["us-east-1", "cn-north-1"]) is None
     True
     """
-    in_china = {code.startswith("cn-") for code in found}
+    in_china = {code.startswith("cn-") for code in regions}
     if in_china == {False}:
-        return NotRead("China has a price list of its own", (), _regions_of("aws-cn"))
+        return NotRead("China has a price list of its own", (), _partition_regions("aws-cn"))
     if in_china == {True}:
         return NotRead("the list of China knows no other regions")
     return None
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     name = name.strip().lower()
-    for written, meant in _SPELLINGS.items():
-        if name.startswith(written):
-            return name.replace(written, meant, 1)
+    for spelling, replacement in _SPELLINGS.items():
+        if name.startswith(spelling):
+            return name.replace(spelling, replacement, 1)
     return name
 
 
-def _regions_of(partition: str) -> tuple[str, ...]:
+def _partition_regions(partition: str) -> tuple[str, ...]:
     return tuple(
         code for one in _partitions() if one["partition"] == partition for code in one["regions"]
     )
 
 
 @cache
-def _codes_by_name() -> dict[str, str]:
+def _region_codes_by_name() -> dict[str, str]:
     return {
-        _plain(region["description"]): code
+        _normalize_name(region["description"]): code
         for partition in _partitions()
         for code, region in partition["regions"].items()
     }

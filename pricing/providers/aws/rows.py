@@ -18,13 +18,13 @@ from typing import Any
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws.machines import Machine, Machines, looks_accelerated, network_gbps
-from pricing.providers.aws.regions import currency_of, region_code
+from pricing.providers.aws.machines import Machine, MachineLookup, looks_accelerated, network_gbps
+from pricing.providers.aws.regions import region_code, region_currency
 
 SOURCE = "AWS price list (AmazonEC2)"
 
-_MACHINES = ("Compute Instance", "Compute Instance (bare metal)")
-_WANTED = (
+_MACHINE_FAMILIES = ("Compute Instance", "Compute Instance (bare metal)")
+_REQUIRED_ATTRIBUTES = (
     ("operatingSystem", "Linux", "not Linux"),
     ("tenancy", "Shared", "not shared tenancy"),
     ("capacitystatus", "Used", "reserved capacity, not used"),
@@ -76,7 +76,7 @@ class Terms:
 
 
 def read_product(
-    product: Mapping[str, Any], machines: Machines, region: str = ""
+    product: Mapping[str, Any], machines: MachineLookup, region: str = ""
 ) -> Sku | SkippedRow | None:
     """The product as a SKU, why it is none, or None for what has no accelerator at all.
 
@@ -86,12 +86,12 @@ def read_product(
     instance_type = attributes.get("instanceType", "")
     if not instance_type:
         return None
-    machine = machines.of(instance_type, attributes)
+    machine = machines.find(instance_type, attributes)
     if machine is None and not looks_accelerated(attributes):
         return None
-    refusal = _refusal(product.get("productFamily", ""), instance_type, attributes)
-    if refusal is not None:
-        return refusal
+    skipped = _check_product(product.get("productFamily", ""), instance_type, attributes)
+    if skipped is not None:
+        return skipped
     if machine is None:
         return SkippedRow("no deep-learning accelerator", instance_type)
     if isinstance(machine, SkippedRow):
@@ -99,46 +99,48 @@ def read_product(
     code = region_code(attributes) or region
     if not code:
         return SkippedRow("unknown region", attributes.get("location", ""))
-    return Sku(product["sku"], code, _completed(machine, attributes))
+    return Sku(product["sku"], code, _fill_from_attributes(machine, attributes))
 
 
 def read_terms(
-    sku: Sku, terms: Mapping[str, Any], as_of: dt.date, sold_now: bool
+    sku: Sku, term_rows: Mapping[str, Any], as_of: dt.date, sold_now: bool
 ) -> Iterator[Offer | SkippedRow]:
     """One offer for each way to pay, from the term in force on the day of the list."""
-    ways: dict[Terms, list[Mapping[str, Any]]] = {}
-    for term in terms.values():
-        kind = _kind(term)
+    rows_by_terms: dict[Terms, list[Mapping[str, Any]]] = {}
+    for term in term_rows.values():
+        terms = _parse_terms(term)
         if term.get("offerTermCode") == _FREE_TIER:
             yield SkippedRow("free tier", sku.sku)
-        elif kind is None:
+        elif terms is None:
             yield SkippedRow("unknown term", f"{sku.sku} {term.get('offerTermCode', '')}")
         else:
-            ways.setdefault(kind, []).append(term)
-    for kind, same in ways.items():
-        yield _offer(sku, kind, _in_force(same, as_of), as_of, sold_now)
+            rows_by_terms.setdefault(terms, []).append(term)
+    for terms, term_group in rows_by_terms.items():
+        yield _build_offer(sku, terms, _select_current(term_group, as_of), as_of, sold_now)
 
 
 @lru_cache(maxsize=8192)
-def _left_out(reason: str, detail: str) -> SkippedRow:
+def _make_skipped(reason: str, detail: str) -> SkippedRow:
     """One object for all rows of its kind: a region's file leaves out tens of thousands."""
     return SkippedRow(reason, detail)
 
 
-def _refusal(family: str, instance_type: str, attributes: Mapping[str, str]) -> SkippedRow | None:
-    if family and family not in _MACHINES:
-        return _left_out(f"not a machine but a {family.lower()}", instance_type)
-    for name, wanted, reason in _WANTED:
+def _check_product(
+    family: str, instance_type: str, attributes: Mapping[str, str]
+) -> SkippedRow | None:
+    if family and family not in _MACHINE_FAMILIES:
+        return _make_skipped(f"not a machine but a {family.lower()}", instance_type)
+    for name, wanted, reason in _REQUIRED_ATTRIBUTES:
         value = attributes.get(name) or wanted
         if value != wanted:
-            return _left_out(reason, f"{instance_type} {value}")
+            return _make_skipped(reason, f"{instance_type} {value}")
     usage = attributes.get("usagetype") or "BoxUsage"
     if "BoxUsage" not in usage or "HostBoxUsage" in usage:
-        return _left_out("not the use of a machine", usage)
+        return _make_skipped("not the use of a machine", usage)
     return None
 
 
-def _completed(machine: Machine, attributes: Mapping[str, str]) -> Machine:
+def _fill_from_attributes(machine: Machine, attributes: Mapping[str, str]) -> Machine:
     """The machine with what the price list knows and nobody else told."""
     if machine.vcpus is not None and machine.memory_gib is not None:
         return machine
@@ -147,70 +149,70 @@ def _completed(machine: Machine, attributes: Mapping[str, str]) -> Machine:
         machine.instance_type,
         machine.accelerator,
         machine.count,
-        machine.vcpus or _number(attributes.get("vcpu", "")),
-        machine.memory_gib or (_number(memory) if unit.strip() == "GiB" else None),
+        machine.vcpus or _parse_float(attributes.get("vcpu", "")),
+        machine.memory_gib or (_parse_float(memory) if unit.strip() == "GiB" else None),
         machine.network_gbps or network_gbps(attributes.get("networkPerformance", "")),
         machine.capacity_blocks,
         machine.retired,
     )
 
 
-def _number(text: str) -> float | None:
+def _parse_float(text: str) -> float | None:
     try:
         return float(text)
     except ValueError:
         return None
 
 
-def _in_force(terms: list[Mapping[str, Any]], day: dt.date) -> Mapping[str, Any]:
+def _select_current(candidates: list[Mapping[str, Any]], day: dt.date) -> Mapping[str, Any]:
     """The latest that has begun, else the first that will."""
-    by_start = sorted(terms, key=_starts)
-    begun = [term for term in by_start if _starts(term) <= day.isoformat()]
-    return begun[-1] if begun else by_start[0]
+    by_start = sorted(candidates, key=_start_date)
+    started = [term for term in by_start if _start_date(term) <= day.isoformat()]
+    return started[-1] if started else by_start[0]
 
 
-def _starts(term: Mapping[str, Any]) -> str:
+def _start_date(term: Mapping[str, Any]) -> str:
     return str(term.get("effectiveDate") or "")[:10]
 
 
-def _kind(term: Mapping[str, Any]) -> Terms | None:
+def _parse_terms(term: Mapping[str, Any]) -> Terms | None:
     """By its attributes, not by the section it stands in: reservations were seen under OnDemand."""
-    said = term.get("termAttributes") or {}
-    length, code = said.get("LeaseContractLength"), term.get("offerTermCode")
+    attributes = term.get("termAttributes") or {}
+    length, code = attributes.get("LeaseContractLength"), term.get("offerTermCode")
     if not length and code in _TERM_CODES:
         months, offering, payment = _TERM_CODES[code]
     elif not length:
         return Terms(PurchaseOption.ON_DEMAND)
     else:
         months = {"1yr": 12, "3yr": 36}.get(length.replace(" ", ""), 0)
-        offering = said.get("OfferingClass") or "standard"
-        payment = said.get("PurchaseOption", "").lower().replace(" ", "_")
+        offering = attributes.get("OfferingClass") or "standard"
+        payment = attributes.get("PurchaseOption", "").lower().replace(" ", "_")
     if not months or offering not in _OPTIONS or not payment.endswith("_upfront"):
         return None
     return Terms(_OPTIONS[offering], months, payment)
 
 
-def _offer(
-    sku: Sku, kind: Terms, term: Mapping[str, Any], as_of: dt.date, sold_now: bool
+def _build_offer(
+    sku: Sku, terms: Terms, term: Mapping[str, Any], as_of: dt.date, sold_now: bool
 ) -> Offer | SkippedRow:
-    where = f"{sku.machine.instance_type} in {sku.region}, {kind.option.value} {kind.payment}"
-    currency = currency_of(sku.region)
+    label = f"{sku.machine.instance_type} in {sku.region}, {terms.option.value} {terms.payment}"
+    currency = region_currency(sku.region)
     try:
-        price, upfront, currency = _amounts(term, currency)
+        price, upfront, currency = _sum_amounts(term, currency)
     except ValueError as error:
-        return SkippedRow("unreadable price", f"{where.strip()}: {error}")
-    incomplete = _incomplete(kind, price, upfront)
-    if incomplete:
-        return SkippedRow(incomplete, where.strip())
-    return offer_of(
+        return SkippedRow("unreadable price", f"{label.strip()}: {error}")
+    missing = _find_missing_part(terms, price, upfront)
+    if missing:
+        return SkippedRow(missing, label.strip())
+    return make_offer(
         sku.machine,
         sku.region,
-        option=kind.option,
+        option=terms.option,
         price_per_hour=price,
         upfront=upfront,
         currency=currency,
-        term_months=kind.months,
-        payment_option=kind.payment,
+        term_months=terms.months,
+        payment_option=terms.payment,
         sku=sku.sku,
         as_of=as_of,
         source=SOURCE,
@@ -218,9 +220,9 @@ def _offer(
     )
 
 
-def offer_of(machine: Machine, region: str, *, option: PurchaseOption, **more: Any) -> Offer:
+def make_offer(machine: Machine, region: str, *, option: PurchaseOption, **fields: Any) -> Offer:
     """An offer of `machine`; never sold now once its family has retired."""
-    more["sold_now"] = more.get("sold_now", True) and not machine.retired
+    fields["sold_now"] = fields.get("sold_now", True) and not machine.retired
     return Offer(
         provider="aws",
         region=region,
@@ -231,11 +233,11 @@ def offer_of(machine: Machine, region: str, *, option: PurchaseOption, **more: A
         vcpus=machine.vcpus,
         memory_gib=machine.memory_gib,
         network_gbps=machine.network_gbps,
-        **more,
+        **fields,
     )
 
 
-def _amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decimal, str]:
+def _sum_amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decimal, str]:
     """(price per hour, upfront, currency): tiers beyond the first are never reached by hours."""
     price, upfront = Decimal(0), Decimal(0)
     for part in term.get("priceDimensions", {}).values():
@@ -243,7 +245,7 @@ def _amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decimal, 
             continue
         prices = part.get("pricePerUnit") or {}
         currency = currency if currency in prices or not prices else next(iter(prices))
-        amount = money(prices.get(currency))
+        amount = parse_money(prices.get(currency))
         unit = part.get("unit", "")
         if unit == "Quantity":
             upfront += amount
@@ -254,7 +256,7 @@ def _amounts(term: Mapping[str, Any], currency: str) -> tuple[Decimal, Decimal, 
     return price, upfront, currency
 
 
-def money(text: object) -> Decimal:
+def parse_money(text: object) -> Decimal:
     """The amount as written; `ValueError` for what is no finite number of 0 or more."""
     try:
         amount = Decimal(str(text))
@@ -265,14 +267,14 @@ def money(text: object) -> Decimal:
     return amount
 
 
-def _incomplete(kind: Terms, price: Decimal, upfront: Decimal) -> str:
+def _find_missing_part(terms: Terms, price: Decimal, upfront: Decimal) -> str:
     """Why these amounts cannot be a price; empty when they can."""
     if not price and not upfront:
         return "price is 0"
-    lacks_hourly = kind.payment in ("no_upfront", "partial_upfront") and not price
-    lacks_upfront = kind.payment in ("partial_upfront", "all_upfront") and not upfront
+    lacks_hourly = terms.payment in ("no_upfront", "partial_upfront") and not price
+    lacks_upfront = terms.payment in ("partial_upfront", "all_upfront") and not upfront
     if lacks_hourly or lacks_upfront:
         return "half of a reservation's price is missing"
-    if not kind.months and upfront:
+    if not terms.months and upfront:
         return "an upfront fee on an hourly price"
     return ""

@@ -18,19 +18,19 @@ from typing import Any
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
-from pricing.providers.aws.calls import Calls
+from pricing.providers.aws.client import AwsClient
 from pricing.providers.aws.machines import Machine
-from pricing.providers.aws.price_list import home_of
-from pricing.providers.aws.rows import money, offer_of
+from pricing.providers.aws.price_list import price_list_region
+from pricing.providers.aws.rows import make_offer, parse_money
 
 SOURCE = "AWS savings plans"
 _PLANS = ("Compute", "EC2Instance")
-_UPFRONT_PART = {
+_UPFRONT_SHARE = {
     "no_upfront": Decimal(0),
     "partial_upfront": Decimal("0.5"),
     "all_upfront": Decimal(1),
 }
-_SMALLEST = Decimal("1e-10")
+_SMALLEST_STEP = Decimal("1e-10")
 """Amounts are kept to ten decimal places."""
 
 
@@ -49,15 +49,18 @@ class Rate:
 
 
 def read(
-    calls: Calls, region: str, machines: Collection[Machine], sold: Collection[str] | None
+    client: AwsClient,
+    region: str,
+    machines: Collection[Machine],
+    sold_types: Collection[str] | None,
 ) -> Iterator[Rate | SkippedRow]:
-    """The rates for `machines` in `region`. `sold`: what the region offers now, if known."""
-    by_name = {machine.instance_type: machine for machine in machines}
-    families = sorted({name.partition(".")[0] for name in by_name})
-    pages = calls.all_pages(
+    """The rates for `machines` in `region`. `sold_types`: what the region offers now, if known."""
+    machines_by_type = {machine.instance_type: machine for machine in machines}
+    families = sorted({name.partition(".")[0] for name in machines_by_type})
+    pages = client.read_all_pages(
         f"savings_plans/{region}",
         "savingsplans",
-        home_of(region),
+        price_list_region(region),
         "describe_savings_plans_offering_rates",
         "searchResults",
         serviceCodes=["AmazonEC2"],
@@ -72,45 +75,53 @@ def read(
     )
     for page in pages:
         for row in page:
-            machine = _machine_of(row, region, by_name)
+            machine = _find_machine(row, region, machines_by_type)
             if machine is not None:
-                now = sold is None or machine.instance_type in sold
-                yield _rate(row, machine, region, now)
+                is_sold = sold_types is None or machine.instance_type in sold_types
+                yield _parse_rate(row, machine, region, is_sold)
 
 
-def cheapest(rates: Iterable[Rate | SkippedRow], as_of: dt.date) -> Iterator[Offer | SkippedRow]:
+def select_cheapest(
+    rates: Iterable[Rate | SkippedRow], as_of: dt.date
+) -> Iterator[Offer | SkippedRow]:
     """One offer for each machine, term and payment option."""
-    best: dict[tuple[str, str, int, str], Rate] = {}
+    cheapest_rates: dict[tuple[str, str, int, str], Rate] = {}
     for rate in rates:
         if isinstance(rate, SkippedRow):
             yield rate
             continue
         key = (rate.region, rate.machine.instance_type, rate.months, rate.payment)
-        other = best.get(key)
+        other = cheapest_rates.get(key)
         if other is None or rate.per_hour < other.per_hour:
-            best[key] = rate
+            cheapest_rates[key] = rate
         if other is not None and other.plan != rate.plan:
-            dearer = other if best[key] is rate else rate
+            dearer = other if cheapest_rates[key] is rate else rate
             yield SkippedRow("a dearer savings plan for the same machine", dearer.plan)
-    for rate in best.values():
-        yield _offer(rate, as_of)
+    for rate in cheapest_rates.values():
+        yield _build_offer(rate, as_of)
 
 
-def rate_of(
-    machine: Machine, region: str, plan: str, months: int, payment: str, price: object, **more: Any
+def make_rate(
+    machine: Machine,
+    region: str,
+    plan: str,
+    months: int,
+    payment: str,
+    price: object,
+    **fields: Any,
 ) -> Rate | SkippedRow:
     """The rate, or why it is none."""
-    where = f"{machine.instance_type} in {region}, {plan} {months} months {payment}"
+    label = f"{machine.instance_type} in {region}, {plan} {months} months {payment}"
     payment = payment.lower().replace(" ", "_")
-    if payment not in _UPFRONT_PART or months not in (12, 36):
-        return SkippedRow("unknown term", where)
+    if payment not in _UPFRONT_SHARE or months not in (12, 36):
+        return SkippedRow("unknown term", label)
     try:
-        per_hour = money(price)
+        per_hour = parse_money(price)
     except ValueError as error:
-        return SkippedRow("unreadable price", f"{where}: {error}")
+        return SkippedRow("unreadable price", f"{label}: {error}")
     if not per_hour:
-        return SkippedRow("price is 0", where)
-    return Rate(machine, region, plan, months, payment, per_hour, **more)
+        return SkippedRow("price is 0", label)
+    return Rate(machine, region, plan, months, payment, per_hour, **fields)
 
 
 def is_linux_use(usage_type: str, operation: str) -> bool:
@@ -125,27 +136,27 @@ def is_linux_use(usage_type: str, operation: str) -> bool:
     return usage == "BoxUsage" and operation == "RunInstances"
 
 
-def _machine_of(
-    row: Mapping[str, Any], region: str, by_name: Mapping[str, Machine]
+def _find_machine(
+    row: Mapping[str, Any], region: str, machines_by_type: Mapping[str, Machine]
 ) -> Machine | None:
     """The machine of a rate that is for Linux, on shared hardware, here."""
-    said = {item["name"]: item["value"] for item in row.get("properties", ())}
-    usual = (
-        said.get("region", region) == region
-        and said.get("productDescription", "Linux/UNIX") == "Linux/UNIX"
-        and said.get("tenancy", "shared") == "shared"
+    properties = {item["name"]: item["value"] for item in row.get("properties", ())}
+    is_linux_rate = (
+        properties.get("region", region) == region
+        and properties.get("productDescription", "Linux/UNIX") == "Linux/UNIX"
+        and properties.get("tenancy", "shared") == "shared"
         and row.get("unit", "Hrs") in ("Hrs", "Hours")
         and is_linux_use(row.get("usageType", ""), row.get("operation", ""))
         and row.get("savingsPlanOffering", {}).get("planType") in _PLANS
     )
-    return by_name.get(said.get("instanceType", "")) if usual else None
+    return machines_by_type.get(properties.get("instanceType", "")) if is_linux_rate else None
 
 
-def _rate(
+def _parse_rate(
     row: Mapping[str, Any], machine: Machine, region: str, sold_now: bool
 ) -> Rate | SkippedRow:
     plan = row["savingsPlanOffering"]
-    return rate_of(
+    return make_rate(
         machine,
         region,
         plan["planType"],
@@ -157,15 +168,15 @@ def _rate(
     )
 
 
-def _offer(rate: Rate, as_of: dt.date) -> Offer:
-    part = _UPFRONT_PART[rate.payment]
+def _build_offer(rate: Rate, as_of: dt.date) -> Offer:
+    upfront_share = _UPFRONT_SHARE[rate.payment]
     total = rate.per_hour * HOURS_PER_MONTH * rate.months
-    return offer_of(
+    return make_offer(
         rate.machine,
         rate.region,
         option=PurchaseOption.SAVINGS_PLAN,
-        price_per_hour=_kept(rate.per_hour * (1 - part)),
-        upfront=_kept(total * part),
+        price_per_hour=_round(rate.per_hour * (1 - upfront_share)),
+        upfront=_round(total * upfront_share),
         currency=rate.currency,
         term_months=rate.months,
         payment_option=rate.payment,
@@ -175,5 +186,5 @@ def _offer(rate: Rate, as_of: dt.date) -> Offer:
     )
 
 
-def _kept(amount: Decimal) -> Decimal:
-    return amount.quantize(_SMALLEST, ROUND_HALF_EVEN)
+def _round(amount: Decimal) -> Decimal:
+    return amount.quantize(_SMALLEST_STEP, ROUND_HALF_EVEN)

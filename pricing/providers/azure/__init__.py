@@ -13,8 +13,8 @@ from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, 
 from pricing.market.offers import Offer
 
 if TYPE_CHECKING:
-    from pricing.ingest.http import Pages
-    from pricing.providers.azure.machines import Machines
+    from pricing.ingest.http import ProviderHttpClient
+    from pricing.providers.azure.machines import MachineLookup
     from pricing.providers.azure.price_rows import Price
 
 SOURCE = "Azure Retail Prices API"
@@ -25,15 +25,15 @@ class AzureProvider:
     title = "Microsoft Azure"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.ingest.http import Pages
-        from pricing.providers.azure.meters import one_price_each
+        from pricing.ingest.http import ProviderHttpClient
+        from pricing.providers.azure.meters import resolve_meters
 
-        with Pages(self.name, context) as pages:
-            read = list(self._read(pages))
-            yield from (one for one in read if isinstance(one, SkippedRow))
-            prices = [one for one in read if not isinstance(one, SkippedRow)]
-            machines = self._machines(pages)
-            for one in one_price_each(prices):
+        with ProviderHttpClient(self.name, context) as http:
+            rows = list(self._read_prices(http))
+            yield from (one for one in rows if isinstance(one, SkippedRow))
+            prices = [one for one in rows if not isinstance(one, SkippedRow)]
+            machines = self._build_machine_lookup(http)
+            for one in resolve_meters(prices):
                 yield one if isinstance(one, SkippedRow) else _offer(one, machines, context)
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
@@ -42,38 +42,38 @@ class AzureProvider:
 
         return quotas.fetch_quotas(context)
 
-    def _read(self, pages: Pages) -> Iterator[Price | SkippedRow]:
+    def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow]:
         """Every price of the list in the wanted regions. Some may be another cloud's."""
         from pricing.providers.azure.price_rows import read_row, region_name
         from pricing.providers.azure.retail import price_rows
 
-        wanted = {region_name(region) for region in pages.context.regions}
-        found: set[str] = set()
-        for row in price_rows(pages):
+        wanted = {region_name(region) for region in http.context.regions}
+        regions_with_prices: set[str] = set()
+        for row in price_rows(http):
             region = region_name(str(row.get("armRegionName") or ""))
             if wanted and region not in wanted:
                 continue
-            found.add(region)
-            yield from read_row(row, pages.context.retrieved_at)
-        if wanted and not found:
+            regions_with_prices.add(region)
+            yield from read_row(row, http.context.retrieved_at)
+        if wanted and not regions_with_prices:
             raise ProviderUnavailable(
                 self.name,
                 f"there are no prices for region {', '.join(sorted(wanted))}",
                 "Check the spelling; Azure's regions are named like westus3 and westeurope.",
             )
 
-    def _machines(self, pages: Pages) -> Machines:
+    def _build_machine_lookup(self, http: ProviderHttpClient) -> MachineLookup:
         from pricing.providers.azure import management
-        from pricing.providers.azure.machines import Machines, read_resource_sku
+        from pricing.providers.azure.machines import MachineLookup, read_resource_sku
 
-        day = pages.context.retrieved_at.date()
-        if not management.is_configured(pages):
-            return Machines(day)
-        read = (read_resource_sku(row) for row in management.resource_skus(pages))
-        return Machines(day, [sku for sku in read if sku is not None])
+        day = http.context.retrieved_at.date()
+        if not management.is_configured(http):
+            return MachineLookup(day)
+        rows = (read_resource_sku(row) for row in management.resource_skus(http))
+        return MachineLookup(day, [sku for sku in rows if sku is not None])
 
 
-def _offer(price: Price, machines: Machines, context: FetchContext) -> Offer | SkippedRow:
+def _offer(price: Price, machines: MachineLookup, context: FetchContext) -> Offer | SkippedRow:
     machine = machines.find(price.instance_type, price.region)
     if isinstance(machine, SkippedRow):
         return machine

@@ -1,6 +1,6 @@
 """What an Azure machine holds and whether it is sold: our table, and Resource SKUs if asked.
 
-Our table of shapes goes first for the accelerators, because the API's "GPUs" capability is 1
+Our table of machine types goes first for the accelerators, because the API's "GPUs" capability is 1
 for every fraction of one (and 0 for the confidential NCC40ads). The API goes first for vCPUs,
 memory and for where the machine is sold. A restriction `NotAvailableForSubscription` is about
 one subscription and lifted on request: it takes no machine off the market.
@@ -52,49 +52,55 @@ class ResourceSku:
             return None
 
 
-class Machines:
+class MachineLookup:
     """Looks machines up; `resource_skus` is None where no subscription is configured."""
 
     def __init__(self, day: dt.date, resource_skus: Iterable[ResourceSku] | None = None) -> None:
         self._day = day
         self._skus: dict[str, ResourceSku] | None = None
         if resource_skus is not None:
-            self._skus = _merged(resource_skus)
+            self._skus = _merge_by_name(resource_skus)
 
     def find(self, instance_type: str, region: str) -> Machine | SkippedRow:
         """The machine in that region, or why it cannot be offered."""
-        shape = machine_types.find("azure", instance_type)
+        machine_type = machine_types.find("azure", instance_type)
         sku = self._skus.get(instance_type.lower()) if self._skus is not None else None
-        if shape is None:
-            shape = _shape_of(sku) if sku else None
-        if shape is None:
+        if machine_type is None:
+            machine_type = _build_machine_type(sku) if sku else None
+        if machine_type is None:
             return SkippedRow("unknown machine", instance_type)
-        if not shape.accelerator:
-            return SkippedRow("no accelerator of ours", f"{instance_type}: {shape.note}")
-        if shape.accelerator_count is None:
-            return SkippedRow("accelerator count not published", f"{instance_type}: {shape.note}")
-        return self._machine(shape, sku, region)
+        if not machine_type.accelerator:
+            return SkippedRow("no accelerator of ours", f"{instance_type}: {machine_type.note}")
+        if machine_type.accelerator_count is None:
+            return SkippedRow(
+                "accelerator count not published", f"{instance_type}: {machine_type.note}"
+            )
+        return self._machine(machine_type, sku, region)
 
-    def _machine(self, shape: machine_types.Shape, sku: ResourceSku | None, region: str) -> Machine:
+    def _machine(
+        self, machine_type: machine_types.MachineType, sku: ResourceSku | None, region: str
+    ) -> Machine:
         vcpus, memory_gib = (
-            shape.vcpus,
-            float(shape.memory_gib) if shape.memory_gib is not None else None,
+            machine_type.vcpus,
+            float(machine_type.memory_gib) if machine_type.memory_gib is not None else None,
         )
         if sku:
             vcpus = sku.number("vCPUs") or vcpus
             memory_gib = sku.number("MemoryGB") or memory_gib
-        assert shape.accelerator_count is not None
+        assert machine_type.accelerator_count is not None
         return Machine(
-            shape.accelerator,
-            shape.accelerator_count,
+            machine_type.accelerator,
+            machine_type.accelerator_count,
             vcpus,
             memory_gib,
-            shape.network_gbps,
-            self._is_sold(shape, sku, region),
+            machine_type.network_gbps,
+            self._is_sold(machine_type, sku, region),
         )
 
-    def _is_sold(self, shape: machine_types.Shape, sku: ResourceSku | None, region: str) -> bool:
-        if shape.retired(self._day) or accelerators.get(shape.accelerator).retired:
+    def _is_sold(
+        self, machine_type: machine_types.MachineType, sku: ResourceSku | None, region: str
+    ) -> bool:
+        if machine_type.retired(self._day) or accelerators.get(machine_type.accelerator).retired:
             return False
         return self._skus is None or (sku is not None and region in sku.regions)
 
@@ -115,10 +121,10 @@ def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
     )
 
 
-def _merged(found: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
+def _merge_by_name(skus: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
     """One SKU a name: the API gives one row for each region."""
     merged: dict[str, ResourceSku] = {}
-    for sku in found:
+    for sku in skus:
         key = sku.name.lower()
         before = merged.get(key)
         regions = sku.regions | (before.regions if before else frozenset())
@@ -126,15 +132,15 @@ def _merged(found: Iterable[ResourceSku]) -> dict[str, ResourceSku]:
     return merged
 
 
-def _shape_of(sku: ResourceSku) -> machine_types.Shape | None:
-    """The shape of a machine newer than our table, as far as the API can be believed."""
+def _build_machine_type(sku: ResourceSku) -> machine_types.MachineType | None:
+    """The machine type of a SKU newer than our table, as far as the API can be believed."""
     count = sku.number("GPUs")
     model = _MODEL.search(sku.name)
     accelerator = accelerators.find(model[1]) if model else None
     if not count or accelerator is None:
         return None
     known = count >= 1 and not _FRACTIONAL_SERIES.search(sku.name)
-    return machine_types.Shape(
+    return machine_types.MachineType(
         instance_type=sku.name,
         accelerator=accelerator.slug,
         accelerator_count=Fraction(count) if known else None,

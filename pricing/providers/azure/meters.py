@@ -16,56 +16,56 @@ from collections.abc import Iterable, Iterator, Sequence
 from pricing.ingest.provider import SkippedRow
 from pricing.providers.azure.price_rows import Price
 
-_LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)
+_EARLIEST = dt.datetime.min.replace(tzinfo=dt.UTC)
 _SIZE = re.compile(r"n[a-z]+\d+[a-z]*", re.IGNORECASE)
 
 
-def one_price_each(prices: Iterable[Price]) -> Iterator[Price | SkippedRow]:
+def resolve_meters(prices: Iterable[Price]) -> Iterator[Price | SkippedRow]:
     """At most one price for each machine, region, option and term."""
     groups: dict[tuple[str, str, str, int], list[Price]] = defaultdict(list)
     for price in prices:
         groups[price.key].append(price)
     for group in groups.values():
-        yield from _resolved(group)
+        yield from _resolve_group(group)
 
 
-def _resolved(group: Sequence[Price]) -> Iterator[Price | SkippedRow]:
-    current = _newest_of_each_sku(group)
-    yield from (_skipped("older state of a price", p) for p in group if p not in current)
-    best = max(_affinity(price) for price in current)
-    named = [price for price in current if _affinity(price) == best]
-    yield from (_skipped("meter of another machine", p) for p in current if p not in named)
-    if len({(price.per_hour, price.upfront) for price in named}) > 1:
-        yield from (_skipped("several meters with different prices", p) for p in named)
+def _resolve_group(group: Sequence[Price]) -> Iterator[Price | SkippedRow]:
+    current = _select_newest_by_sku(group)
+    yield from (_skip("older state of a price", p) for p in group if p not in current)
+    best_match = max(_match_strength(price) for price in current)
+    best_matches = [price for price in current if _match_strength(price) == best_match]
+    yield from (_skip("meter of another machine", p) for p in current if p not in best_matches)
+    if len({(price.per_hour, price.upfront) for price in best_matches}) > 1:
+        yield from (_skip("several meters with different prices", p) for p in best_matches)
         return
-    yield named[0]
-    yield from (_skipped("same price from another meter", price) for price in named[1:])
+    yield best_matches[0]
+    yield from (_skip("same price from another meter", price) for price in best_matches[1:])
 
 
-def _newest_of_each_sku(group: Sequence[Price]) -> list[Price]:
-    newest: dict[str, dt.datetime] = defaultdict(lambda: _LONG_AGO)
+def _select_newest_by_sku(group: Sequence[Price]) -> list[Price]:
+    newest: dict[str, dt.datetime] = defaultdict(lambda: _EARLIEST)
     for price in group:
-        newest[price.sku_id] = max(newest[price.sku_id], price.effective or _LONG_AGO)
-    return [p for p in group if (p.effective or _LONG_AGO) == newest[p.sku_id]]
+        newest[price.sku_id] = max(newest[price.sku_id], price.effective or _EARLIEST)
+    return [p for p in group if (p.effective or _EARLIEST) == newest[p.sku_id]]
 
 
-def _affinity(price: Price) -> int:
+def _match_strength(price: Price) -> int:
     """How surely a meter is the machine's own: 2 by its whole name, 1 by its size, 0 not.
 
     Names are compared without punctuation; "ND96isrH100v5" is Standard_ND96isr_H100_v5, and
     "NC144dsxlRTX6kv6" at least of the size NC144ds. A machine is never named from a meter.
     """
-    machine, meter = _plain(price.instance_type), _plain(price.sku_name)
+    machine, meter = _normalize_name(price.instance_type), _normalize_name(price.sku_name)
     if machine == meter:
         return 2
     size = _SIZE.match(re.sub(r"(?i)^(?:standard|basic)_", "", price.instance_type))
     return 1 if size and meter.startswith(size[0].lower()) else 0
 
 
-def _plain(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.sub(r"^(?:standard|basic)[_ ]", "", name.lower()))
 
 
-def _skipped(reason: str, price: Price) -> SkippedRow:
+def _skip(reason: str, price: Price) -> SkippedRow:
     where = f"{price.instance_type} {price.region} {price.option.value}"
     return SkippedRow(reason, f"{where}: {price.sku_name}")

@@ -22,7 +22,7 @@ CLOCK_TOLERANCE = dt.timedelta(days=1)
 """A price may begin or end so much beside our own clock, which may be off."""
 
 _ACCELERATOR_SERIES = re.compile(r"(?:standard_|basic_)?n[a-z]+\d", re.IGNORECASE)
-"""N-series: NC, NCC, ND, NG, NP, NV and what may follow. NP is FPGA; the shapes say so."""
+"""N-series: NC, NCC, ND, NG, NP, NV and later ones. NP is FPGA, as our machine types say."""
 _OPTION_WORDS = re.compile(r"\s+(?:spot|low priority)\s*$", re.IGNORECASE)
 _WINDOWS = re.compile(r"\b(?:windows|win)\b", re.IGNORECASE)
 _HOUR = re.compile(r"\s*1\s*hour\s*", re.IGNORECASE)
@@ -86,7 +86,7 @@ def _pay_as_you_go(row: Row) -> Price:
         option = PurchaseOption.SPOT
     elif re.search(r"\blow priority\b", words):
         option = PurchaseOption.LOW_PRIORITY
-    return _price(row, option, per_hour=amount(row.get("retailPrice")) or Decimal(0))
+    return _price(row, option, per_hour=parse_amount(row.get("retailPrice")) or Decimal(0))
 
 
 def _reservation(row: Row) -> Price | SkippedRow:
@@ -95,14 +95,14 @@ def _reservation(row: Row) -> Price | SkippedRow:
     It becomes `upfront`, all of it, and `per_hour` stays 0: that is the number as Microsoft
     states it, undivided, and it is counted once. Paying it in monthly parts costs the same.
     """
-    term = term_months(_text(row, "reservationTerm"))
+    term = parse_term_months(_text(row, "reservationTerm"))
     if not term:
         return SkippedRow("reservation without a known term", _words(row))
     return _price(
         row,
         PurchaseOption.RESERVED,
         per_hour=Decimal(0),
-        upfront=amount(row.get("retailPrice")) or Decimal(0),
+        upfront=parse_amount(row.get("retailPrice")) or Decimal(0),
         term_months=term,
         payment_option="all_upfront",
     )
@@ -112,8 +112,8 @@ def _savings_plans(row: Row, base: Price) -> Iterator[Price | SkippedRow]:
     plans = row.get("savingsPlan") or []
     for plan in plans if isinstance(plans, list) else [plans]:
         said = plan if isinstance(plan, Mapping) else {}
-        term = term_months(_text(said, "term"))
-        rate = amount(said.get("retailPrice")) or amount(said.get("unitPrice"))
+        term = parse_term_months(_text(said, "term"))
+        rate = parse_amount(said.get("retailPrice")) or parse_amount(said.get("unitPrice"))
         if not term or not rate or rate <= 0:
             yield SkippedRow("savings plan without a term or price", _words(row))
             continue
@@ -133,25 +133,25 @@ def _price(row: Row, option: PurchaseOption, **terms: Any) -> Price:
         option=option,
         sku_name=_OPTION_WORDS.sub("", _text(row, "skuName")),
         sku_id=_text(row, "skuId"),
-        effective=moment(row.get("effectiveStartDate")),
+        effective=parse_moment(row.get("effectiveStartDate")),
         **terms,
     )
 
 
-def term_months(text: str) -> int:
+def parse_term_months(text: str) -> int:
     """Months of "1 Year", "3 Years"; 0 for what is not a number of years.
 
-    >>> term_months("3 Years"), term_months("")
+    >>> parse_term_months("3 Years"), parse_term_months("")
     (36, 0)
     """
     match = _YEARS.fullmatch(text)
     return 12 * int(match[1]) if match else 0
 
 
-def amount(value: object) -> Decimal | None:
+def parse_amount(value: object) -> Decimal | None:
     """A price as an exact number; None where there is none to be read.
 
-    >>> amount(0.1), amount(None), amount("n/a")
+    >>> parse_amount(0.1), parse_amount(None), parse_amount("n/a")
     (Decimal('0.1'), None, None)
     """
     if value is None or isinstance(value, bool):
@@ -163,7 +163,7 @@ def amount(value: object) -> Decimal | None:
     return number if number.is_finite() else None
 
 
-def moment(text: object) -> dt.datetime | None:
+def parse_moment(text: object) -> dt.datetime | None:
     """A time of the API, UTC where it does not say."""
     try:
         found = dt.datetime.fromisoformat(str(text))
@@ -221,12 +221,12 @@ def _is_promotion(row: Row, _now: dt.datetime) -> bool:
 def _is_expired(row: Row, now: dt.datetime) -> bool:
     if re.search(r"\bexpired\b", _text(row, "meterName"), re.IGNORECASE):
         return True
-    end = moment(row.get("effectiveEndDate"))
+    end = parse_moment(row.get("effectiveEndDate"))
     return end is not None and end < now - CLOCK_TOLERANCE
 
 
-def _is_not_yet(row: Row, now: dt.datetime) -> bool:
-    start = moment(row.get("effectiveStartDate"))
+def _starts_later(row: Row, now: dt.datetime) -> bool:
+    start = parse_moment(row.get("effectiveStartDate"))
     return start is not None and start > now + CLOCK_TOLERANCE
 
 
@@ -243,7 +243,7 @@ def _is_secondary(row: Row, _now: dt.datetime) -> bool:
 
 
 def _is_tier(row: Row, _now: dt.datetime) -> bool:
-    return (amount(row.get("tierMinimumUnits")) or Decimal(0)) != 0
+    return (parse_amount(row.get("tierMinimumUnits")) or Decimal(0)) != 0
 
 
 def _is_converted(row: Row, _now: dt.datetime) -> bool:
@@ -251,7 +251,7 @@ def _is_converted(row: Row, _now: dt.datetime) -> bool:
 
 
 def _is_zero(row: Row, _now: dt.datetime) -> bool:
-    return (amount(row.get("retailPrice")) or Decimal(0)) <= 0
+    return (parse_amount(row.get("retailPrice")) or Decimal(0)) <= 0
 
 
 def _region_of(row: Row) -> str:
@@ -276,5 +276,5 @@ _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
     ("no machine name", lambda row, _: not _text(row, "armSkuName")),
     ("no region", lambda row, _: not _region_of(row)),
     ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_region_of(row)))),
-    ("not yet in effect", _is_not_yet),
+    ("not yet in effect", _starts_later),
 )

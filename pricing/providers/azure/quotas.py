@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from pricing.ingest.http import Pages
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.market import machine_types
 from pricing.providers.azure import management
@@ -27,20 +27,20 @@ Families = Mapping[str, Mapping[str, set[str]]]
 
 def fetch_quotas(context: FetchContext) -> list[Quota]:
     """Rows for `constraints.quotas`: provider, region, accelerator, max_accelerators."""
-    with Pages("azure", context) as pages:
-        if not management.is_configured(pages):
+    with ProviderHttpClient("azure", context) as http:
+        if not management.is_configured(http):
             raise ProviderUnavailable(
                 "azure",
                 "quotas belong to a subscription and none is configured",
                 "Set AZURE_SUBSCRIPTION_ID and sign in with `az login`.",
             )
-        families = machines_by_family(management.resource_skus(pages))
-        found = [
+        families = machines_by_family(management.resource_skus(http))
+        quotas = [
             quota
-            for region in _regions(context, families)
-            for quota in read_usages(region, management.usages(pages, region), families)
+            for region in _select_regions(context, families)
+            for quota in read_usages(region, management.usages(http, region), families)
         ]
-    return sorted(found, key=lambda quota: (quota["region"], quota["accelerator"]))
+    return sorted(quotas, key=lambda quota: (quota["region"], quota["accelerator"]))
 
 
 def machines_by_family(rows: Iterable[Mapping[str, Any]]) -> Families:
@@ -48,10 +48,16 @@ def machines_by_family(rows: Iterable[Mapping[str, Any]]) -> Families:
     families: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for row in rows:
         sku = read_resource_sku(row)
-        shape = machine_types.find("azure", sku.name) if sku else None
-        if sku and shape and shape.accelerator and shape.accelerator_count and shape.vcpus:
+        machine_type = machine_types.find("azure", sku.name) if sku else None
+        if (
+            sku
+            and machine_type
+            and machine_type.accelerator
+            and machine_type.accelerator_count
+            and machine_type.vcpus
+        ):
             family = str(row.get("family") or "").lower()
-            families[family][shape.instance_type] |= sku.regions
+            families[family][machine_type.instance_type] |= sku.regions
     return {family: dict(machines) for family, machines in families.items()}
 
 
@@ -61,19 +67,21 @@ def read_usages(
     families: Families,
 ) -> Iterator[Quota]:
     """Quotas of one region from its usages."""
-    most: dict[str, int] = defaultdict(int)
+    accelerators_by_slug: dict[str, int] = defaultdict(int)
     for row in rows:
         family = str((row.get("name") or {}).get("value") or "").lower()
         limit = int(row.get("limit") or 0)
-        best: dict[str, int] = {}
+        accelerators_in_family: dict[str, int] = {}
         for name, regions in families.get(family, {}).items():
-            shape = machine_types.find("azure", name)
-            if shape is not None and region in regions:
-                count = _accelerators_within(limit, shape)
-                best[shape.accelerator] = max(best.get(shape.accelerator, 0), count)
-        for accelerator, count in best.items():
-            most[accelerator] += count
-    for accelerator, count in most.items():
+            machine_type = machine_types.find("azure", name)
+            if machine_type is not None and region in regions:
+                count = _convert_vcpus(limit, machine_type)
+                accelerators_in_family[machine_type.accelerator] = max(
+                    accelerators_in_family.get(machine_type.accelerator, 0), count
+                )
+        for accelerator, count in accelerators_in_family.items():
+            accelerators_by_slug[accelerator] += count
+    for accelerator, count in accelerators_by_slug.items():
         yield {
             "provider": "azure",
             "region": region,
@@ -82,14 +90,14 @@ def read_usages(
         }
 
 
-def _accelerators_within(vcpus: int, shape: machine_types.Shape) -> int:
+def _convert_vcpus(vcpus: int, machine_type: machine_types.MachineType) -> int:
     """Whole accelerators of as many machines as the limit lets run."""
-    machines = vcpus // Fraction(str(shape.vcpus))
-    return int(machines * (shape.accelerator_count or 0))
+    machine_count = vcpus // Fraction(str(machine_type.vcpus))
+    return int(machine_count * (machine_type.accelerator_count or 0))
 
 
-def _regions(context: FetchContext, families: Families) -> list[str]:
+def _select_regions(context: FetchContext, families: Families) -> list[str]:
     if context.regions:
         return [region_name(region) for region in context.regions]
-    machines = (regions for family in families.values() for regions in family.values())
-    return sorted(set().union(*machines))
+    region_sets = (regions for family in families.values() for regions in family.values())
+    return sorted(set().union(*region_sets))

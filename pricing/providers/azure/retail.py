@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
-from pricing.ingest.endpoints import same_origin, shown
-from pricing.ingest.http import BadRequest, Pages
+from pricing.ingest.endpoints import redact_url, same_origin
+from pricing.ingest.http import BadRequest, ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import RetryableError
 from pricing.providers.azure.price_rows import region_name
@@ -23,98 +23,106 @@ PATH = "/api/retail/prices"
 API_VERSION = "2023-01-01-preview"
 """The first version whose rows hold savings plans. Filter values mind capitals since then."""
 
-_NOT_IN_NAMES = re.compile(r"[^a-z0-9]")
+_NOT_IN_REGION_NAME = re.compile(r"[^a-z0-9]")
 
 
-def price_rows(pages: Pages) -> Iterator[Mapping[str, Any]]:
+def price_rows(http: ProviderHttpClient) -> Iterator[Mapping[str, Any]]:
     """Every row of the price list that may be of an accelerator machine."""
-    regions = [region_name(region) for region in pages.context.regions]
-    first = _first_page(pages, _query(regions, narrow=True))
+    regions = [region_name(region) for region in http.context.regions]
+    first = _first_page(http, _query(regions, n_series_only=True))
     if first is None:
-        first = _first_page(pages, _query(regions, narrow=False))
+        first = _first_page(http, _query(regions, n_series_only=False))
     if first is None:
         where = f" of {', '.join(regions)}" if regions else ""
         raise ProviderUnavailable(
-            pages.provider,
+            http.provider,
             f"the price list{where} is empty",
             "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
         )
-    read = 0
-    for page in _following(pages, first):
-        read += len(page["Items"])
-        pages.context.progress("prices", read, None)
+    rows_read = 0
+    for page in _iterate_pages(http, first):
+        rows_read += len(page["Items"])
+        http.context.progress("prices", rows_read, None)
         yield from page["Items"]
 
 
-def _query(regions: Sequence[str], *, narrow: bool) -> dict[str, str | int]:
-    """`narrow` leaves the choice of N-series machines to the server; not every one can."""
-    wanted = ["serviceName eq 'Virtual Machines'"]
-    if narrow:
-        wanted.append("contains(armSkuName, 'Standard_N')")
+def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | int]:
+    """`n_series_only` leaves the choice of N-series machines to the server; not every one can."""
+    conditions = ["serviceName eq 'Virtual Machines'"]
+    if n_series_only:
+        conditions.append("contains(armSkuName, 'Standard_N')")
     if regions:
-        each = [f"armRegionName eq '{re.sub(_NOT_IN_NAMES, '', name)}'" for name in regions]
-        wanted.append(each[0] if len(each) == 1 else f"({' or '.join(each)})")
-    return {"api-version": API_VERSION, "$filter": " and ".join(wanted)}
+        region_conditions = [
+            f"armRegionName eq '{re.sub(_NOT_IN_REGION_NAME, '', name)}'" for name in regions
+        ]
+        conditions.append(
+            region_conditions[0]
+            if len(region_conditions) == 1
+            else f"({' or '.join(region_conditions)})"
+        )
+    return {"api-version": API_VERSION, "$filter": " and ".join(conditions)}
 
 
-def _first_page(pages: Pages, query: Mapping[str, str | int]) -> Any:
+def _first_page(http: ProviderHttpClient, query: Mapping[str, str | int]) -> Any:
     """The first page, or None if the question is not understood or finds nothing."""
     try:
-        page = pages.get_json(_name(1), _base(pages), params=query, check=_check_whole)
+        page = http.get_json(_page_name(1), _base_url(http), params=query, check=_check_complete)
     except BadRequest:
         return None
     return page if page["Items"] else None
 
 
-def _following(pages: Pages, page: Any) -> Iterator[Any]:
+def _iterate_pages(http: ProviderHttpClient, page: Any) -> Iterator[Any]:
     """`page` and all that come after it."""
-    seen: set[str] = set()
-    number, full = 1, len(page["Items"])
+    visited_links: set[str] = set()
+    number, full_page_rows = 1, len(page["Items"])
     while True:
         yield page
         link = page.get("NextPageLink")
         if not link:
             return
-        if link in seen:
+        if link in visited_links:
             raise ProviderUnavailable(
-                pages.provider,
+                http.provider,
                 f"the price list leads in a circle after {number} pages",
                 "Try again later; the list may have changed while it was read.",
             )
-        seen.add(link)
+        visited_links.add(link)
         number += 1
         try:
-            page = pages.get_json(_name(number), _followed(pages, link), check=_check_further)
+            page = http.get_json(
+                _page_name(number), _resolve_next_link(http, link), check=_check_not_empty
+            )
         except BadRequest:
-            if len(page["Items"]) >= full:
+            if len(page["Items"]) >= full_page_rows:
                 raise
             # Past the end the API answers 400, and the last page was a short one.
-            pages.keep(_name(number), b'{"Items": []}')
+            http.record_page(_page_name(number), b'{"Items": []}')
             return
 
 
-def _followed(pages: Pages, link: str) -> str:
+def _resolve_next_link(http: ProviderHttpClient, link: str) -> str:
     """Where the next page is asked for: always at the configured server."""
-    base = _base(pages)
+    base = _base_url(http)
     if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
         raise ProviderUnavailable(
-            pages.provider,
-            f"the next page of prices is said to be at {shown(link)}, on another server",
+            http.provider,
+            f"the next page of prices is said to be at {redact_url(link)}, on another server",
             "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
         )
     return f"{base}?{urlsplit(link).query}"
 
 
-def _base(pages: Pages) -> str:
-    url = pages.endpoint("AZURE_RETAIL_PRICES_URL", PUBLIC_URL).url
+def _base_url(http: ProviderHttpClient) -> str:
+    url = http.endpoint("AZURE_RETAIL_PRICES_URL", PUBLIC_URL).url
     return url if url.lower().endswith(PATH) else f"{url}{PATH}"
 
 
-def _name(number: int) -> str:
+def _page_name(number: int) -> str:
     return f"prices/{number:04}.json"
 
 
-def _check_whole(page: Any) -> None:
+def _check_complete(page: Any) -> None:
     """A page that says that it holds more rows than came with it is asked for again."""
     if not isinstance(page, dict) or not isinstance(page.get("Items"), list):
         raise RetryableError("the answer has no Items")
@@ -125,8 +133,8 @@ def _check_whole(page: Any) -> None:
         raise RetryableError(f"{len(page['Items'])} of {count} rows came")
 
 
-def _check_further(page: Any) -> None:
+def _check_not_empty(page: Any) -> None:
     """A page that another one announced is not empty."""
-    _check_whole(page)
+    _check_complete(page)
     if not page["Items"]:
         raise RetryableError("an empty page in the middle of the price list")

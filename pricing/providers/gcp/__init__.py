@@ -13,8 +13,8 @@ from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, 
 from pricing.market.offers import Offer
 
 if TYPE_CHECKING:
-    from pricing.ingest.http import Pages
-    from pricing.providers.gcp.market import Market
+    from pricing.ingest.http import ProviderHttpClient
+    from pricing.providers.gcp.availability import Availability
     from pricing.providers.gcp.rates import Rate
 
 
@@ -23,21 +23,23 @@ class GcpProvider:
     title = "Google Cloud"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.ingest.http import Pages
+        from pricing.ingest.http import ProviderHttpClient
         from pricing.providers.gcp.offers import Composer
         from pricing.providers.gcp.rates import RateBook
 
-        with Pages(self.name, context) as pages:
-            read = list(_rates(pages))
-            yield from (one for one in read if isinstance(one, (SkippedRow, NotRead)))
-            rates = [one for one in read if not isinstance(one, (SkippedRow, NotRead))]
+        with ProviderHttpClient(self.name, context) as http:
+            rows = list(_read_rates(http))
+            yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
+            rates = [one for one in rows if not isinstance(one, (SkippedRow, NotRead))]
             self._check_regions(context, {rate.region for rate in rates})
             day = context.retrieved_at.date()
-            for market in _market(pages):
-                if isinstance(market, SkippedRow):
-                    yield market
+            for availability in _read_availability(http):
+                if isinstance(availability, SkippedRow):
+                    yield availability
                 else:
-                    yield from Composer(RateBook(rates), market, day, context.regions).offers()
+                    yield from Composer(
+                        RateBook(rates), availability, day, context.regions
+                    ).offers()
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the project may run, as rows of `constraints.quotas`."""
@@ -45,9 +47,9 @@ class GcpProvider:
 
         return quotas.fetch_quotas(context)
 
-    def _check_regions(self, context: FetchContext, found: set[str]) -> None:
+    def _check_regions(self, context: FetchContext, priced_regions: set[str]) -> None:
         """One of the wanted regions must be there; others may be another cloud's."""
-        if context.regions and not found.intersection(context.regions):
+        if context.regions and not priced_regions.intersection(context.regions):
             raise ProviderUnavailable(
                 self.name,
                 f"there are no prices for region {', '.join(context.regions)}",
@@ -55,36 +57,40 @@ class GcpProvider:
             )
 
 
-def _rates(pages: Pages) -> Iterator[Rate | SkippedRow | NotRead]:
+def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRead]:
     """Rates of both services of the catalog; the older TPUs may be left unread."""
-    from pricing.ingest.http import Refused
+    from pricing.ingest.http import AccessDenied
     from pricing.providers.gcp import client
     from pricing.providers.gcp.rates import read_sku
 
-    for sku in client.skus(pages, client.COMPUTE_ENGINE):
+    for sku in client.skus(http, client.COMPUTE_ENGINE):
         yield from read_sku(sku)
     try:
-        for sku in client.skus(pages, client.CLOUD_TPU):
+        for sku in client.skus(http, client.CLOUD_TPU):
             yield from read_sku(sku)
-    except (Refused, client.EmptyCatalog) as error:
+    except (AccessDenied, client.EmptyCatalog) as error:
         yield NotRead(f"Cloud TPU: {error.what}", instance_types=client.slices_of_cloud_tpu())
 
 
-def _market(pages: Pages) -> Iterator[Market | SkippedRow]:
+def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | SkippedRow]:
     """The market, after a word on what of it could not be read."""
-    from pricing.ingest.http import Refused
+    from pricing.ingest.http import AccessDenied
     from pricing.providers.gcp import client
-    from pricing.providers.gcp.market import Market, read_accelerator_types, read_machine_types
+    from pricing.providers.gcp.availability import (
+        Availability,
+        read_accelerator_types,
+        read_machine_types,
+    )
 
-    if not client.asks_compute_engine(pages):
-        yield Market()
+    if not client.reads_compute_engine(http):
+        yield Availability()
         return
-    types = read_machine_types(client.machine_types(pages))
+    machine_types = read_machine_types(client.machine_types(http))
     try:
-        yield Market(types, *read_accelerator_types(client.accelerator_types(pages)))
-    except Refused as error:
+        yield Availability(machine_types, *read_accelerator_types(client.accelerator_types(http)))
+    except AccessDenied as error:
         yield SkippedRow("accelerator types were not read; our table is used", error.what)
-        yield Market(types)
+        yield Availability(machine_types)
 
 
 provider = GcpProvider()

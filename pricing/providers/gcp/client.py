@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pricing.ingest.endpoints import Endpoint
-from pricing.ingest.http import CALL_TIMEOUT_S, Pages, Refused
+from pricing.ingest.http import CALL_TIMEOUT_S, AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError, retry_after_s
+from pricing.ingest.retries import RetryableError, parse_retry_after_s
 from pricing.market import machine_types as machines
 
 BILLING_URL = "https://cloudbilling.googleapis.com"
@@ -26,11 +26,11 @@ SKUS_PER_PAGE = 5000
 ROWS_PER_PAGE = 500
 MACHINE_TYPES = "machine-types"
 
-REMEDY = (
+SIGN_IN_HINT = (
     "Set GCP_API_KEY to a key that may use the Cloud Billing API, or sign in with "
     "`gcloud auth application-default login`."
 )
-COMPUTE_REMEDY = (
+COMPUTE_SIGN_IN_HINT = (
     "Sign in with `gcloud auth application-default login` as an account with the Compute Viewer "
     "role; or leave GCP_PROJECT empty, and the shipped table of machines is used."
 )
@@ -40,22 +40,22 @@ _RETRYABLE = frozenset({408, 425, 429, 500, 502, 503, 504})
 Zoned = tuple[str, Mapping[str, Any]]
 
 
-def project(pages: Pages) -> str:
-    return pages.context.settings.get("GCP_PROJECT", "").strip()
+def project(http: ProviderHttpClient) -> str:
+    return http.context.settings.get("GCP_PROJECT", "").strip()
 
 
-def asks_compute_engine(pages: Pages) -> bool:
+def reads_compute_engine(http: ProviderHttpClient) -> bool:
     """Whether machine types are to be read; a replay reads them if they were recorded."""
-    if pages.context.replay is not None:
-        return pages.context.replay(f"{MACHINE_TYPES}/0001.json") is not None
-    return bool(project(pages))
+    if http.context.replay is not None:
+        return http.context.replay(f"{MACHINE_TYPES}/0001.json") is not None
+    return bool(project(http))
 
 
 class EmptyCatalog(ProviderUnavailable):
     """The service answers, and lists not a single SKU."""
 
 
-def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
+def skus(http: ProviderHttpClient, service: str) -> Iterator[dict[str, Any]]:
     """Every SKU of a service of the catalog, in US dollars.
 
     A list that nothing filters has no empty page: one that came so is asked for again.
@@ -63,44 +63,42 @@ def skus(pages: Pages, service: str) -> Iterator[dict[str, Any]]:
     from google.cloud import billing_v1
     from google.cloud.billing_v1.services.cloud_catalog.transports import rest
 
-    endpoint = _endpoint(pages, "GCP_BILLING_URL", BILLING_URL, "/v1")
+    endpoint = _endpoint(http, "GCP_BILLING_URL", BILLING_URL, "/v1")
     clients: list[Any] = []
 
-    def ask(token: str) -> Any:
+    def request_page(token: str) -> Any:
         if not clients:
-            credentials = _credentials(
-                pages, endpoint, pages.context.settings.get("GCP_API_KEY", "")
-            )
+            credentials = _credentials(http, endpoint, http.context.settings.get("GCP_API_KEY", ""))
             transport = rest.CloudCatalogRestTransport(host=endpoint.url, credentials=credentials)
             clients.append(
-                billing_v1.CloudCatalogClient(transport=_only_here(transport, pages, endpoint))
+                billing_v1.CloudCatalogClient(transport=_pin_transport(transport, http, endpoint))
             )
-        question = billing_v1.ListSkusRequest(
+        request = billing_v1.ListSkusRequest(
             parent=f"services/{service}",
             currency_code="USD",
             page_size=SKUS_PER_PAGE,
             page_token=token,
         )
-        pager = clients[0].list_skus(question, retry=None, timeout=CALL_TIMEOUT_S)
-        page = _plain(next(pager.pages))
+        pager = clients[0].list_skus(request, retry=None, timeout=CALL_TIMEOUT_S)
+        page = _to_plain_json(next(pager.pages))
         if not page.get("skus"):
-            came_empty.add(token)
+            empty_tokens.add(token)
             raise RetryableError("an empty page of a list that has none")
         return page
 
-    came_empty: set[str] = set()
-    name, listed = f"skus/{service}", 0
+    empty_tokens: set[str] = set()
+    name, sku_count = f"skus/{service}", 0
     try:
-        for page in _pages(pages, name, "skus", ask, REMEDY):
-            listed += len(page.get("skus") or ())
+        for page in _read_pages(http, name, "skus", request_page, SIGN_IN_HINT):
+            sku_count += len(page.get("skus") or ())
             yield from page.get("skus") or ()
     except ProviderUnavailable:
-        if listed or "" not in came_empty:
+        if sku_count or "" not in empty_tokens:
             raise
-        pages.keep(_page_name(name, 1), b"{}")
-    if not listed:
+        http.record_page(_page_name(name, 1), b"{}")
+    if not sku_count:
         raise EmptyCatalog(
-            pages.provider,
+            http.provider,
             f"the catalog of service {service} is empty",
             "Check GCP_BILLING_URL; the last published prices stay in force.",
         )
@@ -111,13 +109,13 @@ def slices_of_cloud_tpu() -> tuple[str, ...]:
     return tuple(one.name for one in machines.tpu_slices() if one.accelerator in _SOLD_BY_CLOUD_TPU)
 
 
-def machine_types(pages: Pages) -> Iterator[Zoned]:
+def machine_types(http: ProviderHttpClient) -> Iterator[Zoned]:
     """(zone, machine type) of every zone."""
     from google.cloud import compute_v1
     from google.cloud.compute_v1.services.machine_types.transports import rest
 
-    yield from _aggregated(
-        pages,
+    yield from _read_aggregated(
+        http,
         MACHINE_TYPES,
         "machineTypes",
         rest.MachineTypesRestTransport,
@@ -126,13 +124,13 @@ def machine_types(pages: Pages) -> Iterator[Zoned]:
     )
 
 
-def accelerator_types(pages: Pages) -> Iterator[Zoned]:
+def accelerator_types(http: ProviderHttpClient) -> Iterator[Zoned]:
     """(zone, accelerator type) of every zone."""
     from google.cloud import compute_v1
     from google.cloud.compute_v1.services.accelerator_types.transports import rest
 
-    yield from _aggregated(
-        pages,
+    yield from _read_aggregated(
+        http,
         "accelerator-types",
         "acceleratorTypes",
         rest.AcceleratorTypesRestTransport,
@@ -141,96 +139,96 @@ def accelerator_types(pages: Pages) -> Iterator[Zoned]:
     )
 
 
-def regions(pages: Pages) -> Iterator[dict[str, Any]]:
+def regions(http: ProviderHttpClient) -> Iterator[dict[str, Any]]:
     """Every region with its quotas."""
     from google.cloud import compute_v1
     from google.cloud.compute_v1.services.regions.transports import rest
 
     clients: list[Any] = []
 
-    def ask(token: str) -> Any:
+    def request_page(token: str) -> Any:
         if not clients:
-            transport = _compute_transport(pages, rest.RegionsRestTransport)
+            transport = _compute_transport(http, rest.RegionsRestTransport)
             clients.append(compute_v1.RegionsClient(transport=transport))
-        question = compute_v1.ListRegionsRequest(
-            project=project(pages), max_results=ROWS_PER_PAGE, page_token=token
+        request = compute_v1.ListRegionsRequest(
+            project=project(http), max_results=ROWS_PER_PAGE, page_token=token
         )
-        pager = clients[0].list(question, retry=None, timeout=CALL_TIMEOUT_S)
-        return _plain(next(pager.pages))
+        pager = clients[0].list(request, retry=None, timeout=CALL_TIMEOUT_S)
+        return _to_plain_json(next(pager.pages))
 
-    for page in _pages(pages, "regions", "items", ask, COMPUTE_REMEDY):
+    for page in _read_pages(http, "regions", "items", request_page, COMPUTE_SIGN_IN_HINT):
         yield from page.get("items") or ()
 
 
-def _aggregated(
-    pages: Pages, name: str, rows: str, transport: Any, client: Any, request: Any
+def _read_aggregated(
+    http: ProviderHttpClient, name: str, rows: str, transport: Any, client: Any, request_type: Any
 ) -> Iterator[Zoned]:
     """(zone, row) of an aggregated list; a zone without rows holds only a warning."""
     clients: list[Any] = []
 
-    def ask(token: str) -> Any:
+    def request_page(token: str) -> Any:
         if not clients:
-            clients.append(client(transport=_compute_transport(pages, transport)))
-        question = request(project=project(pages), max_results=ROWS_PER_PAGE, page_token=token)
-        pager = clients[0].aggregated_list(question, retry=None, timeout=CALL_TIMEOUT_S)
-        return _plain(next(pager.pages))
+            clients.append(client(transport=_compute_transport(http, transport)))
+        request = request_type(project=project(http), max_results=ROWS_PER_PAGE, page_token=token)
+        pager = clients[0].aggregated_list(request, retry=None, timeout=CALL_TIMEOUT_S)
+        return _to_plain_json(next(pager.pages))
 
-    for page in _pages(pages, name, "items", ask, COMPUTE_REMEDY):
-        for zone, scoped in (page.get("items") or {}).items():
-            yield from ((zone, row) for row in scoped.get(rows) or ())
+    for page in _read_pages(http, name, "items", request_page, COMPUTE_SIGN_IN_HINT):
+        for zone, zone_list in (page.get("items") or {}).items():
+            yield from ((zone, row) for row in zone_list.get(rows) or ())
 
 
-def _pages(
-    pages: Pages, name: str, rows: str, ask: Callable[[str], Any], remedy: str
+def _read_pages(
+    http: ProviderHttpClient, name: str, rows: str, request_page: Callable[[str], Any], hint: str
 ) -> Iterator[dict[str, Any]]:
     """All pages of one list, each through retries, record and replay."""
 
-    def whole(token: str) -> Any:
+    def request_complete_page(token: str) -> Any:
         """A page that was announced and ends the list without a row is asked for again."""
-        page = ask(token)
+        page = request_page(token)
         if token and not page.get(rows) and not page.get("nextPageToken"):
             raise RetryableError("an empty page in the place of the next one")
         return page
 
     token, number = "", 1
-    seen = {token}
+    visited_tokens = {token}
     while True:
-        page = pages.call(
+        page = http.call(
             _page_name(name, number),
-            lambda token=token: whole(token),  # type: ignore[misc]
-            lambda error: failure(error, remedy),
+            lambda token=token: request_complete_page(token),  # type: ignore[misc]
+            lambda error: translate_error(error, hint),
         )
         yield page
-        pages.context.progress(name, number, None)
+        http.context.progress(name, number, None)
         token, number = str(page.get("nextPageToken") or ""), number + 1
         if not token:
             return
-        if token in seen:
+        if token in visited_tokens:
             raise ProviderUnavailable(
-                pages.provider,
+                http.provider,
                 f"{name} leads in a circle after {number - 1} pages",
                 "Try again later; the list may have changed while it was read.",
             )
-        seen.add(token)
+        visited_tokens.add(token)
 
 
 def _page_name(name: str, number: int) -> str:
     return f"{name}/{number:04}.json"
 
 
-def _compute_transport(pages: Pages, transport: Any) -> Any:
-    endpoint = _endpoint(pages, "GCP_COMPUTE_URL", COMPUTE_URL, "/compute/v1")
-    credentials = _credentials(pages, endpoint, None)
-    return _only_here(transport(host=endpoint.url, credentials=credentials), pages, endpoint)
+def _compute_transport(http: ProviderHttpClient, transport: Any) -> Any:
+    endpoint = _endpoint(http, "GCP_COMPUTE_URL", COMPUTE_URL, "/compute/v1")
+    credentials = _credentials(http, endpoint, None)
+    return _pin_transport(transport(host=endpoint.url, credentials=credentials), http, endpoint)
 
 
-def _endpoint(pages: Pages, setting: str, default: str, path: str) -> Endpoint:
+def _endpoint(http: ProviderHttpClient, setting: str, default: str, path: str) -> Endpoint:
     """The base address; the client adds the path, which may stand in the setting as well."""
-    endpoint = pages.endpoint(setting, default)
+    endpoint = http.endpoint(setting, default)
     return Endpoint(endpoint.url.removesuffix(path), endpoint.anonymous)
 
 
-def _credentials(pages: Pages, endpoint: Endpoint, api_key: str | None) -> Any:
+def _credentials(http: ProviderHttpClient, endpoint: Endpoint, api_key: str | None) -> Any:
     """None for a loopback address; the key where one is enough; what the machine has else."""
     import google.auth
     from google.auth.api_key import Credentials as ApiKey
@@ -244,23 +242,25 @@ def _credentials(pages: Pages, endpoint: Endpoint, api_key: str | None) -> Any:
     try:
         credentials, _project = google.auth.default(scopes=_SCOPES)
     except DefaultCredentialsError:
-        remedy = COMPUTE_REMEDY if api_key is None else REMEDY
-        raise Refused(pages.provider, "there are no credentials for Google Cloud", remedy) from None
+        hint = COMPUTE_SIGN_IN_HINT if api_key is None else SIGN_IN_HINT
+        raise AccessDenied(
+            http.provider, "there are no credentials for Google Cloud", hint
+        ) from None
     return credentials
 
 
-def _only_here(transport: Any, pages: Pages, endpoint: Endpoint) -> Any:
+def _pin_transport(transport: Any, http: ProviderHttpClient, endpoint: Endpoint) -> Any:
     """No redirects, no company proxy for loopback, and the server's clock is reported."""
     session = transport._session
     session.max_redirects = 0
     session.trust_env = not endpoint.anonymous
     session.hooks["response"].append(
-        lambda answer, *_, **__: pages.saw_date(answer.headers.get("Date"))
+        lambda response, *_, **__: http.report_server_time(response.headers.get("Date"))
     )
     return transport
 
 
-def _plain(message: Any) -> Any:
+def _to_plain_json(message: Any) -> Any:
     """The answer in the API's own field names; fields without a value are left out."""
     return type(message).to_dict(
         message,
@@ -270,7 +270,7 @@ def _plain(message: Any) -> Any:
     )
 
 
-def failure(error: Exception, remedy: str) -> RetryableError | ProviderUnavailable | None:
+def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUnavailable | None:
     """What an error of a Google client means for the run; None: a bug of ours."""
     import json
 
@@ -280,7 +280,7 @@ def failure(error: Exception, remedy: str) -> RetryableError | ProviderUnavailab
     from google.protobuf.json_format import ParseError  # type: ignore[import-untyped]
 
     if isinstance(error, api.GoogleAPICallError):
-        return _by_status(error, remedy)
+        return _translate_status(error, hint)
     if isinstance(error, requests.TooManyRedirects):
         return ProviderUnavailable(
             "gcp", "the server leads to another address", "Check GCP_BILLING_URL, GCP_COMPUTE_URL."
@@ -288,19 +288,19 @@ def failure(error: Exception, remedy: str) -> RetryableError | ProviderUnavailab
     if isinstance(error, (auth.TransportError, requests.RequestException, api.RetryError)):
         return RetryableError(f"{type(error).__name__} {error}")
     if isinstance(error, auth.GoogleAuthError):
-        return Refused("gcp", f"Google refused the sign-in ({error})", remedy)
+        return AccessDenied("gcp", f"Google refused the sign-in ({error})", hint)
     if isinstance(error, (ParseError, json.JSONDecodeError)):
         return RetryableError(f"the answer cannot be read ({error})")
     return None
 
 
-def _by_status(error: Any, remedy: str) -> RetryableError | ProviderUnavailable:
+def _translate_status(error: Any, hint: str) -> RetryableError | ProviderUnavailable:
     status = int(error.code or 0)
     what = f"Google answered {status} {error.message}".strip()
     if status in _RETRYABLE:
         headers = getattr(error.response, "headers", None) or {}
-        return RetryableError(what, retry_after_s(headers.get("Retry-After")))
+        return RetryableError(what, parse_retry_after_s(headers.get("Retry-After")))
     if status in (401, 403) or "API key" in str(error.message):
-        return Refused("gcp", what, remedy)
+        return AccessDenied("gcp", what, hint)
     settings = "Check GCP_PROJECT, GCP_BILLING_URL and GCP_COMPUTE_URL."
-    return (Refused if status == 404 else ProviderUnavailable)("gcp", what, settings)
+    return (AccessDenied if status == 404 else ProviderUnavailable)("gcp", what, settings)

@@ -93,49 +93,49 @@ _EXCLUDED: tuple[tuple[str, str], ...] = (
 _EXCLUSIONS = tuple((reason, re.compile(pattern)) for reason, pattern in _EXCLUDED)
 
 
-def plain(description: str) -> str:
+def normalize(description: str) -> str:
     """The description in lower case with single spaces."""
     return " ".join(description.lower().split())
 
 
-def component(text: str, group: str) -> Component | None:
+def parse_component(text: str, group: str) -> Component | None:
     """The part of a machine that a plain description prices; None for what is none of ours.
 
-    >>> component("nvidia tesla a100 80gb gpu running in americas", "GPU").name
+    >>> parse_component("nvidia tesla a100 80gb gpu running in americas", "GPU").name
     'gpu:a100-80gb'
-    >>> component("a3plus instance ram running in tokyo", "RAM").name
+    >>> parse_component("a3plus instance ram running in tokyo", "RAM").name
     'ram:A3Plus'
     """
     if group.upper() == "TPU" or "tpu" in text:
-        return _tpu(text)
+        return _parse_tpu(text)
     share = _SHARE.search(text)
     if share:
         return Component("slice:g4", Fraction(int(share[1]), int(share[2])))
     series = _SERIES.search(text)
     if series:
-        return Component(_part(series[2], _series_name(series[1])))
+        return Component(_host_component(series[2], _normalize_series(series[1])))
     n1 = _N1_COMMITMENT.search(text)
     if n1:
-        return Component(_part(n1[1], "N1"))
+        return Component(_host_component(n1[1], "N1"))
     if _SSD.search(text):
         return None if _SSD_OF_OTHERS.search(text) else Component("ssd")
-    return _gpu(text)
+    return _parse_gpu(text)
 
 
-def exclusion(text: str) -> str:
+def find_exclusion(text: str) -> str:
     """Why a SKU of a known component is no price of a plain machine; empty if it may be one."""
     return next((reason for reason, pattern in _EXCLUSIONS if pattern.search(text)), "")
 
 
-def terms(text: str, usage_type: str) -> Terms | str:
+def parse_terms(text: str, usage_type: str) -> Terms | str:
     """How the SKU is bought, or why that cannot be said.
 
-    >>> terms("spot preemptible a4 nvidia b200 (1 gpu slice) running in tokyo", "OnDemand").option
+    >>> parse_terms("spot preemptible a4 nvidia b200 (1 gpu slice)", "OnDemand").option
     <PurchaseOption.SPOT: 'spot'>
     """
     usage = usage_type.lower()
     if text.startswith("commitment"):
-        return _commitment(text, usage)
+        return _parse_commitment(text, usage)
     if usage.startswith("commit"):
         return "usage type contradicts the description"
     if "calendar mode" in text:
@@ -151,9 +151,9 @@ def terms(text: str, usage_type: str) -> Terms | str:
     return "usage type contradicts the description"
 
 
-def _commitment(text: str, usage: str) -> Terms | str:
-    said = _YEARS.search(text)
-    months = 12 * int(said[1]) if said else _USAGE_MONTHS.get(usage, 0)
+def _parse_commitment(text: str, usage: str) -> Terms | str:
+    term_match = _YEARS.search(text)
+    months = 12 * int(term_match[1]) if term_match else _USAGE_MONTHS.get(usage, 0)
     if not months:
         return "commitment without a known term"
     if _USAGE_MONTHS.get(usage, months) != months:
@@ -161,7 +161,7 @@ def _commitment(text: str, usage: str) -> Terms | str:
     return Terms(PurchaseOption.COMMITTED_USE, months)
 
 
-def _gpu(text: str) -> Component | None:
+def _parse_gpu(text: str) -> Component | None:
     name = next((name for name, pattern in _GPU_PATTERNS if pattern.search(text)), None)
     if name is None:
         return None
@@ -171,26 +171,26 @@ def _gpu(text: str) -> Component | None:
     return Component(name, Fraction(int(slices[1]) if slices else 1))
 
 
-def _tpu(text: str) -> Component | None:
-    named = next((gen for word, gen in _TPU_NAMES.items() if word in text), "")
+def _parse_tpu(text: str) -> Component | None:
+    tpu_name = next((gen for word, gen in _TPU_NAMES.items() if word in text), "")
     match = _TPU.search(text)
-    if not named and not match:
+    if not tpu_name and not match:
         return None
-    generation = named or _generation(match["gen"] if match else "")
+    generation = tpu_name or _parse_generation(match["gen"] if match else "")
     if generation in ("v2", "v3"):
         return Component(f"tpu:{generation}:{'pod' if 'pod' in text else 'device'}")
     return Component(f"tpu:{generation}:{'pod' if generation == 'v4' else 'chip'}")
 
 
-def _generation(text: str) -> str:
-    short = text.replace(" ", "")
-    return _TPU_GENERATIONS.get(short, f"v{short}")
+def _parse_generation(text: str) -> str:
+    compact = text.replace(" ", "")
+    return _TPU_GENERATIONS.get(compact, f"v{compact}")
 
 
-def _part(word: str, series: str) -> str:
+def _host_component(word: str, series: str) -> str:
     return f"{'ram' if word == 'ram' else 'core'}:{series}"
 
 
-def _series_name(text: str) -> str:
-    short = text.replace(" ", "")
-    return _SERIES_NAMES.get(short, short.upper())
+def _normalize_series(text: str) -> str:
+    compact = text.replace(" ", "")
+    return _SERIES_NAMES.get(compact, compact.upper())

@@ -15,8 +15,8 @@ from fractions import Fraction
 from pricing.ingest.provider import SkippedRow
 from pricing.market import accelerators, machine_types
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.gcp.market import Market
-from pricing.providers.gcp.rates import Rate, RateBook, cost
+from pricing.providers.gcp.availability import Availability
+from pricing.providers.gcp.rates import Rate, RateBook, multiply_exactly
 
 SOURCE = "Cloud Billing Catalog API"
 DECIMAL_PLACES = 10
@@ -65,50 +65,58 @@ class Composer:
     """Offers of every machine and TPU slice in every region where its accelerator is priced."""
 
     def __init__(
-        self, book: RateBook, market: Market, day: dt.date, regions: Sequence[str] = ()
+        self,
+        rate_book: RateBook,
+        availability: Availability,
+        day: dt.date,
+        regions: Sequence[str] = (),
     ) -> None:
-        self._book = book
-        self._market = market
+        self._rate_book = rate_book
+        self._availability = availability
         self._day = day
         self._wanted = frozenset(regions)
 
     def offers(self) -> Iterator[Offer | SkippedRow]:
-        for shape in self._market.machines():
-            if isinstance(shape, SkippedRow):
-                yield shape
+        for machine_type in self._availability.machines():
+            if isinstance(machine_type, SkippedRow):
+                yield machine_type
                 continue
-            yield from self._machine(shape)
+            yield from self._compose_machine(machine_type)
         for one in machine_types.tpu_slices():
-            yield from self._slice(one)
+            yield from self._compose_slice(one)
 
-    def _machine(self, shape: machine_types.Shape) -> Iterator[Offer | SkippedRow]:
-        if not parts_of(shape):
-            yield SkippedRow("unknown machine family", shape.instance_type)
+    def _compose_machine(
+        self, machine_type: machine_types.MachineType
+    ) -> Iterator[Offer | SkippedRow]:
+        if not list_parts(machine_type):
+            yield SkippedRow("unknown machine family", machine_type.instance_type)
             return
         for option, months in TERMS:
-            for region in self._regions(_accelerators_of(shape), option, months):
-                parts = self._parts(shape, option, months, region)
-                yield self._offer(
+            for region in self._priced_regions(
+                _accelerator_components(machine_type), option, months
+            ):
+                parts = self._select_parts(machine_type, option, months, region)
+                yield self._compose_offer(
                     parts,
                     option,
                     months,
                     region,
-                    instance_type=shape.instance_type,
-                    accelerator=shape.accelerator,
-                    accelerator_count=shape.accelerator_count,
-                    vcpus=shape.vcpus,
-                    memory_gib=float(shape.memory_gib or 0) or None,
-                    network_gbps=shape.network_gbps,
-                    sold_now=option.value not in shape.not_sold_as
-                    and not shape.retired(self._day)
-                    and self._market.is_offered(shape, region),
+                    instance_type=machine_type.instance_type,
+                    accelerator=machine_type.accelerator,
+                    accelerator_count=machine_type.accelerator_count,
+                    vcpus=machine_type.vcpus,
+                    memory_gib=float(machine_type.memory_gib or 0) or None,
+                    network_gbps=machine_type.network_gbps,
+                    sold_now=option.value not in machine_type.not_sold_as
+                    and not machine_type.retired(self._day)
+                    and self._availability.is_offered(machine_type, region),
                 )
 
-    def _slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
+    def _compose_slice(self, one: machine_types.TpuSlice) -> Iterator[Offer | SkippedRow]:
         component = f"tpu:{one.accelerator.rpartition('-')[2]}:{one.rate}"
         for option, months in TERMS:
-            for region in self._regions([component], option, months):
-                yield self._offer(
+            for region in self._priced_regions([component], option, months):
+                yield self._compose_offer(
                     [(component, Decimal(one.units))],
                     option,
                     months,
@@ -119,27 +127,33 @@ class Composer:
                     vcpus=one.vcpus,
                     memory_gib=float(one.memory_gib or 0) or None,
                     network_gbps=None,
-                    sold_now=self._market.has_slice(one, region),
+                    sold_now=self._availability.has_slice(one, region),
                 )
 
-    def _regions(
+    def _priced_regions(
         self, components: Sequence[str], option: PurchaseOption, months: int
     ) -> Iterator[str]:
         """Regions in which one of the components is priced, as far as they are wanted."""
-        priced = {r for part in components for r in self._book.regions(part, option, months)}
-        yield from sorted(priced & self._wanted if self._wanted else priced)
+        priced_regions = {
+            r for part in components for r in self._rate_book.regions(part, option, months)
+        }
+        yield from sorted(priced_regions & self._wanted if self._wanted else priced_regions)
 
-    def _parts(
-        self, shape: machine_types.Shape, option: PurchaseOption, months: int, region: str
+    def _select_parts(
+        self,
+        machine_type: machine_types.MachineType,
+        option: PurchaseOption,
+        months: int,
+        region: str,
     ) -> Sequence[Part]:
         """A fraction of a G4 has a price of its own, host included, where the list has one."""
-        if _is_fraction_of_g4(shape):
-            whole = self._book.rate(_FRACTION_OF_G4, option, months, region)
-            if isinstance(whole, Rate):
-                return [(_FRACTION_OF_G4, shape.accelerator_count or Fraction(0))]
-        return parts_of(shape)
+        if _is_fraction_of_g4(machine_type):
+            slice_rate = self._rate_book.rate(_FRACTION_OF_G4, option, months, region)
+            if isinstance(slice_rate, Rate):
+                return [(_FRACTION_OF_G4, machine_type.accelerator_count or Fraction(0))]
+        return list_parts(machine_type)
 
-    def _offer(
+    def _compose_offer(
         self,
         parts: Sequence[Part],
         option: PurchaseOption,
@@ -150,10 +164,10 @@ class Composer:
         total = Decimal(0)
         skus = []
         for component, quantity in parts:
-            rate = self._book.rate(component, option, months, region)
+            rate = self._rate_book.rate(component, option, months, region)
             if isinstance(rate, SkippedRow):
                 return SkippedRow(rate.reason, f"{machine['instance_type']}: {rate.detail}")
-            total += cost(rate.usd_per_hour, quantity)
+            total += multiply_exactly(rate.usd_per_hour, quantity)
             skus.append(rate.sku_id)
         retired = accelerators.get(str(machine["accelerator"])).retired
         machine["sold_now"] = bool(machine["sold_now"]) and not retired
@@ -171,39 +185,41 @@ class Composer:
         )
 
 
-def parts_of(shape: machine_types.Shape) -> list[Part]:
+def list_parts(machine_type: machine_types.MachineType) -> list[Part]:
     """What one machine is billed by; empty for a family that is not known.
 
-    >>> shape = machine_types.find("gcp", "a2-ultragpu-1g")
-    >>> [(name, str(quantity)) for name, quantity in parts_of(shape)]
+    >>> machine_type = machine_types.find("gcp", "a2-ultragpu-1g")
+    >>> [(name, str(quantity)) for name, quantity in list_parts(machine_type)]
     [('gpu:a100-80gb', '1'), ('core:A2', '12'), ('ram:A2', '170'), ('ssd', '375')]
     """
-    series, accelerator = _family(shape)
-    if not accelerator or not shape.accelerator_count:
+    series, accelerator = _machine_family(machine_type)
+    if not accelerator or not machine_type.accelerator_count:
         return []
-    parts: list[Part] = [(accelerator, shape.accelerator_count)]
+    parts: list[Part] = [(accelerator, machine_type.accelerator_count)]
     if series:
-        parts.append((f"core:{series}", Decimal(f"{shape.vcpus or 0:g}")))
-        parts.append((f"ram:{series}", shape.memory_gib or Decimal(0)))
-        if shape.local_ssd_gib:
-            parts.append(("ssd", Decimal(shape.local_ssd_gib)))
+        parts.append((f"core:{series}", Decimal(f"{machine_type.vcpus or 0:g}")))
+        parts.append((f"ram:{series}", machine_type.memory_gib or Decimal(0)))
+        if machine_type.local_ssd_gib:
+            parts.append(("ssd", Decimal(machine_type.local_ssd_gib)))
     return parts
 
 
-def _accelerators_of(shape: machine_types.Shape) -> list[str]:
-    named = [_family(shape)[1]]
-    return [*named, _FRACTION_OF_G4] if _is_fraction_of_g4(shape) else named
+def _accelerator_components(machine_type: machine_types.MachineType) -> list[str]:
+    components = [_machine_family(machine_type)[1]]
+    return [*components, _FRACTION_OF_G4] if _is_fraction_of_g4(machine_type) else components
 
 
-def _family(shape: machine_types.Shape) -> tuple[str, str]:
+def _machine_family(machine_type: machine_types.MachineType) -> tuple[str, str]:
     """(series of cores and memory, component of the accelerator)."""
-    if isinstance(shape, machine_types.AttachedShape):
-        return "N1", _ATTACHED.get(shape.accelerator_type, "")
+    if isinstance(machine_type, machine_types.AttachedMachineType):
+        return "N1", _ATTACHED.get(machine_type.accelerator_type, "")
     for pattern, series, accelerator in _FAMILIES:
-        if pattern.match(shape.instance_type):
+        if pattern.match(machine_type.instance_type):
             return series, accelerator
     return "", ""
 
 
-def _is_fraction_of_g4(shape: machine_types.Shape) -> bool:
-    return shape.instance_type.startswith("g4-") and (shape.accelerator_count or 0) < 1
+def _is_fraction_of_g4(machine_type: machine_types.MachineType) -> bool:
+    return (
+        machine_type.instance_type.startswith("g4-") and (machine_type.accelerator_count or 0) < 1
+    )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pricing.ingest.http import Pages
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.providers.gcp import client
 
@@ -37,22 +37,22 @@ METRICS = {
 
 def fetch_quotas(context: FetchContext) -> list[Quota]:
     """Rows for `constraints.quotas`: provider, region, accelerator, max_accelerators."""
-    with Pages("gcp", context) as pages:
-        if not client.project(pages) and context.replay is None:
+    with ProviderHttpClient("gcp", context) as http:
+        if not client.project(http) and context.replay is None:
             raise ProviderUnavailable(
                 "gcp",
                 "quotas belong to a project and none is configured",
                 "Set GCP_PROJECT and sign in with `gcloud auth application-default login`.",
             )
-        rows = [row for row in client.regions(pages) if _is_wanted(row, context)]
-    found = [quota for row in rows for quota in read_region(row)]
-    return sorted(found, key=lambda quota: (quota["region"], quota["accelerator"]))
+        rows = [row for row in client.regions(http) if _is_wanted(row, context)]
+    quotas = [quota for row in rows for quota in convert_region(row)]
+    return sorted(quotas, key=lambda quota: (quota["region"], quota["accelerator"]))
 
 
-def read_region(row: Mapping[str, Any]) -> Iterator[Quota]:
+def convert_region(row: Mapping[str, Any]) -> Iterator[Quota]:
     """Quotas of one region."""
     limits: dict[str, int] = defaultdict(int)
-    for metric, limit in _limits(row.get("quotas") or ()):
+    for metric, limit in _parse_limits(row.get("quotas") or ()):
         if metric in METRICS:
             limits[METRICS[metric]] += limit
     for accelerator, limit in limits.items():
@@ -64,7 +64,7 @@ def read_region(row: Mapping[str, Any]) -> Iterator[Quota]:
         }
 
 
-def _limits(quotas: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
+def _parse_limits(quotas: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, int]]:
     for quota in quotas:
         yield str(quota.get("metric") or ""), int(float(quota.get("limit") or 0))
 

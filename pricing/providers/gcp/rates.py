@@ -49,32 +49,32 @@ def read_sku(sku: Sku) -> Iterator[Rate | SkippedRow]:
     """The rates of one SKU, one for each of its regions; nothing for what is none of ours."""
     category = sku.get("category") or {}
     group = str(category.get("resourceGroup") or "")
-    text = descriptions.plain(str(sku.get("description") or ""))
-    part = descriptions.component(text, group)
+    text = descriptions.normalize(str(sku.get("description") or ""))
+    part = descriptions.parse_component(text, group)
     if part is None:
-        if group.upper() in ("GPU", "TPU") and not descriptions.exclusion(text):
-            yield SkippedRow("unknown accelerator", _label(sku))
+        if group.upper() in ("GPU", "TPU") and not descriptions.find_exclusion(text):
+            yield SkippedRow("unknown accelerator", _format_label(sku))
         return
-    bought = descriptions.terms(text, str(category.get("usageType") or ""))
-    reason = descriptions.exclusion(text) or (bought if isinstance(bought, str) else "")
-    price = _hourly(sku, part.name)
-    regions = _regions(sku)
+    terms = descriptions.parse_terms(text, str(category.get("usageType") or ""))
+    reason = descriptions.find_exclusion(text) or (terms if isinstance(terms, str) else "")
+    price = _parse_hourly_price(sku, part.name)
+    regions = _list_regions(sku)
     reason = reason or (price if isinstance(price, str) else "") or ("" if regions else "no region")
     if reason:
-        yield SkippedRow(reason, _label(sku))
+        yield SkippedRow(reason, _format_label(sku))
         return
-    assert isinstance(bought, descriptions.Terms)
+    assert isinstance(terms, descriptions.Terms)
     assert isinstance(price, Decimal)
-    each = price * part.share.denominator / part.share.numerator
+    usd_per_unit = price * part.share.denominator / part.share.numerator
     for region in regions:
         yield Rate(
             part.name,
-            bought.option,
-            bought.months,
+            terms.option,
+            terms.months,
             region,
-            each,
+            usd_per_unit,
             str(sku.get("skuId") or ""),
-            bought.rank,
+            terms.rank,
         )
 
 
@@ -86,11 +86,11 @@ class RateBook:
             lambda: defaultdict(list)
         )
         for rate in rates:
-            here = self._rates[rate.component, rate.option, rate.months][rate.region]
-            if here and rate.rank < here[0].rank:
-                here.clear()
-            if not here or rate.rank == here[0].rank:
-                here.append(rate)
+            region_rates = self._rates[rate.component, rate.option, rate.months][rate.region]
+            if region_rates and rate.rank < region_rates[0].rank:
+                region_rates.clear()
+            if not region_rates or rate.rank == region_rates[0].rank:
+                region_rates.append(rate)
 
     def regions(self, component: str, option: PurchaseOption, months: int) -> list[str]:
         """Regions in which the component has a rate on these terms."""
@@ -100,19 +100,19 @@ class RateBook:
         self, component: str, option: PurchaseOption, months: int, region: str
     ) -> Rate | SkippedRow:
         """The rate, or why there is none."""
-        found = self._rates.get((component, option, months), {}).get(region, [])
+        rates = self._rates.get((component, option, months), {}).get(region, [])
         where = f"{component} {region} {option.value} {months or ''}".strip()
-        if not found:
+        if not rates:
             return SkippedRow("a part of the machine has no price", where)
-        if len({rate.usd_per_hour for rate in found}) > 1:
+        if len({rate.usd_per_hour for rate in rates}) > 1:
             return SkippedRow("two prices for one part of the machine", where)
-        return found[0]
+        return rates[0]
 
 
-def cost(rate: Decimal, quantity: Decimal | Fraction | int) -> Decimal:
+def multiply_exactly(rate: Decimal, quantity: Decimal | Fraction | int) -> Decimal:
     """`rate` × `quantity`, exact where a decimal can be.
 
-    >>> cost(Decimal("3"), Fraction(1, 8))
+    >>> multiply_exactly(Decimal("3"), Fraction(1, 8))
     Decimal('0.375')
     """
     if isinstance(quantity, Fraction):
@@ -120,14 +120,16 @@ def cost(rate: Decimal, quantity: Decimal | Fraction | int) -> Decimal:
     return rate * quantity
 
 
-def _hourly(sku: Sku, component: str) -> Decimal | str:
+def _parse_hourly_price(sku: Sku, component: str) -> Decimal | str:
     """US dollars per hour and unit (core, GiB, accelerator), or why there is no such price."""
     infos = sku.get("pricingInfo") or ()
     if not infos:
         return "no price"
-    expression = _latest(infos).get("pricingExpression") or {}
+    expression = _select_latest(infos).get("pricingExpression") or {}
     base = [
-        r for r in expression.get("tieredRates") or () if _number(r.get("startUsageAmount")) == 0
+        r
+        for r in expression.get("tieredRates") or ()
+        if _parse_decimal(r.get("startUsageAmount")) == 0
     ]
     if not base:
         return "no price from the first unit on"
@@ -139,30 +141,34 @@ def _hourly(sku: Sku, component: str) -> Decimal | str:
     )
     if component.partition(":")[0] not in kinds:
         return "unit is not understood"
-    amount = _number(unit_price.get("units")) + _number(unit_price.get("nanos")) / _NANOS
+    amount = (
+        _parse_decimal(unit_price.get("units")) + _parse_decimal(unit_price.get("nanos")) / _NANOS
+    )
     return amount * factor / divisor if amount > 0 else "price is zero"
 
 
-def _latest(infos: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _select_latest(infos: Iterable[Mapping[str, Any]]) -> Mapping[str, Any]:
     """The newest state of a price; the API puts it first and dates it in RFC 3339."""
     return max(infos, key=lambda info: str(info.get("effectiveTime") or ""))
 
 
-def _regions(sku: Sku) -> list[str]:
+def _list_regions(sku: Sku) -> list[str]:
     """Where the SKU holds: `serviceRegions`; `geoTaxonomy` only where those name no region."""
-    named = [str(region) for region in sku.get("serviceRegions") or ()]
-    if not _real(named):
-        named = [str(region) for region in (sku.get("geoTaxonomy") or {}).get("regions") or ()]
-    return _real(named)
+    region_names = [str(region) for region in sku.get("serviceRegions") or ()]
+    if not _drop_global(region_names):
+        region_names = [
+            str(region) for region in (sku.get("geoTaxonomy") or {}).get("regions") or ()
+        ]
+    return _drop_global(region_names)
 
 
-def _real(regions: Iterable[str]) -> list[str]:
+def _drop_global(regions: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(regions) if name and name.lower() != "global"]
 
 
-def _number(value: object) -> Decimal:
+def _parse_decimal(value: object) -> Decimal:
     return Decimal(str(value)) if value not in (None, "") else Decimal(0)
 
 
-def _label(sku: Sku) -> str:
+def _format_label(sku: Sku) -> str:
     return f"{sku.get('skuId') or '?'} {sku.get('description') or ''}".strip()

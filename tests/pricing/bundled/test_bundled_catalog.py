@@ -14,7 +14,7 @@ from pricing.bundled import files
 from pricing.bundled.build import batches
 from pricing.market import accelerators, interruptions, storage_prices
 from pricing.market.exchange_rates import ExchangeRates
-from pricing.market.machine_types import shapes
+from pricing.market.machine_types import all_machine_types
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.publish import history
 from pricing.publish.row_checks import check_rows
@@ -100,7 +100,7 @@ def test_every_machine_with_a_price_in_azure_and_gcp_tables_is_there() -> None:
     present = {offer.instance_type for offer in OFFERS}
     for series in ("NC6", "NC6s_v2", "NC6s_v3", "ND6s", "ND40rs_v2", "NV6", "NV12s_v3", "NV4as_v4"):
         assert f"Standard_{series}" in present
-    missing = {s.instance_type for s in shapes("gcp").values()} - present
+    missing = {s.instance_type for s in all_machine_types("gcp").values()} - present
     assert missing <= {
         *("a3-edgegpu-8g", "a3-edgegpu-8g-nolssd", "a3-ultragpu-8g-nolssd"),
         *("a4x-highgpu-4g", "a4x-maxgpu-4g-metal"),
@@ -262,19 +262,19 @@ def test_the_history_knows_the_price_cut_of_p5() -> None:
 
 
 def test_interruption_bands_become_rates() -> None:
-    one = interruptions.band("aws", "us-east-1", "p5.48xlarge")
+    one = interruptions.find_interruption_band("aws", "us-east-1", "p5.48xlarge")
     assert one is not None
     assert 0 <= one.low < one.high <= 1
     assert one.interruptions_per_month >= 0
-    assert interruptions.band("aws", "us-east-1", "p99.large") is None
+    assert interruptions.find_interruption_band("aws", "us-east-1", "p99.large") is None
 
 
 def test_storage_and_egress_are_known_where_a_source_has_them() -> None:
-    tiers = storage_prices.rates("gcp", "us-central1", "egress")
+    tiers = storage_prices.find_rates("gcp", "us-central1", "egress")
     assert [tier.above_gib for tier in tiers] == [0, 1024, 10240]
-    assert storage_prices.cost(tiers, 1024) == pytest.approx(0.12 * 1024)
-    assert storage_prices.rates("aws", "eu-west-1", "egress"), "the provider's own"
-    assert storage_prices.rates("azure", "westeurope", "object") == ()
+    assert storage_prices.tiered_cost(tiers, 1024) == pytest.approx(0.12 * 1024)
+    assert storage_prices.find_rates("aws", "eu-west-1", "egress"), "the provider's own"
+    assert storage_prices.find_rates("azure", "westeurope", "object") == ()
 
 
 def test_the_catalog_is_small() -> None:

@@ -14,10 +14,10 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pricing.ingest.http import Pages
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
-from pricing.ingest.retries import RetryableError, refused_certificate
-from pricing.providers.aws import calls as aws
+from pricing.ingest.retries import RetryableError, certificate_error
+from pricing.providers.aws import client as aws
 from pricing.providers.azure import management as azure
 from pricing.providers.gcp import client as gcp
 from tests.pricing.servers.base import FakeServer, Reply, Request
@@ -63,15 +63,15 @@ def own_certificate() -> bytes:
     )
 
 
-def by_page(pages: Pages, url: str) -> None:
-    pages.get_json("a.json", url)
+def by_page(http: ProviderHttpClient, url: str) -> None:
+    http.get_json("a.json", url)
 
 
-def by_download(pages: Pages, url: str) -> None:
-    pages.download("a.json", url).__enter__()
+def by_download(http: ProviderHttpClient, url: str) -> None:
+    http.download("a.json", url).__enter__()
 
 
-def by_boto3(pages: Pages, url: str) -> None:
+def by_boto3(http: ProviderHttpClient, url: str) -> None:
     import boto3
     from botocore.config import Config
 
@@ -83,43 +83,43 @@ def by_boto3(pages: Pages, url: str) -> None:
         aws_secret_access_key="none",
         config=Config(retries={"total_max_attempts": 1}),
     )
-    pages.call("a.json", client.get_caller_identity, aws.failure_of("sts"))
+    http.call("a.json", client.get_caller_identity, aws.make_error_translator("sts"))
 
 
-def by_google(pages: Pages, url: str) -> None:
+def by_google(http: ProviderHttpClient, url: str) -> None:
     import requests
 
-    pages.call("a.json", lambda: requests.get(url, timeout=5), lambda e: gcp.failure(e, ""))
+    http.call("a.json", lambda: requests.get(url, timeout=5), lambda e: gcp.translate_error(e, ""))
 
 
-def by_azure(pages: Pages, url: str) -> None:
+def by_azure(http: ProviderHttpClient, url: str) -> None:
     from azure.core import PipelineClient
     from azure.core.rest import HttpRequest
 
     client: Any = PipelineClient(url)
-    pages.call("a.json", lambda: client.send_request(HttpRequest("GET", url)), azure.failure)
+    http.call("a.json", lambda: client.send_request(HttpRequest("GET", url)), azure.translate_error)
 
 
 @pytest.mark.parametrize("ask", [by_page, by_download, by_boto3, by_google, by_azure])
 def test_a_refused_certificate_fails_at_once(
-    server: Impostor, ask: Callable[[Pages, str], None]
+    server: Impostor, ask: Callable[[ProviderHttpClient, str], None]
 ) -> None:
     slept: list[float] = []
-    pages = Pages("aws", FetchContext({}, NOW, extra={"sleep": slept.append}))
-    with pages, pytest.raises(ProviderUnavailable) as caught:
-        ask(pages, server.url)
+    http = ProviderHttpClient("aws", FetchContext({}, NOW, extra={"sleep": slept.append}))
+    with http, pytest.raises(ProviderUnavailable) as caught:
+        ask(http, server.url)
     assert caught.value.what.startswith("a.json: the server's certificate is refused (self")
-    assert "SSL_CERT_FILE" in caught.value.remedy
+    assert "SSL_CERT_FILE" in caught.value.hint
     assert slept == []
 
 
 def test_any_other_fault_of_tls_may_pass() -> None:
     fault = RetryableError("it hung up")
     fault.__context__ = ssl.SSLEOFError(8, "EOF occurred in violation of protocol")
-    assert refused_certificate(fault) == ""
+    assert certificate_error(fault) == ""
 
 
 def test_errors_that_name_each_other_are_walked_once() -> None:
     one, other = ValueError(), ValueError()
     one.__cause__, other.__context__ = other, one
-    assert refused_certificate(one) == ""
+    assert certificate_error(one) == ""

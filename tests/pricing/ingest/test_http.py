@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from pricing.ingest.endpoints import Secrets, checked_endpoint, is_loopback, same_origin
-from pricing.ingest.http import Pages, Refused
+from pricing.ingest.endpoints import Secrets, check_endpoint, is_loopback, same_origin
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
-from pricing.ingest.retries import MAX_CALLS, RetryableError, retry_after_s
+from pricing.ingest.retries import MAX_CALLS, RetryableError, parse_retry_after_s
 from tests.pricing.servers.base import FakeServer, Fault, Reply, Request
 
 NOW = dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
@@ -41,42 +41,44 @@ def slept() -> list[float]:
 
 
 @pytest.fixture
-def pages(slept: list[float]) -> Iterator[Pages]:
-    with make_pages(slept) as made:
+def http(slept: list[float]) -> Iterator[ProviderHttpClient]:
+    with make_http_client(slept) as made:
         yield made
 
 
-def make_pages(slept: list[float], **changes: Any) -> Pages:
+def make_http_client(slept: list[float], **changes: Any) -> ProviderHttpClient:
     settings = changes.pop("settings", {"GCP_API_KEY": KEY})
     extra = {"sleep": slept.append}
-    return Pages("gcp", FetchContext(settings, NOW, extra=extra, **changes))
+    return ProviderHttpClient("gcp", FetchContext(settings, NOW, extra=extra, **changes))
 
 
-def test_a_page_is_read(server: Prices, pages: Pages) -> None:
-    assert pages.get_json("a.json", server.url) == {"price": "1.5"}
+def test_a_page_is_read(server: Prices, http: ProviderHttpClient) -> None:
+    assert http.get_json("a.json", server.url) == {"price": "1.5"}
 
 
-def test_retry_after_is_honoured(server: Prices, pages: Pages, slept: list[float]) -> None:
+def test_retry_after_is_honoured(
+    server: Prices, http: ProviderHttpClient, slept: list[float]
+) -> None:
     server.faults.append(Fault.burst(2, retry_after="7"))
-    assert pages.get_json("a.json", server.url) == {"price": "1.5"}
+    assert http.get_json("a.json", server.url) == {"price": "1.5"}
     assert slept == [7.0, 7.0]
 
 
 def test_retry_after_may_be_a_date() -> None:
     now = dt.datetime(2026, 11, 20, 4, 0, 0, tzinfo=dt.UTC)
-    assert retry_after_s("Fri, 20 Nov 2026 04:00:30 GMT", now) == 30.0
-    assert retry_after_s("Fri, 20 Nov 2026 03:00:00 GMT", now) == 0.0
+    assert parse_retry_after_s("Fri, 20 Nov 2026 04:00:30 GMT", now) == 30.0
+    assert parse_retry_after_s("Fri, 20 Nov 2026 03:00:00 GMT", now) == 0.0
 
 
 @pytest.mark.parametrize("zone", ["-0000", "", "+0000"])
 def test_a_retry_after_without_a_time_zone_is_in_utc(zone: str) -> None:
     now = dt.datetime(2026, 11, 20, 4, 0, 0, tzinfo=dt.UTC)
-    assert retry_after_s(f"Fri, 20 Nov 2026 04:00:30 {zone}", now) == 30.0
+    assert parse_retry_after_s(f"Fri, 20 Nov 2026 04:00:30 {zone}", now) == 30.0
 
 
 @pytest.mark.parametrize("header", ["nan", "-nan", "soon", "Fri, 99 Nov 2026 04:00:30 GMT"])
 def test_a_retry_after_that_says_no_time_is_passed_over(header: str) -> None:
-    assert retry_after_s(header) is None
+    assert parse_retry_after_s(header) is None
 
 
 @pytest.mark.parametrize(
@@ -90,28 +92,30 @@ def test_a_retry_after_that_says_no_time_is_passed_over(header: str) -> None:
     ],
     ids=["429", "500", "503", "truncated", "lost"],
 )
-def test_a_page_is_asked_for_five_times_at_most(server: Prices, pages: Pages, fault: Fault) -> None:
+def test_a_page_is_asked_for_five_times_at_most(
+    server: Prices, http: ProviderHttpClient, fault: Fault
+) -> None:
     server.faults.append(fault)
     with pytest.raises(ProviderUnavailable, match=r"a\.json: .*5 times in a row"):
-        pages.get_json("a.json", server.url)
+        http.get_json("a.json", server.url)
     assert len(server.requests) == MAX_CALLS
 
 
-def test_a_refusal_is_not_repeated(server: Prices, pages: Pages) -> None:
+def test_a_refusal_is_not_repeated(server: Prices, http: ProviderHttpClient) -> None:
     server.faults.append(Fault.error(None, status=403))
-    with pytest.raises(Refused, match="403"):
-        pages.get_json("a.json", server.url)
+    with pytest.raises(AccessDenied, match="403"):
+        http.get_json("a.json", server.url)
     assert len(server.requests) == 1
 
 
-def test_a_redirect_is_not_followed(server: Prices, pages: Pages) -> None:
+def test_a_redirect_is_not_followed(server: Prices, http: ProviderHttpClient) -> None:
     server.faults.append(Fault(status=302, headers={"Location": "http://example.com"}))
     with pytest.raises(ProviderUnavailable, match="302"):
-        pages.get_json("a.json", server.url)
+        http.get_json("a.json", server.url)
 
 
 def test_nothing_is_asked_after_the_deadline(server: Prices, slept: list[float]) -> None:
-    late = make_pages(slept, deadline=time.monotonic() - 1)
+    late = make_http_client(slept, deadline=time.monotonic() - 1)
     with pytest.raises(ProviderUnavailable, match="time for this run is over"):
         late.get_json("a.json", server.url)
     assert server.requests == []
@@ -119,29 +123,29 @@ def test_nothing_is_asked_after_the_deadline(server: Prices, slept: list[float])
 
 def test_a_wait_beyond_the_deadline_is_not_begun(server: Prices, slept: list[float]) -> None:
     server.faults.append(Fault.burst(None, retry_after="100"))
-    hurried = make_pages(slept, deadline=time.monotonic() + 50)
+    hurried = make_http_client(slept, deadline=time.monotonic() + 50)
     with pytest.raises(ProviderUnavailable, match="time for this run is over"):
         hurried.get_json("a.json", server.url)
     assert slept == []
 
 
 def test_an_hour_of_retry_after_means_unavailable(
-    server: Prices, pages: Pages, slept: list[float]
+    server: Prices, http: ProviderHttpClient, slept: list[float]
 ) -> None:
     server.faults.append(Fault.burst(None, retry_after="3600"))
     with pytest.raises(ProviderUnavailable, match="pause of 3,600 s"):
-        pages.get_json("a.json", server.url)
+        http.get_json("a.json", server.url)
     assert slept == []
 
 
-def test_an_unreachable_server_is_named_without_its_query(pages: Pages) -> None:
+def test_an_unreachable_server_is_named_without_its_query(http: ProviderHttpClient) -> None:
     with pytest.raises(ProviderUnavailable) as caught:
-        pages.get_json("a.json", f"http://127.0.0.1:9/x?key={KEY}")
+        http.get_json("a.json", f"http://127.0.0.1:9/x?key={KEY}")
     assert "http://127.0.0.1:9/x" in str(caught.value)
     assert KEY not in str(caught.value)
 
 
-def test_a_call_translates_its_failures(pages: Pages) -> None:
+def test_a_call_translates_its_failures(http: ProviderHttpClient) -> None:
     answers = iter([KeyError("slow down"), {"ok": 1}])
 
     def ask() -> Any:
@@ -150,19 +154,19 @@ def test_a_call_translates_its_failures(pages: Pages) -> None:
             raise answer
         return answer
 
-    assert pages.call("a.json", ask, lambda error: RetryableError(str(error))) == {"ok": 1}
+    assert http.call("a.json", ask, lambda error: RetryableError(str(error))) == {"ok": 1}
 
 
-def test_a_bug_in_a_call_passes_through(pages: Pages) -> None:
+def test_a_bug_in_a_call_passes_through(http: ProviderHttpClient) -> None:
     with pytest.raises(ZeroDivisionError):
-        pages.call("a.json", lambda: 1 / 0, lambda _error: None)
+        http.call("a.json", lambda: 1 / 0, lambda _error: None)
 
 
 def test_what_is_recorded_is_replayed(server: Prices, slept: list[float]) -> None:
     kept: dict[str, bytes] = {}
-    make_pages(slept, record=kept.__setitem__).get_json("a.json", server.url)
+    make_http_client(slept, record=kept.__setitem__).get_json("a.json", server.url)
     asked = len(server.requests)
-    again = make_pages(slept, replay=kept.get)
+    again = make_http_client(slept, replay=kept.get)
     assert again.get_json("a.json", server.url) == {"price": "1.5"}
     assert len(server.requests) == asked
 
@@ -173,70 +177,75 @@ def test_a_recorded_refusal_is_replayed_as_one(slept: list[float]) -> None:
     def ask() -> Any:
         raise PermissionError
 
-    def refused(_error: Exception) -> Refused:
-        return Refused("gcp", "no", "ask")
+    def refused(_error: Exception) -> AccessDenied:
+        return AccessDenied("gcp", "no", "ask")
 
-    with pytest.raises(Refused):
-        make_pages(slept, record=kept.__setitem__).call("a.json", ask, refused)
-    with pytest.raises(Refused, match=r"gcp: no\. ask"):
-        make_pages(slept, replay=kept.get).call("a.json", ask, refused)
+    with pytest.raises(AccessDenied):
+        make_http_client(slept, record=kept.__setitem__).call("a.json", ask, refused)
+    with pytest.raises(AccessDenied, match=r"gcp: no\. ask"):
+        make_http_client(slept, replay=kept.get).call("a.json", ask, refused)
 
 
 def test_a_missing_recorded_page_is_named(slept: list[float]) -> None:
     with pytest.raises(ProviderUnavailable, match=r"recorded page b\.json is missing"):
-        make_pages(slept, replay={}.get).get_json("b.json", "https://example.com")
+        make_http_client(slept, replay={}.get).get_json("b.json", "https://example.com")
 
 
 def test_a_damaged_recorded_page_is_named(slept: list[float]) -> None:
     with pytest.raises(ProviderUnavailable, match=r"recorded page b\.json cannot be read"):
-        make_pages(slept, replay={"b.json": b'{"a'}.get).get_json("b.json", "https://x.example")
+        make_http_client(slept, replay={"b.json": b'{"a'}.get).get_json(
+            "b.json", "https://x.example"
+        )
 
 
 def test_secrets_are_taken_out_of_records(server: Prices, slept: list[float]) -> None:
     server.body = f'{{"key": "{KEY}"}}'.encode()
     kept: dict[str, bytes] = {}
-    make_pages(slept, record=kept.__setitem__).get_json("a.json", server.url)
+    make_http_client(slept, record=kept.__setitem__).get_json("a.json", server.url)
     assert kept == {"a.json": b'{"key": "***"}'}
 
 
 def test_secrets_do_not_reach_the_log(
-    server: Prices, pages: Pages, caplog: pytest.LogCaptureFixture
+    server: Prices, http: ProviderHttpClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.DEBUG):
-        pages.get_json("a.json", server.url, {"key": KEY}, {"X-Goog-Api-Key": KEY})
+        http.get_json("a.json", server.url, {"key": KEY}, {"X-Goog-Api-Key": KEY})
     assert KEY not in caplog.text
 
 
-def test_secrets_do_not_reach_an_error(pages: Pages) -> None:
+def test_secrets_do_not_reach_an_error(http: ProviderHttpClient) -> None:
     def ask() -> Any:
         raise PermissionError(f"key {KEY} is bad")
 
     with pytest.raises(ProviderUnavailable) as caught:
-        pages.call("a.json", ask, lambda error: Refused("gcp", str(error), "renew it"))
+        http.call("a.json", ask, lambda error: AccessDenied("gcp", str(error), "renew it"))
     assert str(caught.value) == "gcp: key *** is bad. renew it"
 
 
 def test_a_password_within_an_address_is_a_secret() -> None:
-    secrets = Secrets.of({"AWS_PRICE_LIST_URL": "https://me:hunter22@mirror.example"})
+    secrets = Secrets.from_settings({"AWS_PRICE_LIST_URL": "https://me:hunter22@mirror.example"})
     assert secrets.scrub("hunter22") == "***"
 
 
 def test_each_address_of_a_setting_may_hold_a_password() -> None:
-    secrets = Secrets.of(
+    secrets = Secrets.from_settings(
         {"LISTS": "https://a:hunter22@b.example,https://c:pass%40word@d.example/x"}
     )
     assert secrets.scrub("hunter22 pass%40word pass@word b.example") == "*** *** *** b.example"
 
 
 def test_a_setting_that_only_looks_like_an_address_does_no_harm() -> None:
-    assert Secrets.of({"PROMPT": "x://[user@host", "MAIL": "a@b"}).scrub("user@host") == "user@host"
+    assert (
+        Secrets.from_settings({"PROMPT": "x://[user@host", "MAIL": "a@b"}).scrub("user@host")
+        == "user@host"
+    )
 
 
 @pytest.mark.parametrize(
     "url", ["https://prices.example", "http://127.0.0.1:1", "http://[::1]:2", "http://localhost"]
 )
 def test_https_and_loopback_may_be_called(url: str) -> None:
-    assert checked_endpoint("aws", "AWS_PRICE_LIST_URL", url).anonymous == url.startswith("http:")
+    assert check_endpoint("aws", "AWS_PRICE_LIST_URL", url).anonymous == url.startswith("http:")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +265,7 @@ def test_https_and_loopback_may_be_called(url: str) -> None:
 )
 def test_any_other_address_is_refused_by_its_setting(url: str) -> None:
     with pytest.raises(ProviderUnavailable, match="AWS_PRICE_LIST_URL"):
-        checked_endpoint("aws", "AWS_PRICE_LIST_URL", url)
+        check_endpoint("aws", "AWS_PRICE_LIST_URL", url)
 
 
 def test_a_host_name_is_no_loopback() -> None:
@@ -268,30 +277,30 @@ def test_a_next_page_elsewhere_is_told_apart() -> None:
     assert not same_origin("https://prices.azure.com", "https://prices.azure.com:x/api?$skip=1")
 
 
-def test_a_download_is_read_whole(server: Prices, pages: Pages) -> None:
+def test_a_download_is_read_whole(server: Prices, http: ProviderHttpClient) -> None:
     server.body = b"x" * 1_000_000
-    with pages.download("big.json.gz", server.url) as file:
+    with http.download("big.json.gz", server.url) as file:
         assert file.read() == server.body
 
 
-def test_a_compressed_download_is_unpacked(server: Prices, pages: Pages) -> None:
+def test_a_compressed_download_is_unpacked(server: Prices, http: ProviderHttpClient) -> None:
     server.body = gzip.compress(b"prices")
-    with pages.download("big.json.gz", server.url) as file:
+    with http.download("big.json.gz", server.url) as file:
         assert file.read() == b"prices"
 
 
 def test_a_download_is_asked_for_in_a_form_that_can_be_unpacked(
-    server: Prices, pages: Pages
+    server: Prices, http: ProviderHttpClient
 ) -> None:
-    with pages.download("big.json.gz", server.url) as file:
+    with http.download("big.json.gz", server.url) as file:
         file.read()
     assert server.requests[0].headers["accept-encoding"] == "gzip"
 
 
-def test_a_torn_download_is_fetched_again(server: Prices, pages: Pages) -> None:
+def test_a_torn_download_is_fetched_again(server: Prices, http: ProviderHttpClient) -> None:
     server.body = b"x" * 1_000_000
     server.faults.append(Fault.lost(2))
-    with pages.download("big.json.gz", server.url) as file:
+    with http.download("big.json.gz", server.url) as file:
         assert len(file.read()) == 1_000_000
     assert len(server.requests) == 3
 
@@ -299,15 +308,15 @@ def test_a_torn_download_is_fetched_again(server: Prices, pages: Pages) -> None:
 def test_a_download_is_recorded_compressed_and_replayed(server: Prices, slept: list[float]) -> None:
     server.body = b"price " * 100_000
     kept: dict[str, bytes] = {}
-    with make_pages(slept, record=kept.__setitem__).download("big.gz", server.url) as file:
+    with make_http_client(slept, record=kept.__setitem__).download("big.gz", server.url) as file:
         assert file.read() == server.body
     assert len(kept["big.gz"]) < 10_000
-    with make_pages(slept, replay=kept.get).download("big.gz", server.url) as file:
+    with make_http_client(slept, replay=kept.get).download("big.gz", server.url) as file:
         assert file.read() == server.body
 
 
 def test_a_full_disk_is_named(
-    server: Prices, pages: Pages, monkeypatch: pytest.MonkeyPatch
+    server: Prices, http: ProviderHttpClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Full:
         def write(self, _chunk: bytes) -> None:
@@ -318,18 +327,18 @@ def test_a_full_disk_is_named(
 
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
     with pytest.raises(ProviderUnavailable, match="no space left on disk"):
-        pages.download("big.gz", server.url).__enter__()
+        http.download("big.gz", server.url).__enter__()
     assert len(server.requests) == 1
 
 
 def test_the_time_of_the_server_is_passed_on(server: Prices, slept: list[float]) -> None:
     seen: list[dt.datetime] = []
-    make_pages(slept, server_time=seen.append).get_json("a.json", server.url)
+    make_http_client(slept, server_time=seen.append).get_json("a.json", server.url)
     assert abs(seen[0] - dt.datetime.now(dt.UTC)) < dt.timedelta(minutes=1)
 
 
 def test_a_silent_server_is_left(server: Prices, slept: list[float]) -> None:
     server.faults.append(Fault.time_out(0.4, times=1))
     context = FetchContext({}, NOW, extra={"sleep": slept.append, "call_timeout_s": 0.1})
-    assert Pages("gcp", context).get_json("a.json", server.url) == {"price": "1.5"}
+    assert ProviderHttpClient("gcp", context).get_json("a.json", server.url) == {"price": "1.5"}
     assert len(server.requests) == 2

@@ -12,9 +12,9 @@ from django.core.management import CommandError, call_command
 from planner.contract.request.comparison import Constraints
 from pricing import discovery
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.quotas import pull
+from pricing.ingest.quotas import pull_quotas
 from pricing.providers.aws import provider as aws
-from pricing.providers.aws.quotas import read_quotas
+from pricing.providers.aws.quotas import convert_quotas
 from tests.pricing.providers.aws_tools import context, hide_own_settings
 from tests.pricing.publish.fake_provider import FakeProvider
 from tests.pricing.servers.aws import FakeAws
@@ -61,12 +61,12 @@ def test_every_region_of_the_account_is_asked(server: FakeAws) -> None:
 
 def test_a_limit_of_0_is_a_limit() -> None:
     rows = [{"QuotaName": "Running On-Demand P instances", "Value": 0.0}]
-    assert {q["max_accelerators"] for q in read_quotas("us-east-1", rows)} == {0}
+    assert {q["max_accelerators"] for q in convert_quotas("us-east-1", rows)} == {0}
 
 
 def test_one_group_of_families_says_nothing_of_another() -> None:
     rows = [{"QuotaName": "Running On-Demand DL instances", "Value": 192.0}]
-    assert {q["accelerator"] for q in read_quotas("us-east-1", rows)} == {
+    assert {q["accelerator"] for q in convert_quotas("us-east-1", rows)} == {
         "intel-gaudi",
         "qualcomm-ai100",
     }
@@ -74,9 +74,11 @@ def test_one_group_of_families_says_nothing_of_another() -> None:
 
 def test_no_permission_is_said_with_its_remedy(server: FakeAws) -> None:
     server.refuses.add("quotas")
-    (answer,) = pull([aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",)))
+    (answer,) = pull_quotas(
+        [aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",))
+    )
     assert "AccessDenied" in answer.what
-    assert answer.remedy
+    assert answer.hint
 
 
 def test_no_credentials_are_said_with_their_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,11 +93,11 @@ def test_a_torn_answer_is_asked_for_again(server: FakeAws) -> None:
 
 
 def test_a_provider_without_quotas_leaves_the_others(server: FakeAws) -> None:
-    one, other = pull(
+    one, other = pull_quotas(
         [FakeProvider(), aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",))
     )
     assert one.what == "its adapter tells no quotas"
-    assert other.is_good
+    assert other.succeeded
 
 
 def test_the_command_prints_what_a_comparison_takes(server: FakeAws) -> None:

@@ -7,24 +7,29 @@ import pytest
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.recording import player, read_at, recorded, recorder
+from pricing.ingest.recording import (
+    find_recorded,
+    make_recorder,
+    make_replayer,
+    read_recording_time,
+)
 
 READ_AT = dt.datetime(2026, 9, 1, 12, tzinfo=dt.UTC)
 
 
 def test_a_page_comes_back_byte_for_byte(tmp_path):
-    recorder(tmp_path, "aws", READ_AT)("offers/us-east-1.json.gz", b"\x1f\x8b\x00")
-    assert player(tmp_path, "aws")("offers/us-east-1.json.gz") == b"\x1f\x8b\x00"
+    make_recorder(tmp_path, "aws", READ_AT)("offers/us-east-1.json.gz", b"\x1f\x8b\x00")
+    assert make_replayer(tmp_path, "aws")("offers/us-east-1.json.gz") == b"\x1f\x8b\x00"
 
 
 def test_a_page_that_was_not_recorded_is_none(tmp_path):
-    recorder(tmp_path, "aws", READ_AT)
-    assert player(tmp_path, "aws")("offers/other.json") is None
+    make_recorder(tmp_path, "aws", READ_AT)
+    assert make_replayer(tmp_path, "aws")("offers/other.json") is None
 
 
 def test_trap_9_a_replay_knows_when_its_pages_were_read(tmp_path):
-    recorder(tmp_path, "aws", READ_AT)
-    assert read_at(tmp_path, "aws") == READ_AT
+    make_recorder(tmp_path, "aws", READ_AT)
+    assert read_recording_time(tmp_path, "aws") == READ_AT
 
 
 def test_pages_without_a_note_of_the_time_are_as_old_as_the_oldest(tmp_path):
@@ -32,17 +37,17 @@ def test_pages_without_a_note_of_the_time_are_as_old_as_the_oldest(tmp_path):
     page.parent.mkdir()
     page.write_text("{}")
     os.utime(page, (READ_AT.timestamp(), READ_AT.timestamp()))
-    assert read_at(tmp_path, "aws") == READ_AT
+    assert read_recording_time(tmp_path, "aws") == READ_AT
 
 
 @pytest.mark.parametrize("name", ["../other/page.json", "/etc/passwd", "a/../../b", ""])
 def test_a_page_cannot_leave_the_folder(tmp_path, name):
     with pytest.raises(ValueError, match="not a name for a page"):
-        recorder(tmp_path, "aws", READ_AT)(name, b"x")
+        make_recorder(tmp_path, "aws", READ_AT)(name, b"x")
 
 
 def test_a_disk_that_cannot_take_a_page_ends_the_fetch_with_a_remedy(tmp_path, monkeypatch):
-    record = recorder(tmp_path, "aws", READ_AT)
+    record = make_recorder(tmp_path, "aws", READ_AT)
 
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -53,7 +58,7 @@ def test_a_disk_that_cannot_take_a_page_ends_the_fetch_with_a_remedy(tmp_path, m
 
 
 def test_only_recorded_providers_are_replayed(tmp_path):
-    recorder(tmp_path, "aws", READ_AT)
-    assert recorded(tmp_path, ["aws", "gcp"], named=False) == ["aws"]
+    make_recorder(tmp_path, "aws", READ_AT)
+    assert find_recorded(tmp_path, ["aws", "gcp"], required=False) == ["aws"]
     with pytest.raises(InvalidInput, match="holds no pages of gcp"):
-        recorded(tmp_path, ["gcp"], named=True)
+        find_recorded(tmp_path, ["gcp"], required=True)

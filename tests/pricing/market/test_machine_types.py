@@ -8,14 +8,24 @@ from fractions import Fraction
 import pytest
 
 from pricing.market import accelerators
-from pricing.market.machine_types import attached_shapes, find, offered, shapes, tpu_slices
+from pricing.market.machine_types import (
+    all_machine_types,
+    attached_machine_types,
+    find,
+    regions_by_machine_type,
+    tpu_slices,
+)
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
 def test_every_accelerator_is_known_to_the_catalog(provider: str) -> None:
     known = {one.slug for one in accelerators.all_accelerators()}
-    used = {shape.accelerator for shape in shapes(provider).values() if shape.accelerator}
-    used |= {shape.accelerator for shape in attached_shapes()}
+    used = {
+        machine_type.accelerator
+        for machine_type in all_machine_types(provider).values()
+        if machine_type.accelerator
+    }
+    used |= {machine_type.accelerator for machine_type in attached_machine_types()}
     used |= {one.accelerator for one in tpu_slices()}
     assert used - known == set()
 
@@ -37,40 +47,44 @@ def test_every_accelerator_is_known_to_the_catalog(provider: str) -> None:
     ],
 )
 def test_trap_4_a_fraction_of_an_accelerator_is_exact(instance_type: str, count: Fraction) -> None:
-    shape = find("gcp" if instance_type.startswith("g4") else "azure", instance_type)
-    assert shape is not None
-    assert shape.accelerator_count == count
+    machine_type = find("gcp" if instance_type.startswith("g4") else "azure", instance_type)
+    assert machine_type is not None
+    assert machine_type.accelerator_count == count
 
 
 @pytest.mark.parametrize("provider", ["azure", "gcp"])
 def test_a_count_that_no_source_gives_is_absent_with_its_reason(provider: str) -> None:
-    unknown = [s for s in shapes(provider).values() if s.accelerator and not s.accelerator_count]
-    assert all(shape.note for shape in unknown)
+    unknown = [
+        s for s in all_machine_types(provider).values() if s.accelerator and not s.accelerator_count
+    ]
+    assert all(machine_type.note for machine_type in unknown)
 
 
 def test_an_fpga_is_no_accelerator_of_ours() -> None:
-    shape = find("azure", "STANDARD_NP10S")
-    assert shape is not None
-    assert (shape.accelerator, shape.accelerator_count) == ("", None)
-    assert "FPGA" in shape.note
+    machine_type = find("azure", "STANDARD_NP10S")
+    assert machine_type is not None
+    assert (machine_type.accelerator, machine_type.accelerator_count) == ("", None)
+    assert "FPGA" in machine_type.note
 
 
 def test_trap_11_a_retired_machine_is_known_by_its_day() -> None:
-    shape = find("azure", "Standard_NC6")
-    assert shape is not None
-    assert not shape.retired(dt.date(2023, 9, 5))
-    assert shape.retired(dt.date(2023, 9, 6))
+    machine_type = find("azure", "Standard_NC6")
+    assert machine_type is not None
+    assert not machine_type.retired(dt.date(2023, 9, 5))
+    assert machine_type.retired(dt.date(2023, 9, 6))
 
 
 def test_an_n1_host_carries_only_what_it_may_and_can_feed() -> None:
-    names = {shape.instance_type for shape in attached_shapes()}
+    names = {machine_type.instance_type for machine_type in attached_machine_types()}
     assert "n1-standard-8+1xnvidia-tesla-v100" in names
     assert "n1-standard-16+1xnvidia-tesla-v100" not in names, "12 vCPUs at most"
     assert "n1-standard-4+4xnvidia-tesla-t4" not in names, "one vCPU for each accelerator"
 
 
 def test_names_are_unique() -> None:
-    names = [s.instance_type for s in (*shapes("gcp").values(), *attached_shapes())]
+    names = [
+        s.instance_type for s in (*all_machine_types("gcp").values(), *attached_machine_types())
+    ]
     names += [one.name for one in tpu_slices()]
     assert len(names) == len(set(names))
 
@@ -85,5 +99,5 @@ def test_tpu_v2_to_v4_count_cores_and_are_priced_by_four_chips() -> None:
 
 
 def test_every_machine_with_accelerators_is_offered_somewhere() -> None:
-    missing = [name for name in shapes("gcp") if not offered().get(name)]
+    missing = [name for name in all_machine_types("gcp") if not regions_by_machine_type().get(name)]
     assert missing == []

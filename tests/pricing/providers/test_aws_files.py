@@ -16,7 +16,7 @@ from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.aws import offer_file, plan_file
 from pricing.providers.aws.bulk_files import region_offers
-from pricing.providers.aws.machines import Machine, Machines
+from pricing.providers.aws.machines import Machine, MachineLookup
 from pricing.providers.aws.offer_file import OfferFileError, entries
 from pricing.providers.aws.rows import Sku
 from pricing.providers.aws.savings_plans import Rate
@@ -32,7 +32,7 @@ DOCUMENT = file_of(all_rows(MARKET), "eu-west-1")
 def read(document: dict[str, Any] | bytes, **style: Any) -> dict[str, Offer]:
     data = document if isinstance(document, bytes) else json.dumps(document, **style).encode()
     found = region_offers(
-        io.BytesIO(data), Machines(PUBLISHED.date()), "eu-west-1", PUBLISHED.date(), {}
+        io.BytesIO(data), MachineLookup(PUBLISHED.date()), "eu-west-1", PUBLISHED.date(), {}
     )
     return {offer.id: offer for offer in found if isinstance(offer, Offer)}
 

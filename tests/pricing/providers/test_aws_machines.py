@@ -10,7 +10,7 @@ import pytest
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market import machine_types
-from pricing.providers.aws.machines import Machine, Machines, network_gbps
+from pricing.providers.aws.machines import Machine, MachineLookup, network_gbps
 from tests.pricing.servers.aws import described
 from tests.pricing.servers.aws_market import BOXES, STRANGERS, Box
 
@@ -18,14 +18,14 @@ DAY = dt.date(2026, 9, 12)
 
 
 def learned(info: dict[str, Any]) -> Machine | SkippedRow | None:
-    machines = Machines(DAY)
-    machines.learn(info)
-    return machines.of(info["InstanceType"])
+    machines = MachineLookup(DAY)
+    machines.add_description(info)
+    return machines.find(info["InstanceType"])
 
 
 @pytest.mark.parametrize("box", BOXES, ids=lambda box: box.name)
 def test_ec2_and_our_table_agree(box: Box) -> None:
-    by_ec2, by_table = learned(described(box)), Machines(DAY).of(box.name)
+    by_ec2, by_table = learned(described(box)), MachineLookup(DAY).find(box.name)
     assert isinstance(by_ec2, Machine)
     assert isinstance(by_table, Machine)
     assert (by_ec2.accelerator, by_ec2.count) == (box.slug, box.count)
@@ -152,14 +152,16 @@ def test_a_burst_is_not_taken_for_bandwidth(text: str, baselines: list[float], g
 
 
 def test_every_shipped_machine_has_an_accelerator_and_a_count() -> None:
-    for shape in machine_types.shapes("aws").values():
-        assert isinstance(Machines(DAY).of(shape.instance_type), Machine), shape.instance_type
+    for machine_type in machine_types.all_machine_types("aws").values():
+        assert isinstance(MachineLookup(DAY).find(machine_type.instance_type), Machine), (
+            machine_type.instance_type
+        )
 
 
 def test_trap_11_retired_families_are_known() -> None:
     retired = {
         name.partition(".")[0]
-        for name, shape in machine_types.shapes("aws").items()
-        if shape.retired(DAY)
+        for name, machine_type in machine_types.all_machine_types("aws").items()
+        if machine_type.retired(DAY)
     }
     assert retired == {"p2", "p3", "g2", "g3", "g3s"}

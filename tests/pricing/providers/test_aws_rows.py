@@ -12,7 +12,7 @@ import pytest
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.providers.aws.machines import Machines
+from pricing.providers.aws.machines import MachineLookup
 from pricing.providers.aws.regions import region_code
 from pricing.providers.aws.rows import Sku, read_product, read_terms
 from tests.pricing.servers.aws_market import BOXES, Market
@@ -29,7 +29,7 @@ def row(**attributes: str) -> Row:
 
 
 def read(row: Row) -> list[Offer | SkippedRow]:
-    sku = read_product(row["product"], Machines(DAY))
+    sku = read_product(row["product"], MachineLookup(DAY))
     if not isinstance(sku, Sku):
         return [] if sku is None else [sku]
     return [
@@ -118,7 +118,7 @@ def test_bare_metal_is_a_machine() -> None:
 )
 def test_what_has_no_accelerator_is_passed_over(attributes: dict[str, str]) -> None:
     product = {"sku": "X", "productFamily": "Compute Instance", "attributes": attributes}
-    assert read_product(product, Machines(DAY)) is None
+    assert read_product(product, MachineLookup(DAY)) is None
 
 
 def test_a_row_of_before_2020_lacks_some_attributes() -> None:

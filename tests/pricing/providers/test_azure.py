@@ -12,7 +12,7 @@ import pytest
 from pricing.ingest.provider import FetchContext, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.azure import provider
-from pricing.providers.azure.machines import Machines, read_resource_sku
+from pricing.providers.azure.machines import MachineLookup, read_resource_sku
 from pricing.providers.azure.price_rows import region_name
 from tests.pricing.providers.azure_tools import context, fetched, offers, reasons
 from tests.pricing.servers.azure import AzureServer
@@ -208,8 +208,8 @@ def sku(name: str, gpus: str, places: tuple[str, ...] = ("westeurope",)) -> Row:
     }
 
 
-def machines(*rows: Row) -> Machines:
-    return Machines(DAY, [one for one in map(read_resource_sku, rows) if one is not None])
+def machines(*rows: Row) -> MachineLookup:
+    return MachineLookup(DAY, [one for one in map(read_resource_sku, rows) if one is not None])
 
 
 def test_a_machine_newer_than_our_table_is_known_from_resource_skus() -> None:

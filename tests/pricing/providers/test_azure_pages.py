@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.ingest.http import BadRequest, Refused
+from pricing.ingest.http import AccessDenied, BadRequest
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import MAX_CALLS
 from tests.pricing.providers.azure_tools import fetched, offers
@@ -88,7 +88,7 @@ def test_filters_hold_no_bar_and_mind_capitals(server: AzureServer) -> None:
 def test_an_unknown_region_is_named(server: AzureServer) -> None:
     with pytest.raises(ProviderUnavailable, match="westmars") as caught:
         fetched(server.settings, regions=("westmars",))
-    assert "Check the spelling" in caught.value.remedy
+    assert "Check the spelling" in caught.value.hint
 
 
 def test_a_region_of_another_cloud_among_them_does_no_harm(server: AzureServer) -> None:
@@ -152,7 +152,7 @@ def test_a_fault_that_lasts_ends_the_run_without_a_part(server: AzureServer, fau
     server.faults.append(fault)
     with pytest.raises(ProviderUnavailable) as caught:
         fetched(server.settings)
-    assert caught.value.remedy
+    assert caught.value.hint
     third_page = [r for r in server.requests if r.query.get("$skip") == ["20"]]
     assert len(third_page) <= MAX_CALLS
 
@@ -203,9 +203,9 @@ def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureS
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_say_what_to_do(server: AzureServer, status: int) -> None:
     server.faults.append(Fault.error(None, status=status, matches=is_skus))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AccessDenied) as caught:
         fetched(server.settings_with_subscription)
-    assert "AZURE_SUBSCRIPTION_ID empty" in caught.value.remedy
+    assert "AZURE_SUBSCRIPTION_ID empty" in caught.value.hint
 
 
 # Credentials and addresses ----------------------------------------------------------------

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 
 from pricing.ingest.provider import SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.providers.azure.meters import one_price_each
-from pricing.providers.azure.price_rows import Price, amount, moment, read_row, term_months
+from pricing.providers.azure.meters import resolve_meters
+from pricing.providers.azure.price_rows import (
+    Price,
+    parse_amount,
+    parse_moment,
+    parse_term_months,
+    read_row,
+)
 from tests.pricing.servers.azure_truth import NOW, Row, row
 
 NAME, LINUX = "Standard_NC24ads_A100_v4", "NCads A100 v4 Series Linux"
@@ -99,7 +105,7 @@ def test_of_two_states_of_one_meter_the_newer_counts() -> None:
         a100("5", effectiveStartDate="2026-08-01T00:00:00Z"),
         a100("4", effectiveStartDate="2026-09-01T00:00:00Z"),
     )
-    found = list(one_price_each(both))
+    found = list(resolve_meters(both))
     assert [one.per_hour for one in found if isinstance(one, Price)] == [Decimal(4)]
     assert [one.reason for one in found if isinstance(one, SkippedRow)] == [
         "older state of a price"
@@ -110,7 +116,7 @@ def test_of_two_states_of_one_meter_the_newer_counts() -> None:
 def test_the_order_of_meters_decides_nothing(order: int) -> None:
     right = row("Standard_NC144ds_x", "NC144dsxlRTX6kv6", "NC", "westeurope", "9.129")
     wrong = row("Standard_NC144ds_x", "NC144ldsxlRTX6kv6", "NC", "westeurope", "7.87")
-    found = list(one_price_each(prices(*[right, wrong][::order])))
+    found = list(resolve_meters(prices(*[right, wrong][::order])))
     assert [one.per_hour for one in found if isinstance(one, Price)] == [Decimal("9.129")]
 
 
@@ -119,17 +125,17 @@ def test_the_order_of_meters_decides_nothing(order: int) -> None:
     [(1, Decimal(1)), ("2.50", Decimal("2.50")), (True, None), ("NaN", None), ([], None)],
 )
 def test_amounts_are_numbers_or_nothing(value: object, expected: Decimal | None) -> None:
-    assert amount(value) == expected
+    assert parse_amount(value) == expected
 
 
 def test_terms_and_times() -> None:
-    assert [term_months(text) for text in ("1 Year", "5 years", "1 Month", "Years")] == [
+    assert [parse_term_months(text) for text in ("1 Year", "5 years", "1 Month", "Years")] == [
         12,
         60,
         0,
         0,
     ]
-    assert moment("2026-09-10T12:00:00") == dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
+    assert parse_moment("2026-09-10T12:00:00") == dt.datetime(2026, 9, 10, 12, tzinfo=dt.UTC)
 
 
 junk = st.recursive(

@@ -5,7 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pricing.market.offers import PurchaseOption
-from pricing.providers.gcp.descriptions import component, exclusion, plain, terms
+from pricing.providers.gcp.descriptions import (
+    find_exclusion,
+    normalize,
+    parse_component,
+    parse_terms,
+)
 
 OD, SPOT = PurchaseOption.ON_DEMAND, PurchaseOption.SPOT
 CUD, FLEX = PurchaseOption.COMMITTED_USE, PurchaseOption.DWS_FLEX_START
@@ -74,12 +79,12 @@ def test_a_description_is_understood(
     seen: tuple[str, str, str, str, PurchaseOption, int],
 ) -> None:
     description, group, usage, name, option, months = seen
-    text = plain(description)
-    part, bought = component(text, group), terms(text, usage)
+    text = normalize(description)
+    part, bought = parse_component(text, group), parse_terms(text, usage)
     assert part is not None
     assert not isinstance(bought, str), bought
     assert (part.name, bought.option, bought.months) == (name, option, months)
-    assert exclusion(text) == ""
+    assert find_exclusion(text) == ""
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_a_description_is_understood(
     ],
 )
 def test_what_is_none_of_ours_is_no_component(description: str, group: str) -> None:
-    assert component(plain(description), group) is None
+    assert parse_component(normalize(description), group) is None
 
 
 @pytest.mark.parametrize(
@@ -113,6 +118,6 @@ def test_what_is_none_of_ours_is_no_component(description: str, group: str) -> N
 def test_words_and_type_that_do_not_agree_give_no_terms(
     description: str, usage: str, why: str
 ) -> None:
-    found = terms(plain(description), usage)
+    found = parse_terms(normalize(description), usage)
     assert isinstance(found, str)
     assert why in found

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from pricing.ingest.http import Pages, Refused
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import MAX_CALLS
 from pricing.providers.gcp import client
@@ -67,7 +67,7 @@ def test_a_fault_that_lasts_ends_the_run_after_five_calls(
     server.faults.append(LASTING[name](after=1, matches=MATCHES[api]))
     with pytest.raises(ProviderUnavailable, match="5 times in a row") as caught:
         fetched(server.settings_with_project)
-    assert caught.value.remedy
+    assert caught.value.hint
     assert sum(MATCHES[api](request) for request in server.requests) == 1 + MAX_CALLS
 
 
@@ -116,7 +116,7 @@ def _emptied(body: bytes) -> bytes:
 def test_an_unknown_region_is_named(server: GcpServer) -> None:
     with pytest.raises(ProviderUnavailable, match="us-mars1") as caught:
         fetched(server.settings, regions=("us-mars1",))
-    assert "Check the spelling" in caught.value.remedy
+    assert "Check the spelling" in caught.value.hint
 
 
 def test_a_redirect_is_not_followed(server: GcpServer) -> None:
@@ -129,16 +129,16 @@ def test_a_redirect_is_not_followed(server: GcpServer) -> None:
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_say_what_to_do(server: GcpServer, status: int) -> None:
     server.faults.append(Fault.error(None, status=status))
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AccessDenied) as caught:
         fetched(server.settings)
-    assert "GCP_API_KEY" in caught.value.remedy
+    assert "GCP_API_KEY" in caught.value.hint
 
 
 def test_a_wrong_key_is_a_refusal_and_no_bad_request(server: GcpServer) -> None:
     body = b'{"error": {"code": 400, "message": "API key not valid.", "status": "INVALID"}}'
     server.faults.append(Fault(rewrite=lambda _: body))
     server.answer = _with_status(server, 400)  # type: ignore[method-assign]
-    with pytest.raises(Refused, match="API key not valid"):
+    with pytest.raises(AccessDenied, match="API key not valid"):
         fetched(server.settings)
 
 
@@ -158,16 +158,16 @@ def test_a_project_without_credentials_says_how_to_do_without(
 ) -> None:
     _no_credentials(monkeypatch)
     settings = server.settings | {"GCP_PROJECT": "research-1"}
-    with pytest.raises(Refused, match="no credentials") as caught:
+    with pytest.raises(AccessDenied, match="no credentials") as caught:
         fetched(settings)
-    assert "leave GCP_PROJECT empty" in caught.value.remedy
+    assert "leave GCP_PROJECT empty" in caught.value.hint
 
 
 def test_missing_credentials_of_the_catalog_name_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
     _no_credentials(monkeypatch)
-    with pytest.raises(Refused, match="no credentials") as caught:
+    with pytest.raises(AccessDenied, match="no credentials") as caught:
         fetched({})
-    assert "Set GCP_API_KEY" in caught.value.remedy
+    assert "Set GCP_API_KEY" in caught.value.hint
 
 
 def _no_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,7 +196,7 @@ def test_loopback_is_asked_without_credentials(
 
 
 def test_the_key_goes_into_a_header_over_https() -> None:
-    pages = Pages("gcp", context({"GCP_API_KEY": KEY}))
+    pages = ProviderHttpClient("gcp", context({"GCP_API_KEY": KEY}))
     endpoint = client._endpoint(pages, "GCP_BILLING_URL", client.BILLING_URL, "/v1")
     credentials = client._credentials(pages, endpoint, KEY)
     headers: dict[str, str] = {}
@@ -208,7 +208,7 @@ def test_an_error_never_tells_the_key(server: GcpServer) -> None:
     message = json.dumps({"error": {"code": 403, "message": f"key {KEY} is blocked"}}).encode()
     server.faults.append(Fault(rewrite=lambda _: message))
     server.answer = _with_status(server, 403)  # type: ignore[method-assign]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(AccessDenied) as caught:
         fetched(server.settings | {"GCP_API_KEY": KEY})
     assert KEY not in str(caught.value)
     assert "***" in str(caught.value)

@@ -150,7 +150,7 @@ def full_disk(_: int) -> dict[str, Any]:
     return {
         "outcome": full.outcome,
         "message": full.message,
-        "remedy": full.remedy,
+        "remedy": full.hint,
         "seen": seen,
         "wrong": wrong + broken_revisions(),
         "after": after.outcome,

@@ -66,19 +66,19 @@ def test_the_command_knows_and_refreshes_it(stratus):
 def test_freshness_shows_it_before_and_after_the_first_refresh(stratus):
     before = next(entry for entry in freshness() if entry.provider == "stratus")
     assert (before.title, before.revision, before.level) == ("Stratus Cloud", None, "red")
-    refresh.refresh(discovery.named(["stratus"]))
+    refresh.refresh(discovery.get_providers(["stratus"]))
     after = next(entry for entry in freshness() if entry.provider == "stratus")
     assert (after.revision, after.level, after.age_days, after.offers) == (1, "green", 0, 2)
 
 
 def test_its_offers_are_in_the_catalog(stratus):
-    refresh.refresh(discovery.named(["stratus"]))
+    refresh.refresh(discovery.get_providers(["stratus"]))
     rows = catalog.current().offers.select(providers=["stratus"])
     assert [catalog.current().offers.offer(row).region for row in rows] == ["north-1", "south-1"]
 
 
 def test_the_http_api_gives_its_offers_and_its_freshness(stratus, client):
-    refresh.refresh(discovery.named(["stratus"]))
+    refresh.refresh(discovery.get_providers(["stratus"]))
     found = client.get("/api/v1/offers/", {"provider": "stratus"}).json()
     assert [(o["region"], o["usd_per_hour"]) for o in found["results"]] == [
         ("north-1", "2.5"),
@@ -92,7 +92,7 @@ def test_the_http_api_gives_its_offers_and_its_freshness(stratus, client):
 def test_the_pages_show_its_offers_and_its_age(stratus, client, admin_client):
     before = admin_client.get("/operator/").content.decode()
     assert "Stratus Cloud" in before
-    refresh.refresh(discovery.named(["stratus"]))
+    refresh.refresh(discovery.get_providers(["stratus"]))
     market = client.get("/market/", {"provider": "stratus"}).content.decode()
     assert "h100.1x" in market
     assert re.search(
@@ -104,7 +104,7 @@ def test_the_pages_show_its_offers_and_its_age(stratus, client, admin_client):
 
 
 def test_the_pages_call_it_by_its_title_and_by_its_name_once_its_adapter_is_gone(stratus, client):
-    refresh.refresh(discovery.named(["stratus"]))
+    refresh.refresh(discovery.get_providers(["stratus"]))
     addresses = ("/market/", "/market/changes/", "/hardware/")
     for address in addresses:
         assert "Stratus Cloud" in client.get(address).content.decode(), address
@@ -117,7 +117,7 @@ def test_the_pages_call_it_by_its_title_and_by_its_name_once_its_adapter_is_gone
 
 def test_a_file_that_cannot_be_loaded_fails_alone(tmp_path, monkeypatch, stratus):
     (tmp_path / "cumulus.py").write_text("raise ImportError('no module named cumulus_sdk')")
-    results = refresh.refresh(discovery.named(["cumulus", "stratus"]))
+    results = refresh.refresh(discovery.get_providers(["cumulus", "stratus"]))
     outcomes = {r.provider: r for r in results}
     assert outcomes["stratus"].outcome == "published"
     assert "its adapter cannot be loaded" in outcomes["cumulus"].message

@@ -214,7 +214,7 @@ def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
     result = one(FakeProvider(dearer))
     assert (result.outcome, published()) == ("failed", before)
     assert "the disk is full" in result.message
-    assert result.remedy == "Make room and refresh again."
+    assert result.hint == "Make room and refresh again."
 
 
 @pytest.mark.parametrize("hours", [-2, 2])
@@ -231,7 +231,7 @@ def test_a_clock_days_off_stops_the_refresh(before):
     result = one(FakeProvider(server_ahead=dt.timedelta(days=3)))
     assert (result.outcome, published()) == ("failed", before)
     assert "our clock is 72 h 0 min behind" in result.message
-    assert "Set the clock" in result.remedy
+    assert "Set the clock" in result.hint
 
 
 def test_a_clock_that_went_back_keeps_revisions_in_order(before):

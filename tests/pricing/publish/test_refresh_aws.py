@@ -261,5 +261,5 @@ def test_no_secret_reaches_the_run_that_failed(
     server.refuses.add("pricing")
     result = run()
     assert result.outcome == "failed"
-    assert secret not in f"{result.message} {result.remedy}"
-    assert "public price files" in result.remedy
+    assert secret not in f"{result.message} {result.hint}"
+    assert "public price files" in result.hint

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pricing.common.amounts import from_scaled, is_exact, quantized, to_scaled
+from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.models import ExchangeRate
 from pricing.storage.money_field import ExactMoneyField
 
@@ -68,6 +68,6 @@ def test_every_whole_number_of_units_is_an_amount_and_back(units):
 
 @given(st.decimals(-900_000_000, 900_000_000, allow_nan=False, places=14))
 def test_an_amount_is_rounded_once_by_less_than_half_a_unit(amount):
-    kept = quantized(amount)
+    kept = quantize(amount)
     assert abs(kept - amount) <= Decimal("0.5e-10")
-    assert quantized(kept) == kept
+    assert quantize(kept) == kept

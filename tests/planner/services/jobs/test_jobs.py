@@ -231,7 +231,7 @@ class FakeProvider:
 @pytest.mark.django_db(transaction=True)
 def test_a_refresh_says_what_came_of_each_provider(settings, monkeypatch) -> None:
     settings.JOBS_BACKEND = "inline"
-    monkeypatch.setattr(discovery, "named", lambda names: [FakeProvider()])
+    monkeypatch.setattr(discovery, "get_providers", lambda names: [FakeProvider()])
     job = price_refreshes.start_refresh(OPERATOR, [])
     assert job.state == JobState.SUCCEEDED
     row = job.result["results"][0]

@@ -29,7 +29,7 @@ _MIB_PER_GIB = 1024
 
 
 @dataclass
-class MachineType:
+class LiveMachineType:
     """One machine type of Compute Engine, with the regions whose zones have it."""
 
     name: str
@@ -41,75 +41,90 @@ class MachineType:
     regions: set[str] = field(default_factory=set)
 
 
-class Market:
+class Availability:
     """Machines and regions. None where Compute Engine was not asked: our table is used."""
 
     def __init__(
         self,
-        machine_types: Mapping[str, MachineType] | None = None,
+        machine_types: Mapping[str, LiveMachineType] | None = None,
         attachable: Mapping[str, set[str]] | None = None,
-        most_cards: Mapping[str, int] | None = None,
+        max_cards: Mapping[str, int] | None = None,
     ) -> None:
         self._types = machine_types
         self._attachable = attachable
-        self._most_cards = most_cards or {}
+        self._most_cards = max_cards or {}
 
-    def machines(self) -> Iterator[machine_types.Shape | SkippedRow]:
+    def machines(self) -> Iterator[machine_types.MachineType | SkippedRow]:
         """Every machine with accelerators of its own, then the N1 hosts with attached ones."""
-        known = machine_types.shapes("gcp")
-        for shape in known.values():
-            yield self._as_reported(shape)
+        known = machine_types.all_machine_types("gcp")
+        for machine_type in known.values():
+            yield self._apply_live_values(machine_type)
         for name, live in (self._types or {}).items():
             if live.accelerator_count and name.lower() not in known:
-                yield _shape_of(live)
-        yield from machine_types.attached_shapes()
+                yield _build_machine_type(live)
+        yield from machine_types.attached_machine_types()
 
-    def is_offered(self, shape: machine_types.Shape, region: str) -> bool:
-        if isinstance(shape, machine_types.AttachedShape):
-            return self._may_attach(shape) and region in self._regions_of_attachable(shape)
-        return region in self._regions(shape.instance_type)
+    def is_offered(self, machine_type: machine_types.MachineType, region: str) -> bool:
+        if isinstance(machine_type, machine_types.AttachedMachineType):
+            return self._can_attach(machine_type) and region in self._find_attachable_regions(
+                machine_type
+            )
+        return region in self._find_regions(machine_type.instance_type)
 
     def has_slice(self, one: machine_types.TpuSlice, region: str) -> bool:
         """Whether the hosts of the slice are in the region; yes where they are not listed at
         all: v2 and v4 have no machine types of their own."""
-        names = self._types if self._types is not None else machine_types.offered()
+        names = self._types if self._types is not None else machine_types.regions_by_machine_type()
         hosts = [n for n in names if one.machine_types and n.startswith(one.machine_types)]
-        return not hosts or any(region in self._regions(name) for name in hosts)
+        return not hosts or any(region in self._find_regions(name) for name in hosts)
 
-    def _regions(self, name: str) -> Iterable[str]:
+    def _find_regions(self, name: str) -> Iterable[str]:
         if self._types is None:
-            return machine_types.offered().get(name, frozenset())
+            return machine_types.regions_by_machine_type().get(name, frozenset())
         live = self._types.get(name)
         return live.regions if live else frozenset()
 
-    def _regions_of_attachable(self, shape: machine_types.AttachedShape) -> Iterable[str]:
+    def _find_attachable_regions(
+        self, machine_type: machine_types.AttachedMachineType
+    ) -> Iterable[str]:
         if self._attachable is None:
-            return machine_types.offered().get(shape.accelerator_type, frozenset())
-        return self._attachable.get(shape.accelerator_type, ())
+            return machine_types.regions_by_machine_type().get(
+                machine_type.accelerator_type, frozenset()
+            )
+        return self._attachable.get(machine_type.accelerator_type, ())
 
-    def _may_attach(self, shape: machine_types.AttachedShape) -> bool:
-        most = self._most_cards.get(shape.accelerator_type)
-        return most is None or (shape.accelerator_count or 0) <= most
+    def _can_attach(self, machine_type: machine_types.AttachedMachineType) -> bool:
+        max_cards = self._most_cards.get(machine_type.accelerator_type)
+        return max_cards is None or (machine_type.accelerator_count or 0) <= max_cards
 
-    def _as_reported(self, shape: machine_types.Shape) -> machine_types.Shape:
+    def _apply_live_values(
+        self, machine_type: machine_types.MachineType
+    ) -> machine_types.MachineType:
         """vCPUs and memory as Compute Engine says them, the rest as our table does."""
-        live = (self._types or {}).get(shape.instance_type)
+        live = (self._types or {}).get(machine_type.instance_type)
         if live is None:
-            return shape
-        vcpus, memory_gib = live.vcpus or shape.vcpus, live.memory_gib or shape.memory_gib
-        return replace(shape, vcpus=vcpus, memory_gib=memory_gib)
+            return machine_type
+        vcpus, memory_gib = (
+            live.vcpus or machine_type.vcpus,
+            live.memory_gib or machine_type.memory_gib,
+        )
+        return replace(machine_type, vcpus=vcpus, memory_gib=memory_gib)
 
 
-def read_machine_types(items: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, MachineType]:
+def read_machine_types(
+    items: Iterable[tuple[str, Mapping[str, Any]]],
+) -> dict[str, LiveMachineType]:
     """Machine types by name from (zone, row) pairs; those that are being withdrawn left out."""
-    found: dict[str, MachineType] = {}
+    types_by_name: dict[str, LiveMachineType] = {}
     for zone, row in items:
         name = str(row.get("name") or "")
         if not name or not _is_current(row):
             continue
-        machine = found.get(name) or found.setdefault(name, _machine_type(name, row))
+        machine = types_by_name.get(name) or types_by_name.setdefault(
+            name, _parse_live_machine_type(name, row)
+        )
         machine.regions.add(region_of(zone))
-    return found
+    return types_by_name
 
 
 def read_accelerator_types(
@@ -117,7 +132,7 @@ def read_accelerator_types(
 ) -> tuple[dict[str, set[str]], dict[str, int]]:
     """(regions, most cards of one machine) by accelerator type."""
     regions: dict[str, set[str]] = defaultdict(set)
-    most: dict[str, int] = {}
+    max_cards: dict[str, int] = {}
     for zone, row in items:
         name = str(row.get("name") or "")
         if not name or not _is_current(row):
@@ -125,8 +140,8 @@ def read_accelerator_types(
         regions[name].add(region_of(zone))
         cards = int(row.get("maximumCardsPerInstance") or 0)
         if cards:
-            most[name] = max(cards, most.get(name, 0))
-    return dict(regions), most
+            max_cards[name] = max(cards, max_cards.get(name, 0))
+    return dict(regions), max_cards
 
 
 def region_of(zone: str) -> str:
@@ -143,10 +158,10 @@ def _is_current(row: Mapping[str, Any]) -> bool:
     return str(deprecated.get("state") or "").upper() not in _GONE
 
 
-def _machine_type(name: str, row: Mapping[str, Any]) -> MachineType:
+def _parse_live_machine_type(name: str, row: Mapping[str, Any]) -> LiveMachineType:
     cards = [card for card in row.get("accelerators") or () if card.get("guestAcceleratorCount")]
     disks = row.get("bundledLocalSsds") or {}
-    return MachineType(
+    return LiveMachineType(
         name=name,
         vcpus=int(row.get("guestCpus") or 0),
         memory_gib=Decimal(int(row.get("memoryMb") or 0)) / _MIB_PER_GIB,
@@ -156,8 +171,8 @@ def _machine_type(name: str, row: Mapping[str, Any]) -> MachineType:
     )
 
 
-def _shape_of(live: MachineType) -> machine_types.Shape | SkippedRow:
-    """The shape of a machine newer than our table, unless something of it is unknown."""
+def _build_machine_type(live: LiveMachineType) -> machine_types.MachineType | SkippedRow:
+    """The machine type of one that is newer than our table, unless something of it is unknown."""
     name = live.accelerator_type.rpartition("/")[2]
     accelerator = accelerators.find(name)
     if name.endswith("-vws"):
@@ -169,10 +184,10 @@ def _shape_of(live: MachineType) -> machine_types.Shape | SkippedRow:
     if live.name.startswith("g4-") and live.vcpus < G4_VCPUS * live.accelerator_count:
         return SkippedRow("accelerator count not published", f"{live.name}: a fraction of one")
     partitions = live.local_ssd_partitions
-    silent = partitions is None and _HAS_LOCAL_SSD.match(live.name)
-    if silent or (partitions and not _PARTITION_KNOWN.match(live.name)):
+    is_ssd_unreported = partitions is None and _HAS_LOCAL_SSD.match(live.name)
+    if is_ssd_unreported or (partitions and not _PARTITION_KNOWN.match(live.name)):
         return SkippedRow("size of the local disk is not known", live.name)
-    return machine_types.Shape(
+    return machine_types.MachineType(
         instance_type=live.name,
         accelerator=accelerator.slug,
         accelerator_count=Fraction(live.accelerator_count),

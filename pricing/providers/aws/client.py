@@ -11,23 +11,23 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from pricing.ingest.endpoints import checked_endpoint
-from pricing.ingest.http import Pages, Refused
+from pricing.ingest.endpoints import check_endpoint
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError, retry_after_s
+from pricing.ingest.retries import RetryableError, parse_retry_after_s
 
-_NOBODY = "anonymous"
+_ANONYMOUS_KEY = "anonymous"
 """Access key and secret for plain http on loopback: the signature names the region, no more."""
-_NOT_THERE = frozenset({404, 405, 501})
-_PAGES_AT_MOST = 10_000
+_OPERATION_MISSING_STATUS = frozenset({404, 405, 501})
+_MAX_PAGES = 10_000
 
-_RENEW = (
+_CREDENTIALS_HINT = (
     "Renew the credentials (environment, profile or role), or run without any to read the "
     "public price files. The last published prices stay in force."
 )
 _CLOCK_CODES = frozenset({"RequestTimeTooSkewed", "RequestExpired", "RequestInTheFuture"})
 _CLOCK_MESSAGES = ("Signature not yet current", "Signature expired")
-_REFUSAL_CODES = (
+_DENIAL_CODES = (
     "AccessDenied",
     "UnauthorizedOperation",
     "AuthFailure",
@@ -42,105 +42,111 @@ _BUSY_CODES = ("Throttl", "RequestLimitExceeded", "TooManyRequests", "SlowDown",
 """How the codes of each class begin or what they hold; AWS has several for each service."""
 
 
-class Calls:
+class AwsClient:
     """The AWS APIs as this run may call them."""
 
-    def __init__(self, pages: Pages) -> None:
-        self.pages = pages
+    def __init__(self, http: ProviderHttpClient) -> None:
+        self.http = http
         self._session: Any = None
-        self._anonymous: Any = None
+        self._anonymous_boto3: Any = None
         self._clients: dict[tuple[str, str], Any] = {}
 
     def has_credentials(self) -> bool:
         """Whether boto3 finds credentials anywhere."""
         try:
-            return self._boto3().get_credentials() is not None
+            return self._boto3_session().get_credentials() is not None
         except Exception as error:
-            known = _translated("aws", "credentials", error)
-            if known is None:
+            translated = _translate_error("aws", "credentials", error)
+            if translated is None:
                 raise
-            raise known from None
+            raise translated from None
 
-    def own_region(self) -> str:
+    def configured_region(self) -> str:
         """The region that the operator set, else us-east-1."""
-        settings = self.pages.context.settings
-        named = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
-        return named or self._boto3().region_name or "us-east-1"
+        settings = self.http.context.settings
+        configured = settings.get("AWS_REGION") or settings.get("AWS_DEFAULT_REGION")
+        return configured or self._boto3_session().region_name or "us-east-1"
 
     def regions(self) -> list[str]:
         """Every region of EC2 that boto3 knows in the partition of our own."""
-        session = self._boto3()
-        partition = session.get_partition_for_region(self.own_region())
+        session = self._boto3_session()
+        partition = session.get_partition_for_region(self.configured_region())
         return sorted(session.get_available_regions("ec2", partition))
 
-    def ask(
+    def request_page(
         self,
         name: str,
         service: str,
         region: str,
         operation: str,
-        needs: str,
-        gapless: bool = False,
+        result_key: str,
+        reject_empty_pages: bool = False,
         **parameters: Any,
     ) -> dict[str, Any]:
-        """One answer. One without its key `needs` was cut off: botocore reads torn JSON as {}."""
+        """One page. Without `result_key` it was cut off: botocore reads torn JSON as {}."""
 
-        def ask() -> dict[str, Any]:
-            answer = getattr(self._client(service, region), operation)(**parameters)
-            headers = answer.pop("ResponseMetadata", {}).get("HTTPHeaders", {})
-            self.pages.saw_date(headers.get("date"))
-            if needs not in answer:
-                raise RetryableError(f"{operation} in {region} answered without {needs}")
-            if gapless and not answer[needs] and answer.get(_token(needs)):
+        def call_operation() -> dict[str, Any]:
+            response = getattr(self._client(service, region), operation)(**parameters)
+            headers = response.pop("ResponseMetadata", {}).get("HTTPHeaders", {})
+            self.http.report_server_time(headers.get("date"))
+            if result_key not in response:
+                raise RetryableError(f"{operation} in {region} answered without {result_key}")
+            if (
+                reject_empty_pages
+                and not response[result_key]
+                and response.get(_token_key(result_key))
+            ):
                 raise RetryableError(f"{operation} in {region} left a page empty")
-            return dict(answer)
+            return dict(response)
 
         what = f"{operation} in {region}"
-        answer: dict[str, Any] = self.pages.call(name, ask, failure_of(what))
-        return answer
+        response: dict[str, Any] = self.http.call(name, call_operation, make_error_translator(what))
+        return response
 
-    def all_pages(
+    def read_all_pages(
         self,
         name: str,
         service: str,
         region: str,
         operation: str,
-        needs: str,
-        gapless: bool = False,
+        result_key: str,
+        reject_empty_pages: bool = False,
         **parameters: Any,
     ) -> Iterator[list[Any]]:
-        """The lists under `needs` of every page. Pages are named `name`-0001.json and so on.
+        """The lists under `result_key` of every page. Pages are named `name`-0001.json and so on.
 
-        `gapless`: only the last page may be empty; EC2 filters after it has made its pages, the
-        price list before.
+        `reject_empty_pages`: only the last page may be empty; EC2 filters after it has made its
+        pages, the price list before.
         """
-        token = _token(needs)
-        seen: set[str] = set()
-        for number in range(1, _PAGES_AT_MOST):
+        token = _token_key(result_key)
+        visited_tokens: set[str] = set()
+        for number in range(1, _MAX_PAGES):
             page = f"{name}-{number:04}.json"
-            answer = self.ask(page, service, region, operation, needs, gapless, **parameters)
-            yield answer[needs]
-            following = answer.get(token)
-            if not following:
+            response = self.request_page(
+                page, service, region, operation, result_key, reject_empty_pages, **parameters
+            )
+            yield response[result_key]
+            next_token = response.get(token)
+            if not next_token:
                 return
-            if following in seen:
+            if next_token in visited_tokens:
                 raise ProviderUnavailable(
-                    self.pages.provider,
+                    self.http.provider,
                     f"{operation} in {region} goes round in circles at page {number}",
                     "The last published prices stay in force; try again later.",
                 )
-            seen.add(following)
-            parameters[token] = following
+            visited_tokens.add(next_token)
+            parameters[token] = next_token
 
-    def loopback_endpoint(self) -> bool:
+    def uses_loopback(self) -> bool:
         """Whether AWS_ENDPOINT_URL is one that needs no credentials."""
-        url = self.pages.context.settings.get("AWS_ENDPOINT_URL", "")
-        return bool(url) and checked_endpoint("aws", "AWS_ENDPOINT_URL", url).anonymous
+        url = self.http.context.settings.get("AWS_ENDPOINT_URL", "")
+        return bool(url) and check_endpoint("aws", "AWS_ENDPOINT_URL", url).anonymous
 
-    def _boto3(self) -> Any:
+    def _boto3_session(self) -> Any:
         """The session of the standard chain, or of what the settings of this run hold."""
         if self._session is None:
-            settings = self.pages.context.settings
+            settings = self.http.context.settings
             self._session = _session(
                 aws_access_key_id=settings.get("AWS_ACCESS_KEY_ID") or None,
                 aws_secret_access_key=settings.get("AWS_SECRET_ACCESS_KEY") or None,
@@ -149,50 +155,54 @@ class Calls:
             )
         return self._session
 
-    def _nobody(self) -> Any:
-        if self._anonymous is None:
-            self._anonymous = _session(aws_access_key_id=_NOBODY, aws_secret_access_key=_NOBODY)
-        return self._anonymous
+    def _anonymous_session(self) -> Any:
+        if self._anonymous_boto3 is None:
+            self._anonymous_boto3 = _session(
+                aws_access_key_id=_ANONYMOUS_KEY, aws_secret_access_key=_ANONYMOUS_KEY
+            )
+        return self._anonymous_boto3
 
     def _client(self, service: str, region: str) -> Any:
         if (service, region) not in self._clients:
             client = self._make_client(service, region)
-            client.meta.events.register("before-parse", _must_be_there)
+            client.meta.events.register("before-parse", _check_operation_exists)
             self._clients[service, region] = client
         return self._clients[service, region]
 
     def _make_client(self, service: str, region: str) -> Any:
-        url = self.pages.context.settings.get("AWS_ENDPOINT_URL") or None
-        if self.loopback_endpoint():
+        url = self.http.context.settings.get("AWS_ENDPOINT_URL") or None
+        if self.uses_loopback():
             return self._loopback_client(service, region, url)
-        session = self._boto3()
+        session = self._boto3_session()
         client = session.client(
             service, region_name=region, endpoint_url=url, config=self._config()
         )
-        found = client.meta.endpoint_url
-        if checked_endpoint("aws", "AWS_ENDPOINT_URL", found).anonymous:
-            return self._loopback_client(service, region, found)
+        endpoint_url = client.meta.endpoint_url
+        if check_endpoint("aws", "AWS_ENDPOINT_URL", endpoint_url).anonymous:
+            return self._loopback_client(service, region, endpoint_url)
         return client
 
     def _loopback_client(self, service: str, region: str, url: str | None) -> Any:
         config = self._config(proxies={})
-        return self._nobody().client(service, region_name=region, endpoint_url=url, config=config)
+        return self._anonymous_session().client(
+            service, region_name=region, endpoint_url=url, config=config
+        )
 
-    def _config(self, **more: Any) -> Any:
+    def _config(self, **overrides: Any) -> Any:
         from botocore.config import Config
 
         return Config(
             retries={"total_max_attempts": 1, "mode": "standard"},
-            connect_timeout=min(10, self.pages.call_timeout_s),
-            read_timeout=self.pages.call_timeout_s,
+            connect_timeout=min(10, self.http.call_timeout_s),
+            read_timeout=self.http.call_timeout_s,
             parameter_validation=False,
-            **more,
+            **overrides,
         )
 
 
-def _token(needs: str) -> str:
+def _token_key(result_key: str) -> str:
     """The key of the next page: REST answers are in small letters throughout."""
-    return "nextToken" if needs[0].islower() else "NextToken"
+    return "nextToken" if result_key[0].islower() else "NextToken"
 
 
 def _session(**credentials: Any) -> Any:
@@ -212,26 +222,30 @@ def _loader() -> Any:
     return create_loader()
 
 
-def _must_be_there(response_dict: dict[str, Any], **_: object) -> None:
+def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:
     """An endpoint that lacks an operation may say so in a form that botocore cannot read."""
     status = response_dict["status_code"]
-    if status in _NOT_THERE:
-        remedy = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
-        raise Refused("aws", f"an operation is not there, the endpoint answered {status}", remedy)
+    if status in _OPERATION_MISSING_STATUS:
+        hint = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
+        raise AccessDenied(
+            "aws", f"an operation is not there, the endpoint answered {status}", hint
+        )
 
 
-def failure_of(what: str) -> Callable[[Exception], RetryableError | ProviderUnavailable | None]:
-    """How an exception of boto3 is to be taken, for `Pages.call`."""
-    return lambda error: _translated("aws", what, error)
+def make_error_translator(
+    what: str,
+) -> Callable[[Exception], RetryableError | ProviderUnavailable | None]:
+    """How an exception of boto3 is to be taken, for `ProviderHttpClient.call`."""
+    return lambda error: _translate_error("aws", what, error)
 
 
-def _translated(
+def _translate_error(
     provider: str, what: str, error: Exception
 ) -> RetryableError | ProviderUnavailable | None:
     from botocore import exceptions, parsers
 
     if isinstance(error, exceptions.ClientError):
-        return _answered(provider, what, error)
+        return _translate_client_error(provider, what, error)
     if isinstance(
         error,
         (
@@ -252,32 +266,35 @@ def _translated(
             exceptions.SSOError,
         ),
     ):
-        return Refused(provider, f"{what}: {error}", _RENEW)
+        return AccessDenied(provider, f"{what}: {error}", _CREDENTIALS_HINT)
     if isinstance(error, exceptions.BotoCoreError):
         return ProviderUnavailable(provider, f"{what}: {error}", "Check the AWS settings.")
     return None
 
 
-def _answered(provider: str, what: str, error: Any) -> RetryableError | ProviderUnavailable:
+def _translate_client_error(
+    provider: str, what: str, error: Any
+) -> RetryableError | ProviderUnavailable:
     """`error` is a `ClientError`: AWS answered, and not what was asked for."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     message = str(error.response.get("Error", {}).get("Message", ""))
     meta = error.response.get("ResponseMetadata", {})
     status, headers = meta.get("HTTPStatusCode", 0), meta.get("HTTPHeaders", {})
-    said = f"{what} answered {status} {code}"
-    if status == 429 or status >= 500 or _begins(code, _BUSY_CODES):
-        return RetryableError(said, retry_after_s(headers.get("retry-after")))
+    status_text = f"{what} answered {status} {code}"
+    if status == 429 or status >= 500 or _contains_any(code, _BUSY_CODES):
+        return RetryableError(status_text, parse_retry_after_s(headers.get("retry-after")))
     if code in _CLOCK_CODES or message.startswith(_CLOCK_MESSAGES):
         return ProviderUnavailable(
             provider,
-            f"{said}: AWS does not accept this machine's time (its own is {headers.get('date')})",
+            f"{status_text}: AWS does not accept this machine's time"
+            f" (AWS's own is {headers.get('date')})",
             "Set the clock (NTP). The last published prices stay in force.",
         )
-    if status in (401, 403) or _begins(code, _REFUSAL_CODES):
-        return Refused(provider, said, _RENEW)
-    remedy = "Check the AWS settings, and whether this endpoint offers that operation."
-    return Refused(provider, f"{said}: {message}", remedy)
+    if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
+        return AccessDenied(provider, status_text, _CREDENTIALS_HINT)
+    hint = "Check the AWS settings, and whether this endpoint offers that operation."
+    return AccessDenied(provider, f"{status_text}: {message}", hint)
 
 
-def _begins(code: str, classes: tuple[str, ...]) -> bool:
+def _contains_any(code: str, classes: tuple[str, ...]) -> bool:
     return any(part in code for part in classes)

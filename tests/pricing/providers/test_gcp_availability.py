@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from pricing.market import machine_types
-from pricing.providers.gcp.offers import parts_of
+from pricing.providers.gcp.offers import list_parts
 from tests.pricing.providers.gcp_tools import fetched, offers, reasons, without
 from tests.pricing.servers.gcp import GcpServer
 from tests.pricing.servers.gcp_skus import Sku
@@ -107,8 +107,10 @@ def test_more_cards_than_the_zone_allows_are_not_sold(server: GcpServer) -> None
 
 
 def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
-    assert all(parts_of(shape) for shape in machine_types.attached_shapes())
-    assert all(parts_of(shape) for shape in machine_types.shapes("gcp").values())
+    assert all(list_parts(machine_type) for machine_type in machine_types.attached_machine_types())
+    assert all(
+        list_parts(machine_type) for machine_type in machine_types.all_machine_types("gcp").values()
+    )
 
 
 def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from pricing.ingest.http import Pages
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.providers.aws.calls import Calls
-from pricing.providers.aws.price_list import home_of
+from pricing.providers.aws.client import AwsClient
+from pricing.providers.aws.price_list import price_list_region
 from tests.pricing.providers.aws_tools import (
     account,
     context,
@@ -55,8 +55,8 @@ def test_boto3s_own_endpoint_variable_for_one_service_obeys_the_same_rule(
     server: FakeAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL_PRICING", server.url)
-    calls = Calls(Pages("aws", context(CREDENTIALS)))
-    calls.ask("page.json", "pricing", "us-east-1", "get_products", "PriceList")
+    client = AwsClient(ProviderHttpClient("aws", context(CREDENTIALS)))
+    client.request_page("page.json", "pricing", "us-east-1", "get_products", "PriceList")
     assert KEY not in str(server.requests[0].headers)
 
 
@@ -83,8 +83,8 @@ def test_credentials_may_come_from_a_profile(
     shared = tmp_path / "credentials"
     shared.write_text(f"[finance]\naws_access_key_id = {KEY}\naws_secret_access_key = {SECRET}\n")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(shared))
-    calls = Calls(Pages("aws", context({"AWS_PROFILE": "finance"})))
-    assert calls.has_credentials()
+    client = AwsClient(ProviderHttpClient("aws", context({"AWS_PROFILE": "finance"})))
+    assert client.has_credentials()
 
 
 def test_an_unknown_profile_is_named() -> None:
@@ -105,7 +105,7 @@ def test_refused_credentials_are_told_with_the_way_out(server: FakeAws, reply: R
     with pytest.raises(ProviderUnavailable) as caught:
         fetch(account(server) | CREDENTIALS)
     assert "answered 400" in caught.value.what
-    assert "public price files" in caught.value.remedy
+    assert "public price files" in caught.value.hint
     assert not any(secret in str(caught.value) for secret in CREDENTIALS.values())
 
 
@@ -184,8 +184,8 @@ def test_an_index_that_leads_elsewhere_is_not_followed(server: FakeAws) -> None:
 
 
 def test_each_partition_keeps_its_price_list_at_home() -> None:
-    assert home_of("us-gov-west-1") == "us-east-1"
-    assert home_of("cn-northwest-1") == "cn-northwest-1"
+    assert price_list_region("us-gov-west-1") == "us-east-1"
+    assert price_list_region("cn-northwest-1") == "cn-northwest-1"
 
 
 @pytest.mark.parametrize("settings", [account, public_files])
