@@ -72,19 +72,21 @@ class HeldBatchAdmin(ReadOnly):
     actions = ("release", "discard")
 
     @admin.display(description="why it is held")
-    def why(self, held: HeldBatch) -> SafeString:
-        return format_html_join(BREAK, "{}", ((reason,) for reason in held.reasons))
+    def why(self, held_batch: HeldBatch) -> SafeString:
+        return format_html_join(BREAK, "{}", ((reason,) for reason in held_batch.reasons))
 
     @admin.action(description="Release: publish as fetched", permissions=["release"])
     def release(self, request: HttpRequest, queryset: Any) -> None:
-        for held in queryset.order_by("pk"):
+        for held_batch in queryset.order_by("pk"):
             try:
-                done = publication.release(held)
+                result = publication.release(held_batch)
             except (InvalidInput, AlreadyRunning, ProviderUnavailable, DatabaseError) as error:
-                self.message_user(request, f"{held}: {error}", messages.ERROR)
+                self.message_user(request, f"{held_batch}: {error}", messages.ERROR)
             else:
-                said = f"{held.provider}: published revision {done.revision} from batch {held.pk}"
-                self.message_user(request, said, messages.SUCCESS)
+                revision = result.revision
+                name, batch = held_batch.provider, held_batch.pk
+                message = f"{name}: published revision {revision} from batch {batch}"
+                self.message_user(request, message, messages.SUCCESS)
 
     @admin.action(description="Discard: keep, but do not publish", permissions=["release"])
     def discard(self, request: HttpRequest, queryset: Any) -> None:

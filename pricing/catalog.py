@@ -17,7 +17,7 @@ from django.db.models import Max, Subquery
 
 from pricing import models
 from pricing.common.invalid_input import InvalidInput
-from pricing.freshness import Freshness, freshness, info_of, newest_revisions
+from pricing.freshness import Freshness, freshness, newest_revisions, summarize_revision
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog, RevisionInfo
@@ -47,13 +47,13 @@ class State(NamedTuple):
     """When exchange rates and regions were last loaded."""
 
 
-_PAST = "history"
+_PAST_ORIGIN = "history"
 """Origin of what is known from before the first revision."""
 
 
 def current(state: State | None = None) -> Catalog:
     """The market as it is published now, or in the state that `version` gave before."""
-    return _catalog(state or _state())
+    return _load_catalog(state or _read_state())
 
 
 def at(revisions: Mapping[str, int], rates: Iterable[ExchangeRate] = ()) -> Catalog:
@@ -62,7 +62,7 @@ def at(revisions: Mapping[str, int], rates: Iterable[ExchangeRate] = ()) -> Cata
     Money is converted at `rates` where they are given: a rate that arrived later changes nothing.
     Raises `InvalidInput` for a revision that was never published.
     """
-    return _catalog(_state_at(revisions.items()), tuple(rates))
+    return _load_catalog(_read_state_at(revisions.items()), tuple(rates))
 
 
 def as_of(day: dt.date) -> Catalog:
@@ -73,24 +73,26 @@ def as_of(day: dt.date) -> Catalog:
     """
     rows = Revision.objects.filter(as_of__lte=day).values_list("provider")
     revisions: dict[str, int] = dict(rows.annotate(number=Max("number")).order_by("provider"))
-    past = _past_offers(day, excluding=revisions)
-    if not revisions and not past:
-        raise InvalidInput("as_of", f"no price is known of {day} or before; {_first_day()}")
-    known = _catalog(_state_at(revisions.items()))
-    if not past:
-        return known
-    infos = [*known.revisions, *_past_infos(past)]
+    past_offers = _read_past_offers(day, excluding=revisions)
+    if not revisions and not past_offers:
+        raise InvalidInput(
+            "as_of", f"no price is known of {day} or before; {_describe_first_day()}"
+        )
+    published_catalog = _load_catalog(_read_state_at(revisions.items()))
+    if not past_offers:
+        return published_catalog
+    summaries = [*published_catalog.revisions, *_summarize_past(past_offers)]
     return Catalog.of(
-        [*known.offers.offers, *past],
-        revisions=sorted(infos, key=lambda info: info.provider),
-        regions=known.regions,
-        exchange_rates=known.exchange_rates,
+        [*published_catalog.offers.offers, *past_offers],
+        revisions=sorted(summaries, key=lambda info: info.provider),
+        regions=published_catalog.regions,
+        exchange_rates=published_catalog.exchange_rates,
     )
 
 
 def version() -> State:
     """Changes whenever any published figure does; for ETags."""
-    return _state()
+    return _read_state()
 
 
 def revisions_in_force() -> tuple[Revision, ...]:
@@ -114,25 +116,25 @@ class DatedPrice:
 
 def price_history(offer_id: str) -> tuple[DatedPrice, ...]:
     """Every change of an offer's price, the oldest first; empty for an offer never seen."""
-    past = [
-        DatedPrice(row.date, None, _past_offer(row))
-        for row in PastPrice.objects.filter(**_listed_as(offer_id))
+    past_prices = [
+        DatedPrice(row.date, None, _build_past_offer(row))
+        for row in PastPrice.objects.filter(**_listing_filter(offer_id))
         .select_related("listing")
         .order_by("date")
     ]
-    published = list(_published_history(offer_id))
-    first = published[0].date if published else dt.date.max
-    return tuple(_without_repeats([*(p for p in past if p.date < first), *published]))
+    published = list(_read_published_history(offer_id))
+    first_published = published[0].date if published else dt.date.max
+    return tuple(_drop_repeats([*(p for p in past_prices if p.date < first_published), *published]))
 
 
-def _listed_as(offer_id: str) -> dict[str, str]:
+def _listing_filter(offer_id: str) -> dict[str, str]:
     """The listings of an offer; its id begins with its provider."""
     return {"listing__provider": offer_id.partition(":")[0], "listing__offer_id": offer_id}
 
 
-def _published_history(offer_id: str) -> Iterable[DatedPrice]:
+def _read_published_history(offer_id: str) -> Iterable[DatedPrice]:
     prices = list(
-        Price.objects.filter(**_listed_as(offer_id))
+        Price.objects.filter(**_listing_filter(offer_id))
         .select_related("listing")
         .order_by("first_revision")
     )
@@ -146,12 +148,12 @@ def _published_history(offer_id: str) -> Iterable[DatedPrice]:
     starts = {p.first_revision for p in prices}
     for price in prices:
         number, after = price.first_revision, price.last_revision + 1
-        yield DatedPrice(days[number], number, _offer(price, days[number]))
+        yield DatedPrice(days[number], number, _build_offer(price, days[number]))
         if after in days and after not in starts:
             yield DatedPrice(days[after], after, None)
 
 
-def _without_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:
+def _drop_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:
     """Leaves out an entry whose price is that of the entry before it."""
     before: tuple[object, ...] | None = None
     for entry in prices:
@@ -162,19 +164,19 @@ def _without_repeats(prices: Iterable[DatedPrice]) -> Iterable[DatedPrice]:
         before = price
 
 
-def _offer(price: Price | PastPrice, day: dt.date) -> Offer:
+def _build_offer(price: Price | PastPrice, day: dt.date) -> Offer:
     columns = [getattr(price.listing, name) for name in store.LISTING_FIELDS]
-    return store.offer_from(columns, price.price_per_hour, price.upfront, price.sold_now, day)
+    return store.build_offer(columns, price.price_per_hour, price.upfront, price.sold_now, day)
 
 
-def _past_offer(price: PastPrice) -> Offer:
-    return _offer(price, price.date)
+def _build_past_offer(price: PastPrice) -> Offer:
+    return _build_offer(price, price.date)
 
 
 # Building ---------------------------------------------------------------------------------
 
 
-def _state() -> State:
+def _read_state() -> State:
     """What is in force, in one query; every part of it names content that never changes."""
     rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
     places = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
@@ -187,35 +189,35 @@ def _state() -> State:
     return State(tuple(row[:3] for row in rows), loaded)
 
 
-def _state_at(revisions: Iterable[tuple[str, int]]) -> State:
-    found = [_revision(provider, number) for provider, number in sorted(revisions)]
-    keys = tuple((r.provider, r.number, r.published_at) for r in found)
-    return State(keys, _state().reference)
+def _read_state_at(revisions: Iterable[tuple[str, int]]) -> State:
+    rows = [_get_revision(provider, number) for provider, number in sorted(revisions)]
+    keys = tuple((r.provider, r.number, r.published_at) for r in rows)
+    return State(keys, _read_state().reference)
 
 
 @lru_cache(maxsize=8)
-def _catalog(state: State, kept_rates: tuple[ExchangeRate, ...] = ()) -> Catalog:
+def _load_catalog(state: State, saved_rates: tuple[ExchangeRate, ...] = ()) -> Catalog:
     """A state names immutable content, so its catalog can be kept.
 
     Money is converted with the rates of the last day on which a provider was read, so that the
     same revisions give the same figures at any later time.
     """
-    found = [_revision(provider, number) for provider, number, _ in state.revisions]
-    offers = [offer for revision in found for offer in store.read_offers(revision)]
+    revision_rows = [_get_revision(provider, number) for provider, number, _ in state.revisions]
+    offers = [offer for revision in revision_rows for offer in store.read_offers(revision)]
     rates = reference.exchange_rates()
-    if kept_rates:
-        rates = ExchangeRates.of(kept_rates)
-    elif found:
-        rates = rates.known_by(max(r.as_of for r in found))
+    if saved_rates:
+        rates = ExchangeRates.of(saved_rates)
+    elif revision_rows:
+        rates = rates.known_by(max(r.as_of for r in revision_rows))
     return Catalog.of(
         offers,
-        revisions=[info_of(revision) for revision in found],
+        revisions=[summarize_revision(revision) for revision in revision_rows],
         regions=reference.regions(),
         exchange_rates=rates,
     )
 
 
-def _revision(provider: str, number: int) -> Revision:
+def _get_revision(provider: str, number: int) -> Revision:
     revision = Revision.objects.filter(provider=provider, number=number).first()
     if revision is None:
         last = store.latest(provider)
@@ -224,7 +226,7 @@ def _revision(provider: str, number: int) -> Revision:
     return revision
 
 
-def _past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
+def _read_past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
     """The last dated price by that day of every offer of a provider without a revision then."""
     rows = (
         PastPrice.objects.filter(date__lte=day)
@@ -232,20 +234,20 @@ def _past_offers(day: dt.date, excluding: Mapping[str, int]) -> list[Offer]:
         .select_related("listing")
         .order_by("date")
     )
-    return list({row.listing.offer_id: _past_offer(row) for row in rows}.values())
+    return list({row.listing.offer_id: _build_past_offer(row) for row in rows}.values())
 
 
-def _past_infos(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
+def _summarize_past(offers: Sequence[Offer]) -> Iterable[RevisionInfo]:
     by_provider: dict[str, list[Offer]] = defaultdict(list)
     for offer in offers:
         by_provider[offer.provider].append(offer)
     for provider, rows in by_provider.items():
         summary = RevisionInfo.summarize(provider, rows, revision=0)
-        yield RevisionInfo(**{**vars(summary), "origin": _PAST})
+        yield RevisionInfo(**{**vars(summary), "origin": _PAST_ORIGIN})
 
 
-def _first_day() -> str:
-    first = PastPrice.objects.order_by("date").values_list("date", flat=True).first()
-    revision = Revision.objects.order_by("as_of").values_list("as_of", flat=True).first()
-    days = [day for day in (first, revision) if day]
+def _describe_first_day() -> str:
+    first_past_day = PastPrice.objects.order_by("date").values_list("date", flat=True).first()
+    first_revision_day = Revision.objects.order_by("as_of").values_list("as_of", flat=True).first()
+    days = [day for day in (first_past_day, first_revision_day) if day]
     return f"the first known day is {min(days)}" if days else "the catalog is empty"

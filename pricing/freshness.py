@@ -56,18 +56,19 @@ def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
     revisions = {revision.provider: revision for revision in newest_revisions()}
     titles = {name: name for name in revisions} | {n: p.title for n, p in providers.items()}
     return tuple(
-        _of(name, titles[name], revisions.get(name), day) for name in sorted(titles, key=str)
+        _build_freshness(name, titles[name], revisions.get(name), day)
+        for name in sorted(titles, key=str)
     )
 
 
-def level_of(age_days: int | None) -> str:
+def grade_age(age_days: int | None) -> str:
     """green, amber or red; no known age is red."""
     if age_days is None or age_days >= settings.PRICES_RED_AFTER_DAYS:
         return "red"
     return "amber" if age_days >= settings.PRICES_AMBER_AFTER_DAYS else "green"
 
 
-def info_of(revision: Revision) -> RevisionInfo:
+def summarize_revision(revision: Revision) -> RevisionInfo:
     """A revision as costing and the API tell it."""
     return RevisionInfo(
         provider=revision.provider,
@@ -81,9 +82,9 @@ def info_of(revision: Revision) -> RevisionInfo:
     )
 
 
-def _of(name: str, title: str, revision: Revision | None, today: dt.date) -> Freshness:
+def _build_freshness(name: str, title: str, revision: Revision | None, today: dt.date) -> Freshness:
     last = RefreshRun.objects.filter(provider=name).first()
-    age = info_of(revision).age_days(today) if revision else None
+    age = summarize_revision(revision).age_days(today) if revision else None
     return Freshness(
         provider=name,
         title=title,
@@ -92,16 +93,16 @@ def _of(name: str, title: str, revision: Revision | None, today: dt.date) -> Fre
         as_of=revision.as_of if revision else None,
         oldest_price_as_of=revision.oldest_price_as_of if revision else None,
         age_days=age,
-        level=level_of(age),
+        level=grade_age(age),
         offers=revision.offer_count if revision else 0,
         undated_prices=revision.undated_prices if revision else 0,
         last_run=last.outcome if last else "",
         last_run_at=last.started_at if last else None,
         message=last.message if last else "",
-        held_batches=_waiting(name),
+        held_batches=_count_waiting(name),
     )
 
 
-def _waiting(provider: str) -> int:
+def _count_waiting(provider: str) -> int:
     waiting = HeldBatch.objects.filter(provider=provider, state=HeldBatch.State.WAITING)
     return waiting.count()

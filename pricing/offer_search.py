@@ -80,7 +80,7 @@ class OfferSearch:
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]:
+def resolve_slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]:
     """Slugs or aliases as slugs; `InvalidInput` names what is not one and what is close."""
     return tuple(accelerators.resolve(name, field).slug for name in names)
 
@@ -89,18 +89,18 @@ def slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Place:
+class PagePosition:
     """Where a page begins, and in which revisions: pages fit together while others publish."""
 
     start: int
     revisions: tuple[tuple[str, int], ...]
 
 
-def catalog_for(search: OfferSearch, place: Place | None, now: catalog.State) -> Catalog:
+def catalog_for(search: OfferSearch, position: PagePosition | None, now: catalog.State) -> Catalog:
     """The catalog that a search looks at: of its day, of its cursor, or the one in force."""
     if search.as_of is not None:
         return catalog.as_of(search.as_of)
-    return catalog.at(dict(place.revisions)) if place else catalog.current(now)
+    return catalog.at(dict(position.revisions)) if position else catalog.current(now)
 
 
 def to_cursor(search: OfferSearch, start: int, known: Catalog) -> str:
@@ -110,26 +110,29 @@ def to_cursor(search: OfferSearch, start: int, known: Catalog) -> str:
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
-def from_cursor(search: OfferSearch, cursor: str) -> Place:
+def from_cursor(search: OfferSearch, cursor: str) -> PagePosition:
     """The place that `to_cursor` named; `InvalidInput` for one that is not of this search."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
         start, key, revisions = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
-        place = Place(_whole(start), tuple((_word(name), _whole(n)) for name, n in revisions))
+        position = PagePosition(
+            _parse_count(start),
+            tuple((_parse_name(name), _parse_count(n)) for name, n in revisions),
+        )
     except (ValueError, TypeError, binascii.Error):
         raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
     if key != search.key:
         raise InvalidInput("cursor", "belongs to other filters; follow `next` links")
-    return place
+    return position
 
 
-def _whole(value: Any) -> int:
+def _parse_count(value: Any) -> int:
     if type(value) is not int or not 0 <= value < 2**31:
         raise ValueError(value)
     return value
 
 
-def _word(value: Any) -> str:
+def _parse_name(value: Any) -> str:
     if not isinstance(value, str) or "\x00" in value:
         raise ValueError(value)
     return value

@@ -21,7 +21,7 @@ from planner.api.idempotency import idempotent
 from planner.api.permissions import SignedIn
 from planner.models import Access, Team
 from planner.services.teams.permissions import EDIT, VIEW, Need, require, require_scope
-from pricing.api.rest import Query, check_if_match, etag_of, is_not_modified, not_modified
+from pricing.api.rest import Query, check_if_match, is_not_modified, make_etag, not_modified
 from pricing.common.invalid_input import InvalidInput
 
 Values = dict[str, Any]
@@ -163,7 +163,7 @@ class TeamViewSet(GenericViewSet[Any]):
 
     def etag(self, row: Any) -> str:
         version = getattr(row, "version", None)
-        return etag_of(row._meta.label, row.pk, version) if version else ""
+        return make_etag(row._meta.label, row.pk, version) if version else ""
 
     def seen_version(self, row: Any) -> int | None:
         """The version that If-Match names; 412 where it is no longer the current one."""

@@ -13,16 +13,16 @@ from pricing.common.amounts import quantize
 from pricing.market.snapshot import Catalog, RevisionInfo
 
 
-def text(amount: Decimal) -> str:
+def format_amount(amount: Decimal) -> str:
     """An amount to ten places, without exponent or needless zeros."""
     return f"{quantize(amount):f}"
 
 
-def offer_json(known: Catalog, row: int, revision_of: Mapping[str, int]) -> dict[str, Any]:
+def offer_json(published: Catalog, row: int, revision_of: Mapping[str, int]) -> dict[str, Any]:
     """The offer of a row of the catalog, with the fields of the contract."""
-    offer = known.offers.offer(row)
-    memory = float(known.offers.accelerator_memory_gib[row])
-    units = known.exchange_rates.find(offer.currency).units_per_usd
+    offer = published.offers.offer(row)
+    memory = float(published.offers.accelerator_memory_gib[row])
+    units = published.exchange_rates.find(offer.currency).units_per_usd
     return {
         "id": offer.id,
         "provider": offer.provider,
@@ -37,11 +37,11 @@ def offer_json(known: Catalog, row: int, revision_of: Mapping[str, int]) -> dict
         "purchase_option": offer.purchase_option.value,
         "term_months": offer.term_months,
         "payment_option": offer.payment_option,
-        "usd_per_hour": text(offer.price_per_hour / units),
-        "usd_per_accelerator_hour": text(offer.price_per_accelerator_hour / units),
-        "upfront_usd": text(offer.upfront / units),
+        "usd_per_hour": format_amount(offer.price_per_hour / units),
+        "usd_per_accelerator_hour": format_amount(offer.price_per_accelerator_hour / units),
+        "upfront_usd": format_amount(offer.upfront / units),
         "currency": offer.currency,
-        "native_price": text(offer.price_per_hour),
+        "native_price": format_amount(offer.price_per_hour),
         "sku": offer.sku,
         "sold_now": offer.sold_now,
         "as_of": offer.as_of,
@@ -67,8 +67,8 @@ def dated_price_json(price: DatedPrice) -> dict[str, Any]:
     return {
         "date": price.date,
         "revision": price.revision,
-        "price_per_hour": text(offer.price_per_hour) if offer else None,
-        "upfront": text(offer.upfront) if offer else None,
+        "price_per_hour": format_amount(offer.price_per_hour) if offer else None,
+        "upfront": format_amount(offer.upfront) if offer else None,
         "currency": offer.currency if offer else None,
         "sold_now": offer.sold_now if offer else False,
         "source": offer.source if offer else "",

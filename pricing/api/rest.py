@@ -169,18 +169,18 @@ def _check_json(value: object) -> None:
     """Refuses nesting beyond MAX_JSON_DEPTH, NUL characters and lone surrogates anywhere."""
     level = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
-        below: list[object] = []
+        children: list[object] = []
         for item in level:
             if isinstance(item, str):
                 check_text("", item)
             elif isinstance(item, dict):
-                below.extend(item.keys())
-                below.extend(item.values())
+                children.extend(item.keys())
+                children.extend(item.values())
             elif isinstance(item, list):
-                below.extend(item)
-        if not below:
+                children.extend(item)
+        if not children:
             return
-        level = below
+        level = children
     raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels")
 
 
@@ -205,8 +205,8 @@ def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> N
     unknown = [str(name) for name in data if name not in allowed]
     if unknown:
         known = ", ".join(sorted(allowed)) or "none"
-        refusals = [InvalidInput(n[:100], f"unknown field; allowed are {known}") for n in unknown]
-        raise InvalidInput(refusals[0].field, refusals[0].message, tuple(refusals[1:]))
+        errors = [InvalidInput(n[:100], f"unknown field; allowed are {known}") for n in unknown]
+        raise InvalidInput(errors[0].field, errors[0].message, tuple(errors[1:]))
 
 
 # Queries ----------------------------------------------------------------------------------
@@ -290,12 +290,12 @@ class CursorPages(CursorPagination):
     ordering = "-pk"
 
     def get_page_size(self, request: Request) -> int:
-        given = request.query_params.get("page_size")
-        if given is None:
+        value = request.query_params.get("page_size")
+        if value is None:
             return self.page_size
-        size = int(given) if given.isascii() and given.isdecimal() and len(given) < 6 else 0
+        size = int(value) if value.isascii() and value.isdecimal() and len(value) < 6 else 0
         if not 1 <= size <= self.max_page_size:
-            raise InvalidInput("page_size", f"{given[:60]!r} is not 1 to {self.max_page_size}")
+            raise InvalidInput("page_size", f"{value[:60]!r} is not 1 to {self.max_page_size}")
         return size
 
     def decode_cursor(self, request: Request) -> Cursor | None:
@@ -308,15 +308,15 @@ class CursorPages(CursorPagination):
 # Conditional requests ---------------------------------------------------------------------
 
 
-def etag_of(*parts: object) -> str:
-    """A strong ETag of what the answer depends on: `etag_of("offers", revisions)`."""
+def make_etag(*parts: object) -> str:
+    """A strong ETag of what the answer depends on: `make_etag("offers", revisions)`."""
     text = "\x1f".join(str(part) for part in parts)
     return f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
 
 
 def is_not_modified(request: Request, etag: str) -> bool:
     """Whether If-None-Match already names `etag`: answer `not_modified(etag)` then."""
-    return _names(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
+    return _matches_etag(request.META.get("HTTP_IF_NONE_MATCH", ""), etag)
 
 
 def not_modified(etag: str) -> Response:
@@ -325,11 +325,11 @@ def not_modified(etag: str) -> Response:
 
 def check_if_match(request: Request, etag: str) -> None:
     """Refuses a stale edit: If-Match, when given, must name the current ETag."""
-    given = request.META.get("HTTP_IF_MATCH")
-    if given is not None and not _names(given, etag):
+    value = request.META.get("HTTP_IF_MATCH")
+    if value is not None and not _matches_etag(value, etag):
         raise PreconditionFailed
 
 
-def _names(header: str, etag: str) -> bool:
+def _matches_etag(header: str, etag: str) -> bool:
     tags = [tag.strip().removeprefix("W/") for tag in header.split(",")]
     return "*" in tags or etag in tags

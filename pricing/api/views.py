@@ -25,8 +25,8 @@ from rest_framework.views import APIView
 
 from pricing import catalog, models
 from pricing.api import schema
-from pricing.api.offer_json import catalog_json, dated_price_json, offer_json, text
-from pricing.api.rest import CursorPages, Query, etag_of, is_not_modified, not_modified
+from pricing.api.offer_json import catalog_json, dated_price_json, format_amount, offer_json
+from pricing.api.rest import CursorPages, Query, is_not_modified, make_etag, not_modified
 from pricing.api.schema import parameter
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
@@ -34,10 +34,10 @@ from pricing.market.offers import PurchaseOption
 from pricing.offer_search import (
     ORDERINGS,
     OfferSearch,
-    Place,
+    PagePosition,
     catalog_for,
     from_cursor,
-    slugs,
+    resolve_slugs,
     to_cursor,
 )
 from pricing.storage import reference
@@ -47,8 +47,8 @@ _FILTERS = (
     *("min_accelerators", "accelerator_count", "min_accelerator_memory_gib"),
     *("sold_now", "as_of", "ordering"),
 )
-_MOST_ACCELERATORS = 100_000
-_MOST_GIB = 1_000_000
+_MAX_ACCELERATORS = 100_000
+_MAX_MEMORY_GIB = 1_000_000
 
 
 class OffersView(APIView):
@@ -61,41 +61,45 @@ class OffersView(APIView):
         """Offers that meet every filter, the cheapest first."""
         search = offer_search(Query(request, *_FILTERS))
         size = CursorPages().get_page_size(request)
-        given = request.query_params.get("cursor")
-        place = from_cursor(search, given) if given is not None else None
+        cursor = request.query_params.get("cursor")
+        position = from_cursor(search, cursor) if cursor is not None else None
         today = timezone.now().date()
         now = catalog.version()
-        etag = etag_of("offers", now, search.key, size, given, today)
+        etag = make_etag("offers", now, search.key, size, cursor, today)
         if is_not_modified(request, etag):
             return not_modified(etag)
-        is_kept = size <= CursorPages.page_size and search.as_of is None
-        page = _kept_page if is_kept else _page
-        more, content = page(search, place, size, today, now)
-        link = json.dumps(_link(request, more) if more else None).encode()
+        is_cacheable = size <= CursorPages.page_size and search.as_of is None
+        page = _cached_page if is_cacheable else _render_page
+        next_cursor, content = page(search, position, size, today, now)
+        link = json.dumps(_build_link(request, next_cursor) if next_cursor else None).encode()
         body = b'{"next":' + link + b"," + content.removeprefix(b"{")
         headers = {"ETag": etag, "Cache-Control": "no-cache"}
         return HttpResponse(body, content_type="application/json", headers=headers)
 
 
-def _page(
-    search: OfferSearch, place: Place | None, size: int, today: dt.date, now: catalog.State
+def _render_page(
+    search: OfferSearch,
+    position: PagePosition | None,
+    size: int,
+    today: dt.date,
+    now: catalog.State,
 ) -> tuple[str | None, bytes]:
     """(cursor of the next page, this one's JSON); both change with `now` and `today` alone."""
-    known = catalog_for(search, place, now)
-    search.check_known_names(known)
-    start = place.start if place else 0
-    rows, count = search.page(known.offers, start, size)
-    revision_of = {info.provider: info.revision for info in known.revisions}
-    more = to_cursor(search, start + size, known) if start + size < count else None
+    published = catalog_for(search, position, now)
+    search.check_known_names(published)
+    start = position.start if position else 0
+    rows, count = search.page(published.offers, start, size)
+    revision_of = {info.provider: info.revision for info in published.revisions}
+    next_cursor = to_cursor(search, start + size, published) if start + size < count else None
     content = {
         "count": count,
-        "catalog": [catalog_json(info, today) for info in known.revisions],
-        "results": [offer_json(known, int(row), revision_of) for row in rows],
+        "catalog": [catalog_json(info, today) for info in published.revisions],
+        "results": [offer_json(published, int(row), revision_of) for row in rows],
     }
-    return more, JSONRenderer().render(content)
+    return next_cursor, JSONRenderer().render(content)
 
 
-_kept_page = lru_cache(maxsize=256)(_page)
+_cached_page = lru_cache(maxsize=256)(_render_page)
 """What many clients ask for again and again is put together once."""
 
 
@@ -111,19 +115,19 @@ def offer_search(query: Query) -> OfferSearch:
         provider=query.words("provider"),
         region=query.words("region"),
         geography=query.words("geography"),
-        accelerator=slugs(query.words("accelerator")),
+        accelerator=resolve_slugs(query.words("accelerator")),
         purchase_option=options,
         instance_type=query.words("instance_type"),
-        min_accelerators=query.number("min_accelerators", 0, _MOST_ACCELERATORS),
-        accelerator_count=query.number("accelerator_count", 0, _MOST_ACCELERATORS),
-        min_accelerator_memory_gib=query.number("min_accelerator_memory_gib", 0, _MOST_GIB),
+        min_accelerators=query.number("min_accelerators", 0, _MAX_ACCELERATORS),
+        accelerator_count=query.number("accelerator_count", 0, _MAX_ACCELERATORS),
+        min_accelerator_memory_gib=query.number("min_accelerator_memory_gib", 0, _MAX_MEMORY_GIB),
         sold_now=query.flag("sold_now"),
         as_of=query.date("as_of"),
         ordering=query.choice("ordering", ORDERINGS) or ORDERINGS[0],
     )
 
 
-def _link(request: Request, cursor: str) -> str:
+def _build_link(request: Request, cursor: str) -> str:
     query = request.query_params.copy()
     query["cursor"] = cursor
     return request.build_absolute_uri(f"{request.path}?{query.urlencode()}")
@@ -140,7 +144,7 @@ class PriceHistoryView(APIView):
         offer_id = Query(request, "offer_id").text("offer_id")
         if offer_id is None:
             raise InvalidInput("offer_id", "is missing; give the id of an offer")
-        etag = etag_of("price-history", catalog.version(), offer_id)
+        etag = make_etag("price-history", catalog.version(), offer_id)
         if is_not_modified(request, etag):
             return not_modified(etag)
         prices = [dated_price_json(price) for price in catalog.price_history(offer_id)]
@@ -162,10 +166,10 @@ class AcceleratorsView(APIView):
         vendor, retired = query.choice("vendor", vendors), query.flag("retired")
         rows = [
             row
-            for row in _accelerator_rows().values()
+            for row in _list_accelerator_rows().values()
             if vendor in (None, row["vendor"]) and retired in (None, row["retired"])
         ]
-        return _constant(request, {"results": rows}, "accelerators", vendor, retired)
+        return _respond_unchanging(request, {"results": rows}, "accelerators", vendor, retired)
 
 
 class AcceleratorView(APIView):
@@ -174,29 +178,29 @@ class AcceleratorView(APIView):
         """One accelerator, by slug or usual name."""
         Query(request)
         slug = accelerators.resolve(name).slug
-        return _constant(request, _accelerator_rows()[slug], "accelerator", slug)
+        return _respond_unchanging(request, _list_accelerator_rows()[slug], "accelerator", slug)
 
 
 @lru_cache(maxsize=1)
-def _accelerator_rows() -> dict[str, dict[str, Any]]:
+def _list_accelerator_rows() -> dict[str, dict[str, Any]]:
     rows = {one.slug: asdict(one) for one in accelerators.all_accelerators()}
     return {slug: {k: v for k, v in row.items() if k != "api_names"} for slug, row in rows.items()}
 
 
 @lru_cache(maxsize=1)
-def _accelerators_version() -> str:
-    return etag_of(_accelerator_rows())
+def _make_accelerators_etag() -> str:
+    return make_etag(_list_accelerator_rows())
 
 
-def _constant(request: Request, body: Any, *key: object) -> Response:
+def _respond_unchanging(request: Request, body: Any, *key: object) -> Response:
     """An answer that changes only with the accelerators themselves."""
-    etag = etag_of(_accelerators_version(), *key)
+    etag = make_etag(_make_accelerators_etag(), *key)
     if is_not_modified(request, etag):
         return not_modified(etag)
     return Response(body, headers={"ETag": etag})
 
 
-class _Rows(ListAPIView[Any]):
+class _PagedList(ListAPIView[Any]):
     """A list in pages, the newest first, limited by `filters` (parameter → column)."""
 
     pagination_class = CursorPages
@@ -211,7 +215,7 @@ class _Rows(ListAPIView[Any]):
         return queryset
 
 
-class RevisionsView(_Rows):
+class RevisionsView(_PagedList):
     queryset = models.Revision.objects.defer("dates")
     serializer_class: type[BaseSerializer[Any]] = schema.RevisionSerializer
     filters = {"provider": "provider"}  # noqa: RUF012
@@ -230,13 +234,13 @@ class RevisionView(APIView):
         revision = models.Revision.objects.filter(provider=provider, number=number).first()
         if revision is None:
             raise Http404
-        etag = etag_of("revision", provider, number, revision.digest)
+        etag = make_etag("revision", provider, number, revision.digest)
         if is_not_modified(request, etag):
             return not_modified(etag)
         return Response(schema.RevisionSerializer(revision).data, headers={"ETag": etag})
 
 
-class RefreshRunsView(_Rows):
+class RefreshRunsView(_PagedList):
     queryset = models.RefreshRun.objects.select_related("revision")
     serializer_class: type[BaseSerializer[Any]] = schema.RefreshRunSerializer
     filters = {"provider": "provider", "outcome": "outcome"}  # noqa: RUF012
@@ -260,7 +264,7 @@ class FreshnessView(APIView):
         """How old each provider's prices are, and what the last refresh did."""
         Query(request)
         rows = [asdict(entry) for entry in catalog.freshness()]
-        etag = etag_of("freshness", rows)
+        etag = make_etag("freshness", rows)
         if is_not_modified(request, etag):
             return not_modified(etag)
         return Response({"results": rows}, headers={"ETag": etag})
@@ -279,7 +283,7 @@ class ExchangeRatesView(APIView):
         """Dated exchange rates, units of a currency per US dollar."""
         query = Query(request, "currency", "on")
         currency, day = query.text("currency"), query.date("on")
-        etag = etag_of("exchange-rates", catalog.version().reference, currency, day)
+        etag = make_etag("exchange-rates", catalog.version().reference, currency, day)
         if is_not_modified(request, etag):
             return not_modified(etag)
         rates = reference.exchange_rates()
@@ -291,7 +295,9 @@ class ExchangeRatesView(APIView):
             rows = list(rates.by_currency[currency])
         else:
             rows = [rate for dated in rates.by_currency.values() for rate in dated]
-        results = [asdict(rate) | {"units_per_usd": text(rate.units_per_usd)} for rate in rows]
+        results = [
+            asdict(rate) | {"units_per_usd": format_amount(rate.units_per_usd)} for rate in rows
+        ]
         return Response({"results": results}, headers={"ETag": etag})
 
 
@@ -304,15 +310,15 @@ class RegionsView(APIView):
     def get(self, request: Request) -> Response:
         """Where each provider's regions are and how clean their electricity is."""
         query = Query(request, "provider", "geography")
-        found = reference.regions()
-        provider = query.choice("provider", sorted({name for name, _ in found}))
-        geography = query.choice("geography", sorted({r.geography for r in found.values()}))
+        regions = reference.regions()
+        provider = query.choice("provider", sorted({name for name, _ in regions}))
+        geography = query.choice("geography", sorted({r.geography for r in regions.values()}))
         rows = [
-            {"provider": name, "region": region, **asdict(place)}
-            for (name, region), place in found.items()
-            if provider in (None, name) and geography in (None, place.geography)
+            {"provider": name, "region": region, **asdict(details)}
+            for (name, region), details in regions.items()
+            if provider in (None, name) and geography in (None, details.geography)
         ]
-        etag = etag_of("regions", rows)
+        etag = make_etag("regions", rows)
         if is_not_modified(request, etag):
             return not_modified(etag)
         return Response({"results": rows}, headers={"ETag": etag})

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
-from pricing.bundled.machine import machine
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, read
+from pricing.bundled.draft import DraftOffer, Terms, build_offer, determine_outcome, split_upfront
+from pricing.bundled.machine import find_machine_type
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, read_rows
 from pricing.market.machine_types import MachineType
 from pricing.market.offers import PurchaseOption
 
@@ -34,24 +34,24 @@ _PAYMENTS = {
 }
 
 
-def drafts(folder: Path, account: Account) -> Iterator[Draft]:
+def read_drafts(folder: Path, audit: RowAudit) -> Iterator[DraftOffer]:
     """Every AWS price under `folder`."""
-    offered = Offerings.of(folder)
-    zones = list(map(account.enter, read(folder, ZONES)))
+    offerings = Offerings.from_folder(folder)
+    zones = list(map(audit.count_read, read_rows(folder, ZONES)))
     priced_by_zone = {(row["region"], row["instance_type"]) for row in zones}
-    for row in map(account.enter, read(folder, PRICES)):
+    for row in map(audit.count_read, read_rows(folder, PRICES)):
         option = PurchaseOption(row["purchase_option"])
-        place = (row["region"], row["instance_type"])
-        if option is PurchaseOption.SPOT and place in priced_by_zone:
-            account.tell(row, Outcome.DUPLICATE, "least price of the zones, which are listed")
-        elif machine_type := _shape(row, account):
-            yield _draft(row, machine_type, _terms(row, option), offered)
+        key = (row["region"], row["instance_type"])
+        if option is PurchaseOption.SPOT and key in priced_by_zone:
+            audit.record(row, RowOutcome.DUPLICATE, "least price of the zones, which are listed")
+        elif machine_type := _find_machine_type(row, audit):
+            yield _build_draft(row, machine_type, _parse_terms(row, option), offerings)
     for row in zones:
-        if machine_type := _shape(row, account):
-            yield _zone_draft(row, machine_type, offered)
-    for row in map(account.enter, read(folder, CHINA)):
-        if machine_type := _shape(row, account):
-            yield _china_draft(row, machine_type)
+        if machine_type := _find_machine_type(row, audit):
+            yield _build_zone_draft(row, machine_type, offerings)
+    for row in map(audit.count_read, read_rows(folder, CHINA)):
+        if machine_type := _find_machine_type(row, audit):
+            yield _build_china_draft(row, machine_type)
 
 
 class Offerings:
@@ -63,8 +63,8 @@ class Offerings:
         self.types = {name for _, name in pairs}
 
     @classmethod
-    def of(cls, folder: Path) -> Offerings:
-        rows = read(folder, OFFERINGS)
+    def from_folder(cls, folder: Path) -> Offerings:
+        rows = read_rows(folder, OFFERINGS)
         return cls(
             {(r["location"], r["instance_type"]) for r in rows if r["location_type"] == "region"}
         )
@@ -75,48 +75,56 @@ class Offerings:
         return not covered or (region, instance_type) in self.pairs
 
 
-def _shape(row: Row, account: Account) -> MachineType | None:
-    machine_type, outcome, detail = machine("aws", row["instance_type"])
+def _find_machine_type(row: Row, audit: RowAudit) -> MachineType | None:
+    machine_type, outcome, detail = find_machine_type("aws", row["instance_type"])
     if machine_type is None:
-        account.tell(row, outcome, detail)
+        audit.record(row, outcome, detail)
     return machine_type
 
 
-def _terms(row: Row, option: PurchaseOption) -> Terms:
+def _parse_terms(row: Row, option: PurchaseOption) -> Terms:
     # usd_per_hour is the effective rate: the upfront of 2017 rows is spread into it already.
     months, payment = int(row["term_months"] or 0), row["payment_option"]
-    return split(option, months, payment, row.price("usd_per_hour"), row.amount("upfront_usd"))
-
-
-def _draft(row: Row, machine_type: MachineType, terms: Terms, offered: Offerings) -> Draft:
-    there = offered.offers(row["region"], machine_type.instance_type)
-    outcome, detail = standing(machine_type, terms, row, offered=there)
-    if SUPERSEDED_BLOCKS in row["source"] and outcome.is_sold:
-        outcome, detail = Outcome.SUPERSEDED, f"{machine_type.instance_type} {row['as_of']}"
-    note = UPFRONT_SPREAD if terms.upfront_unknown else ""
-    return Draft(
-        row, offer_of("aws", row, machine_type, terms, row["as_of"], note), outcome, detail
+    return split_upfront(
+        option, months, payment, row.price("usd_per_hour"), row.amount("upfront_usd")
     )
 
 
-def _zone_draft(row: Row, machine_type: MachineType, offered: Offerings) -> Draft:
+def _build_draft(
+    row: Row, machine_type: MachineType, terms: Terms, offerings: Offerings
+) -> DraftOffer:
+    is_offered = offerings.offers(row["region"], machine_type.instance_type)
+    outcome, detail = determine_outcome(machine_type, terms, row, is_offered=is_offered)
+    if SUPERSEDED_BLOCKS in row["source"] and outcome.is_sold:
+        outcome, detail = RowOutcome.SUPERSEDED, f"{machine_type.instance_type} {row['as_of']}"
+    note = UPFRONT_SPREAD if terms.upfront_unknown else ""
+    return DraftOffer(
+        row, build_offer("aws", row, machine_type, terms, row["as_of"], note), outcome, detail
+    )
+
+
+def _build_zone_draft(row: Row, machine_type: MachineType, offerings: Offerings) -> DraftOffer:
     terms = Terms(PurchaseOption.SPOT, 0, "", row.price("usd_per_hour"), Decimal(0))
-    there = offered.offers(row["region"], machine_type.instance_type)
-    outcome, detail = standing(machine_type, terms, row, offered=there, dated="source_date")
+    is_offered = offerings.offers(row["region"], machine_type.instance_type)
+    outcome, detail = determine_outcome(
+        machine_type, terms, row, is_offered=is_offered, date_column="source_date"
+    )
     zone = row["availability_zone_id"]
-    offer = offer_of("aws", row, machine_type, terms, row["source_date"], zone=zone)
-    return Draft(row, offer, outcome, detail)
+    offer = build_offer("aws", row, machine_type, terms, row["source_date"], zone=zone)
+    return DraftOffer(row, offer, outcome, detail)
 
 
-def _china_draft(row: Row, machine_type: MachineType) -> Draft:
-    terms = _china_terms(row)
-    outcome, detail = standing(machine_type, terms, row, offered=True, dated="source_date")
+def _build_china_draft(row: Row, machine_type: MachineType) -> DraftOffer:
+    terms = _parse_china_terms(row)
+    outcome, detail = determine_outcome(
+        machine_type, terms, row, is_offered=True, date_column="source_date"
+    )
     note = UPFRONT_SPREAD if terms.upfront_unknown else UPFRONT_DERIVED if terms.upfront else ""
-    offer = offer_of("aws", row, machine_type, terms, row["source_date"], note, currency="CNY")
-    return Draft(row, offer, outcome, detail)
+    offer = build_offer("aws", row, machine_type, terms, row["source_date"], note, currency="CNY")
+    return DraftOffer(row, offer, outcome, detail)
 
 
-def _china_terms(row: Row) -> Terms:
+def _parse_china_terms(row: Row) -> Terms:
     """`yrTerm1Savings.allUpfront`: option and term before the dot, payment after it."""
     model = row["price_model"]
     effective = row.price("cny_per_hour")
@@ -126,4 +134,4 @@ def _china_terms(row: Row) -> Terms:
     months = 12 * int(kind[0])
     # Absent from the source: 0 there stands for "not given" under any payment but none.
     upfront = row.amount("upfront_cny") or None
-    return split(_CHINA_OPTIONS[kind[1:]], months, _PAYMENTS[payment], effective, upfront)
+    return split_upfront(_CHINA_OPTIONS[kind[1:]], months, _PAYMENTS[payment], effective, upfront)

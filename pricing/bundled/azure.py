@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from pricing.bundled.draft import Draft, offer_of, split, standing
-from pricing.bundled.machine import machine
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, read
+from pricing.bundled.draft import DraftOffer, build_offer, determine_outcome, split_upfront
+from pricing.bundled.machine import find_machine_type
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, read_rows
 from pricing.market.machine_types import MachineType
 from pricing.market.offers import PurchaseOption
 
@@ -20,42 +20,44 @@ WINDOWS_LISTED_AS_LINUX = frozenset({"standard_ncc40ads_h100_v5"})
 _KARPENTER = "karpenter-provider-azure"
 
 
-def drafts(folder: Path, account: Account) -> Iterator[Draft]:
+def read_drafts(folder: Path, audit: RowAudit) -> Iterator[DraftOffer]:
     """Every Linux price of Azure under `folder`."""
-    for row in map(account.enter, read(folder, PRICES)):
+    for row in map(audit.count_read, read_rows(folder, PRICES)):
         if row["operating_system"] == "windows":
-            account.tell(row, Outcome.WINDOWS)
+            audit.record(row, RowOutcome.WINDOWS)
             continue
-        machine_type, outcome, detail = machine("azure", row["instance_type"])
+        machine_type, outcome, detail = find_machine_type("azure", row["instance_type"])
         if machine_type is None:
-            account.tell(row, *_without_machine(row, outcome, detail))
+            audit.record(row, *_refine_outcome(row, outcome, detail))
         elif _is_windows_price(row, machine_type):
             price = f"{machine_type.instance_type} {row['region']} {row['usd_per_hour']}"
-            account.tell(row, Outcome.SUSPICIOUS, f"Windows price listed as Linux: {price}")
+            audit.record(row, RowOutcome.SUSPICIOUS, f"Windows price listed as Linux: {price}")
         else:
-            yield _draft(row, machine_type)
+            yield _build_draft(row, machine_type)
 
 
-def _without_machine(row: Row, outcome: Outcome, detail: str) -> tuple[Outcome, str]:
+def _refine_outcome(row: Row, outcome: RowOutcome, detail: str) -> tuple[RowOutcome, str]:
     """A SKU name in place of a machine name: which machine is priced cannot be told."""
-    if outcome is Outcome.UNKNOWN_MACHINE and not detail.startswith("Standard_"):
-        return Outcome.SUSPICIOUS, f"SKU name, no machine: {detail} at {row['usd_per_hour']}"
+    if outcome is RowOutcome.UNKNOWN_MACHINE and not detail.startswith("Standard_"):
+        return RowOutcome.SUSPICIOUS, f"SKU name, no machine: {detail} at {row['usd_per_hour']}"
     return outcome, detail
 
 
 def _is_windows_price(row: Row, machine_type: MachineType) -> bool:
-    listed = machine_type.instance_type.lower() in WINDOWS_LISTED_AS_LINUX
-    return listed and _KARPENTER in row["source"]
+    is_listed = machine_type.instance_type.lower() in WINDOWS_LISTED_AS_LINUX
+    return is_listed and _KARPENTER in row["source"]
 
 
-def _draft(row: Row, machine_type: MachineType) -> Draft:
+def _build_draft(row: Row, machine_type: MachineType) -> DraftOffer:
     # usd_per_hour of a reservation is hourly, with the upfront of the whole term in it.
-    terms = split(
+    terms = split_upfront(
         PurchaseOption(row["purchase_option"]),
         int(row["term_months"] or 0),
         row["payment_option"],
         row.price("usd_per_hour"),
         row.amount("upfront_usd"),
     )
-    outcome, detail = standing(machine_type, terms, row, offered=True)
-    return Draft(row, offer_of("azure", row, machine_type, terms, row["as_of"]), outcome, detail)
+    outcome, detail = determine_outcome(machine_type, terms, row, is_offered=True)
+    return DraftOffer(
+        row, build_offer("azure", row, machine_type, terms, row["as_of"]), outcome, detail
+    )

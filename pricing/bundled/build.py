@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from pricing.bundled import aws, azure, extras, gcp, gcp_tpu, history, places
-from pricing.bundled.draft import Draft, ready, settle
-from pricing.bundled.gcp import Market
-from pricing.bundled.plausibility import newest_of_each, sound
-from pricing.bundled.row_audit import Account, Outcome
+from pricing.bundled.draft import DraftOffer, mark_sold_now, record_outcomes
+from pricing.bundled.gcp import ReferenceLists
+from pricing.bundled.plausibility import reject_implausible, split_newest
+from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.common.amounts import quantize
 from pricing.ingest.provider import SkippedRow
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
@@ -20,7 +20,7 @@ from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Region
 from pricing.market.storage_prices import StoragePrice
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 
 ORIGIN = "bundled"
 NOTES = (
@@ -42,7 +42,7 @@ class Bundle:
     exchange_rates: tuple[ExchangeRate, ...]
     interruptions: tuple[InterruptionBand, ...]
     storage_prices: tuple[StoragePrice, ...]
-    account: Account
+    audit: RowAudit
 
 
 def build(folder: Path) -> Bundle:
@@ -51,79 +51,90 @@ def build(folder: Path) -> Bundle:
     Raises `InvalidInput` for a list that is missing or cannot be read, `ValueError` if a row
     were left without an outcome.
     """
-    account = Account()
-    market = Market.of(folder, account)
-    rates = places.exchange_rates(folder, account)
+    audit = RowAudit()
+    lists = ReferenceLists.from_folder(folder, audit)
+    rates = places.exchange_rates(folder, audit)
     drafts = [
-        *aws.drafts(folder, account),
-        *azure.drafts(folder, account),
-        *gcp.drafts(folder, account, market),
-        *gcp_tpu.drafts(folder, account),
+        *aws.read_drafts(folder, audit),
+        *azure.read_drafts(folder, audit),
+        *gcp.read_drafts(folder, audit, lists),
+        *gcp_tpu.read_drafts(folder, audit),
     ]
-    newest, older = newest_of_each(map(ready, drafts))
-    kept = sound(newest, ExchangeRates.of(rates), account)
-    settle((*kept, *older), account)
-    offers = sorted((_exact(draft.offer) for draft in kept), key=lambda offer: offer.id)
-    past = [*history.past_prices(folder, account, market), *_dated(older)]
+    newest, older = split_newest(map(mark_sold_now, drafts))
+    plausible = reject_implausible(newest, ExchangeRates.of(rates), audit)
+    record_outcomes((*plausible, *older), audit)
+    offers = sorted(
+        (_round_amounts(draft.offer) for draft in plausible), key=lambda offer: offer.id
+    )
+    past_prices = [*history.past_prices(folder, audit, lists), *_select_dated(older)]
     priced = {(offer.provider, offer.region) for offer in offers}
     bundle = Bundle(
         offers=tuple(offers),
-        past_prices=tuple(sorted(map(_exact, past), key=lambda o: (o.id, o.as_of or ""))),
-        regions=places.regions(folder, priced, account),
+        past_prices=tuple(
+            sorted(map(_round_amounts, past_prices), key=lambda o: (o.id, o.as_of or ""))
+        ),
+        regions=places.regions(folder, priced, audit),
         exchange_rates=tuple(rates),
-        interruptions=tuple(extras.interruptions(folder, account)),
-        storage_prices=(*extras.storage_prices(folder, account), *extras.known_elsewhere()),
-        account=account,
+        interruptions=tuple(extras.interruptions(folder, audit)),
+        storage_prices=(*extras.storage_prices(folder, audit), *extras.list_documented_prices()),
+        audit=audit,
     )
-    account.balance()
+    audit.check_complete()
     return bundle
 
 
-def batches(offers: Iterable[Offer]) -> list[Batch]:
+def group_batches(offers: Iterable[Offer]) -> list[OfferBatch]:
     """One batch for each provider, as of its newest price."""
     by_provider: dict[str, list[Offer]] = {}
     for offer in offers:
         by_provider.setdefault(offer.provider, []).append(offer)
     return [
-        Batch(name, tuple(rows), max(o.as_of for o in rows if o.as_of), ORIGIN)
+        OfferBatch(name, tuple(rows), max(o.as_of for o in rows if o.as_of), ORIGIN)
         for name, rows in sorted(by_provider.items())
     ]
 
 
-def skipped(provider: str, files: Mapping[str, Any]) -> Iterator[SkippedRow]:
+def list_skipped(provider: str, files: Mapping[str, Any]) -> Iterator[SkippedRow]:
     """Rows of a provider's price lists that became no offer, from the `files` of a report."""
     for name, part in files.items():
         if not name.startswith(f"data/prices/{provider}"):
             continue
-        for outcome, found in part["outcomes"].items():
-            if outcome not in _NO_LOSS:
-                rest = found["count"] - sum(found["examples"].values())
-                for detail, count in (*found["examples"].items(), ("", rest)):
+        for outcome, counts in part["outcomes"].items():
+            if outcome not in _HARMLESS_OUTCOMES:
+                unnamed = counts["count"] - sum(counts["examples"].values())
+                for detail, count in (*counts["examples"].items(), ("", unnamed)):
                     yield from repeat(SkippedRow(outcome, detail), count)
 
 
-_NO_LOSS = frozenset(o.value for o in Outcome if o.in_catalog) | {
-    *(Outcome.HOST_PRICE, Outcome.INTERRUPTIONS, Outcome.STORAGE_PRICE, Outcome.NOT_NEEDED),
-    *(Outcome.HOST_UNUSED, Outcome.OLDER),
+_HARMLESS_OUTCOMES = frozenset(o.value for o in RowOutcome if o.in_catalog) | {
+    *(
+        RowOutcome.HOST_PRICE,
+        RowOutcome.INTERRUPTIONS,
+        RowOutcome.STORAGE_PRICE,
+        RowOutcome.NOT_NEEDED,
+    ),
+    *(RowOutcome.HOST_UNUSED, RowOutcome.OLDER),
 }
 """Outcomes of price rows that keep nothing from a plan."""
 
 
-def report(bundle: Bundle) -> dict[str, object]:
+def build_report(bundle: Bundle) -> dict[str, object]:
     """What was built from what: every input row by outcome, every provider by digest."""
     return {
-        "input_rows": sum(bundle.account.read.values()),
-        "outcomes": bundle.account.totals(),
-        "providers": {batch.provider: _summary(batch) for batch in batches(bundle.offers)},
+        "input_rows": sum(bundle.audit.rows_read.values()),
+        "outcomes": bundle.audit.totals(),
+        "providers": {
+            batch.provider: _summarize_batch(batch) for batch in group_batches(bundle.offers)
+        },
         "past_prices": len(bundle.past_prices),
         "regions": len(bundle.regions),
         "exchange_rates": len(bundle.exchange_rates),
         "notes": NOTES,
-        "files": bundle.account.report(),
+        "files": bundle.audit.report(),
     }
 
 
-def _summary(batch: Batch) -> dict[str, object]:
+def _summarize_batch(batch: OfferBatch) -> dict[str, object]:
     return {
         "offers": len(batch.offers),
         "sold_now": sum(offer.sold_now for offer in batch.offers),
@@ -133,7 +144,7 @@ def _summary(batch: Batch) -> dict[str, object]:
     }
 
 
-def _exact(offer: Offer) -> Offer:
+def _round_amounts(offer: Offer) -> Offer:
     """Amounts as they can be kept, so that what is loaded is what was built."""
     return replace(
         offer,
@@ -142,5 +153,5 @@ def _exact(offer: Offer) -> Offer:
     )
 
 
-def _dated(older: Iterable[Draft]) -> Iterable[Offer]:
+def _select_dated(older: Iterable[DraftOffer]) -> Iterable[Offer]:
     return (draft.offer for draft in older if draft.offer.as_of is not None)

@@ -6,23 +6,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, day
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, parse_day
 from pricing.market.machine_types import MachineType
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 LAST_OLD_YEAR = 2020
 """Prices of this year and before are last known prices, whatever the machine."""
-LONGEST_SOURCE = 480
+MAX_SOURCE_CHARS = 480
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftOffer:
     """What a row says, and whether a plan may propose it."""
 
     row: Row
     offer: Offer
-    outcome: Outcome
+    outcome: RowOutcome
     detail: str = ""
 
 
@@ -38,11 +38,11 @@ class Terms:
     upfront_unknown: bool = False
 
 
-def split(
+def split_upfront(
     option: PurchaseOption,
     term_months: int,
     payment_option: str,
-    effective: Decimal,
+    effective_price: Decimal,
     upfront: Decimal | None,
 ) -> Terms:
     """Recurring price and upfront from an effective hourly rate that has both in it.
@@ -51,40 +51,49 @@ def split(
     Partial upfront without U: the effective rate is all that is known, so it stands as the
     recurring price of an offer that is shown and not proposed.
 
-    >>> split(PurchaseOption.RESERVED, 12, "all_upfront", Decimal("1.949"), None).upfront
+    >>> split_upfront(PurchaseOption.RESERVED, 12, "all_upfront", Decimal("1.949"), None).upfront
     Decimal('17073.240')
     """
     if payment_option == "all_upfront":
-        due = upfront if upfront is not None else effective * HOURS_PER_MONTH * term_months
-        return Terms(option, term_months, payment_option, Decimal(0), due)
+        upfront_due = (
+            upfront if upfront is not None else effective_price * HOURS_PER_MONTH * term_months
+        )
+        return Terms(option, term_months, payment_option, Decimal(0), upfront_due)
     unknown = payment_option == "partial_upfront" and upfront is None
-    return Terms(option, term_months, payment_option, effective, upfront or Decimal(0), unknown)
+    return Terms(
+        option, term_months, payment_option, effective_price, upfront or Decimal(0), unknown
+    )
 
 
-def standing(
-    machine_type: MachineType, terms: Terms, row: Row, *, offered: bool, dated: str = "as_of"
-) -> tuple[Outcome, str]:
+def determine_outcome(
+    machine_type: MachineType,
+    terms: Terms,
+    row: Row,
+    *,
+    is_offered: bool,
+    date_column: str = "as_of",
+) -> tuple[RowOutcome, str]:
     """Whether a priced machine may be proposed, and if not why: the strongest reason counts."""
-    seen = day(row[dated])
+    price_date = parse_day(row[date_column])
     if machine_type.retired_on is not None:
-        return Outcome.RETIRED, machine_type.instance_type
-    if seen is not None and seen.year <= LAST_OLD_YEAR:
-        return Outcome.OLD, f"{machine_type.instance_type} {seen.year}"
-    if not offered:
-        return Outcome.NOT_SOLD_THERE, f"{machine_type.instance_type} {row['region']}"
+        return RowOutcome.RETIRED, machine_type.instance_type
+    if price_date is not None and price_date.year <= LAST_OLD_YEAR:
+        return RowOutcome.OLD, f"{machine_type.instance_type} {price_date.year}"
+    if not is_offered:
+        return RowOutcome.NOT_SOLD_THERE, f"{machine_type.instance_type} {row['region']}"
     if terms.option.value in machine_type.not_sold_as:
-        return Outcome.NOT_SOLD_SO, f"{machine_type.instance_type} {terms.option.value}"
+        return RowOutcome.NOT_SOLD_SO, f"{machine_type.instance_type} {terms.option.value}"
     if terms.upfront_unknown:
-        return Outcome.UPFRONT_UNKNOWN, machine_type.instance_type
-    return Outcome.PUBLISHED, ""
+        return RowOutcome.UPFRONT_UNKNOWN, machine_type.instance_type
+    return RowOutcome.PUBLISHED, ""
 
 
-def offer_of(
+def build_offer(
     provider: str,
     row: Row,
     machine_type: MachineType,
     terms: Terms,
-    seen: str,
+    date_text: str,
     note: str = "",
     *,
     zone: str = "",
@@ -109,25 +118,25 @@ def offer_of(
         vcpus=machine_type.vcpus,
         memory_gib=None if machine_type.memory_gib is None else float(machine_type.memory_gib),
         network_gbps=machine_type.network_gbps,
-        source=with_note(row["source"], note),
-        as_of=day(seen),
+        source=append_note(row["source"], note),
+        as_of=parse_day(date_text),
     )
 
 
-def with_note(source: str, note: str) -> str:
+def append_note(source: str, note: str) -> str:
     """The source of a price with what was done to it."""
     text = f"{source} ({note})" if note else source
-    return text[:LONGEST_SOURCE]
+    return text[:MAX_SOURCE_CHARS]
 
 
-def ready(draft: Draft) -> Draft:
+def mark_sold_now(draft: DraftOffer) -> DraftOffer:
     """The draft with its offer marked: one that a plan may propose, or why it may not."""
     sold = draft.outcome.is_sold
-    source = with_note(draft.offer.source, "" if sold else draft.outcome.value)
+    source = append_note(draft.offer.source, "" if sold else draft.outcome.value)
     return replace(draft, offer=replace(draft.offer, sold_now=sold, source=source))
 
 
-def settle(drafts: Iterable[Draft], account: Account) -> None:
+def record_outcomes(drafts: Iterable[DraftOffer], audit: RowAudit) -> None:
     """Tell what became of the rows of drafts."""
     for draft in drafts:
-        account.tell(draft.row, draft.outcome, draft.detail)
+        audit.record(draft.row, draft.outcome, draft.detail)

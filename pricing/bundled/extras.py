@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, read
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, read_rows
 from pricing.market.interruptions import InterruptionBand
 from pricing.market.storage_prices import StoragePrice
 
@@ -33,29 +33,29 @@ _TIERS = {"0-1": Decimal(0), "1-10": Decimal(1024), "10n": Decimal(10240)}
 """GiB a month from which a rate of egress to the internet holds."""
 
 
-def interruptions(folder: Path, account: Account) -> list[InterruptionBand]:
+def interruptions(folder: Path, audit: RowAudit) -> list[InterruptionBand]:
     """The band of each AWS machine and region; its estimated spot price is not a price."""
     bands = []
-    for row in map(account.enter, read(folder, INTERRUPTIONS)):
+    for row in map(audit.count_read, read_rows(folder, INTERRUPTIONS)):
         low, high = _INTERRUPTION_SHARES[row["interruption_freq"]]
-        account.tell(row, Outcome.INTERRUPTIONS)
+        audit.record(row, RowOutcome.INTERRUPTIONS)
         bands.append(
             InterruptionBand("aws", row["region"], row["instance_type"], low, high, _ADVISOR)
         )
     return bands
 
 
-def storage_prices(folder: Path, account: Account) -> list[StoragePrice]:
+def storage_prices(folder: Path, audit: RowAudit) -> list[StoragePrice]:
     """Object and block storage and egress to the internet by GCP region."""
-    found = []
-    for row in map(account.enter, read(folder, STORAGE)):
-        price = _storage_price(row)
-        account.tell(row, Outcome.STORAGE_PRICE if price else Outcome.NOT_NEEDED, row["kind"])
-        found += [price] if price else []
-    return found
+    prices = []
+    for row in map(audit.count_read, read_rows(folder, STORAGE)):
+        price = _parse_storage_price(row)
+        audit.record(row, RowOutcome.STORAGE_PRICE if price else RowOutcome.NOT_NEEDED, row["kind"])
+        prices += [price] if price else []
+    return prices
 
 
-def _storage_price(row: Row) -> StoragePrice | None:
+def _parse_storage_price(row: Row) -> StoragePrice | None:
     if row["key"] != "month":
         return None
     name, _, region = row["region"].rpartition("/")
@@ -63,18 +63,18 @@ def _storage_price(row: Row) -> StoragePrice | None:
         tier = name.removeprefix(_EGRESS)
         if not name.startswith(_EGRESS) or tier not in _TIERS:
             return None
-        return _price(row, region, "egress", _TIERS[tier])
-    what = name if row["kind"] == "bucket" else row["name"]
-    kind = _KINDS.get((row["kind"], what))
-    return _price(row, region, kind, Decimal(0)) if kind else None
+        return _build_storage_price(row, region, "egress", _TIERS[tier])
+    source_kind = name if row["kind"] == "bucket" else row["name"]
+    kind = _KINDS.get((row["kind"], source_kind))
+    return _build_storage_price(row, region, kind, Decimal(0)) if kind else None
 
 
-def _price(row: Row, region: str, kind: str, above: Decimal) -> StoragePrice:
+def _build_storage_price(row: Row, region: str, kind: str, above_gib: Decimal) -> StoragePrice:
     return StoragePrice(
         provider="gcp",
         region=region,
         kind=kind,
-        above_gib=float(above),
+        above_gib=float(above_gib),
         price=float(row.price("usd")),
         currency="USD",
         as_of=row["as_of"],
@@ -82,12 +82,12 @@ def _price(row: Row, region: str, kind: str, above: Decimal) -> StoragePrice:
     )
 
 
-def known_elsewhere() -> Iterator[StoragePrice]:
+def list_documented_prices() -> Iterator[StoragePrice]:
     """Prices of AWS and Azure that stand in documents, not in a list."""
     aws = "AWS price list file"
     yield StoragePrice("aws", "us-east-2", "block", 0, 0.08, "USD", "2023-03-22", aws)
     yield StoragePrice("aws", "us-east-1", "block", 0, 0.08, "USD", "", "public test data")
     yield StoragePrice("aws", "cn-northwest-1", "block", 0, 0.5312, "CNY", "2023-03-14", aws)
     page = "alexjguy/AWS-costs-markdown, us-east-2"
-    for above, price in ((0, 0.09), (10_240, 0.085), (51_200, 0.07), (153_600, 0.05)):
-        yield StoragePrice("aws", "", "egress", above, price, "USD", "2018-08-01", page)
+    for above_gib, price in ((0, 0.09), (10_240, 0.085), (51_200, 0.07), (153_600, 0.05)):
+        yield StoragePrice("aws", "", "egress", above_gib, price, "USD", "2018-08-01", page)

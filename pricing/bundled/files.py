@@ -15,7 +15,7 @@ from typing import Any
 
 import zstandard
 
-from pricing.bundled.build import Bundle, report
+from pricing.bundled.build import Bundle, build_report
 from pricing.market import interruptions, storage_prices
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.offer_rows import OFFER_COLUMNS, to_row
@@ -32,35 +32,41 @@ REPORT = "build_report.json"
 _REGION_FIELDS = tuple(f.name for f in fields(Region))
 _REGION_COLUMNS = ("provider", "region", *_REGION_FIELDS)
 _RATE_COLUMNS = ("currency", "date", "units_per_usd", "source")
-_LEVEL = 19
+_COMPRESSION_LEVEL = 19
 
 
 def write(bundle: Bundle, folder: Path = FOLDER) -> None:
     """Write every file of the bundle into `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    _pack(folder / OFFERS, _offer_table(bundle.offers))
-    _pack(folder / PAST_PRICES, _offer_table(bundle.past_prices))
+    _write_compressed(folder / OFFERS, _format_offers(bundle.offers))
+    _write_compressed(folder / PAST_PRICES, _format_offers(bundle.past_prices))
     places = sorted(bundle.regions.items())
     rows = [(*key, *astuple(region)) for key, region in places]
-    _save(folder / REGIONS, _table(_REGION_COLUMNS, rows))
-    _save(folder / EXCHANGE_RATES, _table(_RATE_COLUMNS, map(astuple, bundle.exchange_rates)))
+    _write_text(folder / REGIONS, _format_csv(_REGION_COLUMNS, rows))
+    _write_text(
+        folder / EXCHANGE_RATES, _format_csv(_RATE_COLUMNS, map(astuple, bundle.exchange_rates))
+    )
     bands = sorted(map(astuple, bundle.interruptions))
-    _save(folder / interruptions.TABLE.name, _table(interruptions.COLUMNS, bands))
-    stored = sorted(map(astuple, bundle.storage_prices))
-    _save(folder / storage_prices.TABLE.name, _table(storage_prices.COLUMNS, stored))
-    text = json.dumps(report(bundle), indent=1, ensure_ascii=False)
-    _save(folder / REPORT, text + "\n")
+    _write_text(folder / interruptions.TABLE.name, _format_csv(interruptions.COLUMNS, bands))
+    storage_rows = sorted(map(astuple, bundle.storage_prices))
+    _write_text(
+        folder / storage_prices.TABLE.name, _format_csv(storage_prices.COLUMNS, storage_rows)
+    )
+    text = json.dumps(build_report(bundle), indent=1, ensure_ascii=False)
+    _write_text(folder / REPORT, text + "\n")
 
 
 def read_report(folder: Path = FOLDER) -> Mapping[str, Any]:
     """What the bundle was built from; see `pricing.bundled.build.report`."""
-    found: Mapping[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
-    return found
+    report_document: Mapping[str, Any] = json.loads((folder / REPORT).read_text(encoding="utf-8"))
+    return report_document
 
 
 def read_regions(folder: Path = FOLDER) -> dict[tuple[str, str], Region]:
     """(provider, region) → where it is."""
-    return {(row["provider"], row["region"]): _region(row) for row in _rows(folder / REGIONS)}
+    return {
+        (row["provider"], row["region"]): _parse_region(row) for row in _read_rows(folder / REGIONS)
+    }
 
 
 def read_exchange_rates(folder: Path = FOLDER) -> list[ExchangeRate]:
@@ -75,27 +81,27 @@ def read_exchange_rates(folder: Path = FOLDER) -> list[ExchangeRate]:
             Decimal(row["units_per_usd"]),
             row["source"],
         )
-        for row in _rows(folder / EXCHANGE_RATES)
+        for row in _read_rows(folder / EXCHANGE_RATES)
     ]
 
 
-def _region(row: Mapping[str, str]) -> Region:
+def _parse_region(row: Mapping[str, str]) -> Region:
     numbers = ("latitude", "longitude", "g_co2e_per_kwh")
     values: dict[str, Any] = {name: row[name] for name in _REGION_FIELDS}
     values |= {name: float(row[name]) if row[name] else None for name in numbers}
     return Region(**values)
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _read_rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))
 
 
-def _offer_table(offers: Iterable[Offer]) -> str:
-    return _table(OFFER_COLUMNS, (tuple(to_row(offer).values()) for offer in offers))
+def _format_offers(offers: Iterable[Offer]) -> str:
+    return _format_csv(OFFER_COLUMNS, (tuple(to_row(offer).values()) for offer in offers))
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _format_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -103,9 +109,9 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
-def _pack(path: Path, text: str) -> None:
-    path.write_bytes(zstandard.ZstdCompressor(level=_LEVEL).compress(text.encode()))
+def _write_compressed(path: Path, text: str) -> None:
+    path.write_bytes(zstandard.ZstdCompressor(level=_COMPRESSION_LEVEL).compress(text.encode()))
 
 
-def _save(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")

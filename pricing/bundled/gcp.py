@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.draft import Draft, Terms, offer_of, split, standing
-from pricing.bundled.machine import machine
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, day, read
+from pricing.bundled.draft import DraftOffer, Terms, build_offer, determine_outcome, split_upfront
+from pricing.bundled.machine import find_machine_type
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, parse_day, read_rows
 from pricing.market import machine_types
 from pricing.market.machine_types import AttachedMachineType
 from pricing.market.offers import PurchaseOption
@@ -30,7 +30,7 @@ HostKey = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Market:
+class ReferenceLists:
     """What the other lists say: where machines are offered, what hosts cost."""
 
     listed: Mapping[tuple[str, str], bool]
@@ -38,89 +38,95 @@ class Market:
     hosts: Mapping[HostKey, Row]
 
     @classmethod
-    def of(cls, folder: Path, account: Account) -> Market:
+    def from_folder(cls, folder: Path, audit: RowAudit) -> ReferenceLists:
         columns = "listed_in_karpenter_2026-08-03"
-        rows = read(folder, AVAILABILITY)
+        rows = read_rows(folder, AVAILABILITY)
         listed = {(r["region"], r["machine_type"]): r[columns] == "yes" for r in rows}
         hosts = {}
-        for row in map(account.enter, read(folder, HOSTS)):
-            account.tell(row, Outcome.HOST_UNUSED, row["instance_type"])
+        for row in map(audit.count_read, read_rows(folder, HOSTS)):
+            audit.record(row, RowOutcome.HOST_UNUSED, row["instance_type"])
             key = (row["instance_type"], row["region"], row["purchase_option"], row["term_months"])
             hosts[key] = row
         return cls(listed, hosts)
 
     def offers(self, region: str, name: str) -> bool:
         """Whether a machine, or an attachable accelerator, can be had in a region."""
-        known = self.listed.get((region, name))
+        is_listed = self.listed.get((region, name))
         return (
             region in machine_types.regions_by_machine_type().get(name, frozenset())
-            if known is None
-            else known
+            if is_listed is None
+            else is_listed
         )
 
 
-def drafts(folder: Path, account: Account, market: Market) -> Iterator[Draft]:
+def read_drafts(folder: Path, audit: RowAudit, lists: ReferenceLists) -> Iterator[DraftOffer]:
     """Every GCP machine price under `folder`; TPU slices are in `gcp_tpu`."""
-    for row in map(account.enter, read(folder, PRICES)):
+    for row in map(audit.count_read, read_rows(folder, PRICES)):
         if row["per"] == "accelerator":
-            yield from _accelerator(row, market, account)
+            yield from _read_accelerator(row, lists, audit)
         else:
-            yield from _machine(row, row["instance_type"], Decimal(1), market, account)
+            yield from _read_machine(row, row["instance_type"], Decimal(1), lists, audit)
 
 
-def _machine(
-    row: Row, name: str, times: Decimal, market: Market, account: Account
-) -> Iterator[Draft]:
-    machine_type, outcome, detail = machine("gcp", name)
+def _read_machine(
+    row: Row, name: str, multiplier: Decimal, lists: ReferenceLists, audit: RowAudit
+) -> Iterator[DraftOffer]:
+    machine_type, outcome, detail = find_machine_type("gcp", name)
     if machine_type is None:
-        account.tell(row, outcome, detail)
+        audit.record(row, outcome, detail)
         return
-    offered = market.offers(row["region"], machine_type.instance_type)
-    terms = _terms(row, row.price("usd_per_hour") * times)
-    note = "" if times == 1 else f"{times} x the price of one accelerator's share"
-    outcome, detail = standing(machine_type, terms, row, offered=offered)
-    yield Draft(row, offer_of("gcp", row, machine_type, terms, row["as_of"], note), outcome, detail)
+    is_offered = lists.offers(row["region"], machine_type.instance_type)
+    terms = _parse_terms(row, row.price("usd_per_hour") * multiplier)
+    note = "" if multiplier == 1 else f"{multiplier} x the price of one accelerator's share"
+    outcome, detail = determine_outcome(machine_type, terms, row, is_offered=is_offered)
+    yield DraftOffer(
+        row, build_offer("gcp", row, machine_type, terms, row["as_of"], note), outcome, detail
+    )
 
 
-def _accelerator(row: Row, market: Market, account: Account) -> Iterator[Draft]:
+def _read_accelerator(row: Row, lists: ReferenceLists, audit: RowAudit) -> Iterator[DraftOffer]:
     """An accelerator alone: its host comes on top, or the price stays out."""
     name = row["instance_type"]
     if name in SLICES:
         machine_type = machine_types.find("gcp", SLICES[name])
         count = None if machine_type is None else machine_type.accelerator_count
-        yield from _machine(row, SLICES[name], Decimal(int(count or 0)), market, account)
+        yield from _read_machine(row, SLICES[name], Decimal(int(count or 0)), lists, audit)
         return
-    found = [s for s in machine_types.attached_machine_types() if s.accelerator_type == name]
-    hosted = [s for s in found if s.host.startswith(HOST_SERIES)]
-    made = [
-        draft for machine_type in hosted for draft in _attached(row, machine_type, market, account)
+    attached_types = [
+        s for s in machine_types.attached_machine_types() if s.accelerator_type == name
     ]
-    if not made:
-        account.tell(row, Outcome.HOST_UNKNOWN, f"{name} {row['region']}")
-    yield from made
+    supported_types = [s for s in attached_types if s.host.startswith(HOST_SERIES)]
+    attached_drafts = [
+        draft
+        for machine_type in supported_types
+        for draft in _build_attached(row, machine_type, lists, audit)
+    ]
+    if not attached_drafts:
+        audit.record(row, RowOutcome.HOST_UNKNOWN, f"{name} {row['region']}")
+    yield from attached_drafts
 
 
-def _attached(
-    row: Row, machine_type: AttachedMachineType, market: Market, account: Account
-) -> Iterator[Draft]:
+def _build_attached(
+    row: Row, machine_type: AttachedMachineType, lists: ReferenceLists, audit: RowAudit
+) -> Iterator[DraftOffer]:
     """price = host + count · accelerator, dated by the older of the two."""
     key = (machine_type.host, row["region"], row["purchase_option"], row["term_months"])
-    host = market.hosts.get(key)
+    host = lists.hosts.get(key)
     if host is None or machine_type.accelerator_count is None:
         return
-    account.tell(host, Outcome.HOST_PRICE, machine_type.host)
+    audit.record(host, RowOutcome.HOST_PRICE, machine_type.host)
     count = Decimal(int(machine_type.accelerator_count))
-    terms = _terms(row, host.price("usd_per_hour") + count * row.price("usd_per_hour"))
-    offered = market.offers(row["region"], machine_type.accelerator_type)
-    outcome, detail = standing(machine_type, terms, row, offered=offered)
+    terms = _parse_terms(row, host.price("usd_per_hour") + count * row.price("usd_per_hour"))
+    is_offered = lists.offers(row["region"], machine_type.accelerator_type)
+    outcome, detail = determine_outcome(machine_type, terms, row, is_offered=is_offered)
     note = f"{machine_type.host} {host['usd_per_hour']} + {count} x {row['usd_per_hour']}"
-    offer = offer_of("gcp", row, machine_type, terms, row["as_of"], note)
-    older = min(filter(None, (offer.as_of, day(host["as_of"]))), default=None)
-    dated = replace(offer, as_of=older if offer.as_of else None)
-    yield Draft(row, dated, outcome, detail)
+    offer = build_offer("gcp", row, machine_type, terms, row["as_of"], note)
+    older_date = min(filter(None, (offer.as_of, parse_day(host["as_of"]))), default=None)
+    dated_offer = replace(offer, as_of=older_date if offer.as_of else None)
+    yield DraftOffer(row, dated_offer, outcome, detail)
 
 
-def _terms(row: Row, price: Decimal) -> Terms:
+def _parse_terms(row: Row, price: Decimal) -> Terms:
     months = int(row["term_months"] or 0)
     option = PurchaseOption(row["purchase_option"])
-    return split(option, months, row["payment_option"], price, None)
+    return split_upfront(option, months, row["payment_option"], price, None)

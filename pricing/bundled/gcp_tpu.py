@@ -8,9 +8,9 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
-from pricing.bundled.draft import Draft, with_note
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, day, read
+from pricing.bundled.draft import DraftOffer, append_note
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, parse_day, read_rows
 from pricing.market import machine_types
 from pricing.market.machine_types import TpuSlice
 from pricing.market.offers import Offer, PurchaseOption
@@ -26,65 +26,71 @@ _COLUMNS = {
 }
 
 
-def drafts(folder: Path, account: Account) -> Iterator[Draft]:
+def read_drafts(folder: Path, audit: RowAudit) -> Iterator[DraftOffer]:
     """Every TPU slice priced under `folder`; of two lists the later in the file is the older."""
-    priced: set[tuple[str, str]] = set()
-    for row in map(account.enter, read(folder, PRICES)):
-        place = (row["region"], row["tpu"])
+    priced_slices: set[tuple[str, str]] = set()
+    for row in map(audit.count_read, read_rows(folder, PRICES)):
+        key = (row["region"], row["tpu"])
         if _UNIT_UNCLEAR in row["basis"]:
-            account.tell(row, Outcome.UNIT_MIXED, f"{row['tpu']} {row['region']}")
-        elif place in priced:
-            account.tell(row, Outcome.DUPLICATE, f"{row['tpu']} {row['region']}")
+            audit.record(row, RowOutcome.UNIT_MIXED, f"{row['tpu']} {row['region']}")
+        elif key in priced_slices:
+            audit.record(row, RowOutcome.DUPLICATE, f"{row['tpu']} {row['region']}")
         else:
-            priced.add(place)
-            yield from _row(row, account)
+            priced_slices.add(key)
+            yield from _read_row(row, audit)
 
 
-def _row(row: Row, account: Account) -> Iterator[Draft]:
-    slices = list(_slices(row))
+def _read_row(row: Row, audit: RowAudit) -> Iterator[DraftOffer]:
+    slices = list(_find_slices(row))
     if not slices:
-        account.tell(row, Outcome.UNKNOWN_MACHINE, row["tpu"])
-    for one in slices:
+        audit.record(row, RowOutcome.UNKNOWN_MACHINE, row["tpu"])
+    for tpu_slice in slices:
         for option, column in _COLUMNS.items():
             price = row.amount(column)
             if price is not None:
-                yield _draft(row, one, option, price)
+                yield _build_draft(row, tpu_slice, option, price)
 
 
-def _slices(row: Row) -> Iterator[TpuSlice]:
+def _find_slices(row: Row) -> Iterator[TpuSlice]:
     """The slices that a row prices: itself, or every size of its generation by the chip."""
     generation = _GENERATION.match(row["tpu"])
     accelerator = f"google-tpu-{generation.group()}" if generation else ""
-    whole = _WHOLE_SLICE in row["basis"]
-    for one in machine_types.tpu_slices():
-        if one.name == row["tpu"] if whole else one.accelerator == accelerator:
-            yield one
+    is_whole_slice = _WHOLE_SLICE in row["basis"]
+    for tpu_slice in machine_types.tpu_slices():
+        if tpu_slice.name == row["tpu"] if is_whole_slice else tpu_slice.accelerator == accelerator:
+            yield tpu_slice
 
 
-def _draft(row: Row, one: TpuSlice, option: PurchaseOption, price: Decimal) -> Draft:
-    whole = _WHOLE_SLICE in row["basis"]
-    hourly = price if whole else price * one.chips
-    note = "" if whole else f"{one.chips} chips x {price}"
+def _build_draft(
+    row: Row, tpu_slice: TpuSlice, option: PurchaseOption, price: Decimal
+) -> DraftOffer:
+    is_whole_slice = _WHOLE_SLICE in row["basis"]
+    hourly = price if is_whole_slice else price * tpu_slice.chips
+    note = "" if is_whole_slice else f"{tpu_slice.chips} chips x {price}"
     offer = Offer(
         provider="gcp",
         region=row["region"],
-        instance_type=one.name,
-        accelerator=one.accelerator,
-        accelerator_count=Fraction(one.chips),
+        instance_type=tpu_slice.name,
+        accelerator=tpu_slice.accelerator,
+        accelerator_count=Fraction(tpu_slice.chips),
         purchase_option=option,
         price_per_hour=hourly,
-        vcpus=one.vcpus,
-        memory_gib=None if one.memory_gib is None else float(one.memory_gib),
-        source=with_note(row["source"], note),
-        as_of=day(row["source_date"]),
+        vcpus=tpu_slice.vcpus,
+        memory_gib=None if tpu_slice.memory_gib is None else float(tpu_slice.memory_gib),
+        source=append_note(row["source"], note),
+        as_of=parse_day(row["source_date"]),
     )
-    if _is_offered(row["region"], one):
-        return Draft(row, offer, Outcome.PUBLISHED)
-    return Draft(row, offer, Outcome.NOT_SOLD_THERE, f"{row['tpu']} {row['region']}")
+    if _is_offered(row["region"], tpu_slice):
+        return DraftOffer(row, offer, RowOutcome.PUBLISHED)
+    return DraftOffer(row, offer, RowOutcome.NOT_SOLD_THERE, f"{row['tpu']} {row['region']}")
 
 
-def _is_offered(region: str, one: TpuSlice) -> bool:
-    if not one.machine_types:
+def _is_offered(region: str, tpu_slice: TpuSlice) -> bool:
+    if not tpu_slice.machine_types:
         return False
-    listed = machine_types.regions_by_machine_type().items()
-    return any(region in where for name, where in listed if name.startswith(one.machine_types))
+    listed_regions = machine_types.regions_by_machine_type().items()
+    return any(
+        region in regions
+        for name, regions in listed_regions
+        if name.startswith(tpu_slice.machine_types)
+    )

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
-from pricing.bundled.draft import Terms, offer_of, standing
-from pricing.bundled.gcp import Market
-from pricing.bundled.machine import machine
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, read
+from pricing.bundled.draft import Terms, build_offer, determine_outcome
+from pricing.bundled.gcp import ReferenceLists
+from pricing.bundled.machine import find_machine_type
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, read_rows
 from pricing.common.amounts import quantize
 from pricing.market.machine_types import MachineType
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
@@ -33,84 +33,88 @@ _AZURE_MODELS = {
     "spot": PurchaseOption.SPOT,
     "low_priority": PurchaseOption.LOW_PRIORITY,
 }
-_NOTHING = Decimal(0)
+_ZERO = Decimal(0)
 
 
 @dataclass(frozen=True)
-class _Past:
+class _PastPrice:
     """One dated price on its way: where it stands decides whether it is a change."""
 
     row: Row
     offer: Offer
 
 
-def past_prices(folder: Path, account: Account, market: Market) -> list[Offer]:
+def past_prices(folder: Path, audit: RowAudit, lists: ReferenceLists) -> list[Offer]:
     """Every change of price under `folder`, each dated by the first day it was seen."""
     past = [
-        *_aws(folder, account),
-        *_azure(folder, account),
-        *_gcp(folder, account, market),
+        *_read_aws(folder, audit),
+        *_read_azure(folder, audit),
+        *_read_gcp(folder, audit, lists),
     ]
-    return list(_changes(past, account))
+    return list(_select_changes(past, audit))
 
 
-def _changes(past: list[_Past], account: Account) -> Iterator[Offer]:
+def _select_changes(past: list[_PastPrice], audit: RowAudit) -> Iterator[Offer]:
     """In order of date, the prices that differ from the one before of the same offer."""
-    by_id: dict[str, list[_Past]] = defaultdict(list)
-    for one in past:
-        by_id[one.offer.id].append(one)
-    for same in by_id.values():
-        last: Decimal | None = None
-        for one in sorted(same, key=lambda p: p.offer.as_of or dt.date.min):
-            changed = one.offer.price_per_hour != last
-            account.tell(one.row, Outcome.HISTORY if changed else Outcome.UNCHANGED)
+    by_id: dict[str, list[_PastPrice]] = defaultdict(list)
+    for price in past:
+        by_id[price.offer.id].append(price)
+    for prices in by_id.values():
+        last_price: Decimal | None = None
+        for price in sorted(prices, key=lambda p: p.offer.as_of or dt.date.min):
+            changed = price.offer.price_per_hour != last_price
+            audit.record(price.row, RowOutcome.HISTORY if changed else RowOutcome.UNCHANGED)
             if changed:
-                last = one.offer.price_per_hour
-                yield one.offer
+                last_price = price.offer.price_per_hour
+                yield price.offer
 
 
-def _aws(folder: Path, account: Account) -> Iterator[_Past]:
-    for row in map(account.enter, read(folder, AWS)):
-        machine_type = _shape("aws", row["instance_type"], row, account)
+def _read_aws(folder: Path, audit: RowAudit) -> Iterator[_PastPrice]:
+    for row in map(audit.count_read, read_rows(folder, AWS)):
+        machine_type = _find_machine_type("aws", row["instance_type"], row, audit)
         if machine_type:
-            terms = Terms(PurchaseOption.ON_DEMAND, 0, "", row.price("usd_per_hour"), _NOTHING)
-            yield _past("aws", row, machine_type, terms, "first_seen_date", AWS_REGION)
+            terms = Terms(PurchaseOption.ON_DEMAND, 0, "", row.price("usd_per_hour"), _ZERO)
+            yield _build_past_price("aws", row, machine_type, terms, "first_seen_date", AWS_REGION)
 
 
-def _azure(folder: Path, account: Account) -> Iterator[_Past]:
+def _read_azure(folder: Path, audit: RowAudit) -> Iterator[_PastPrice]:
     """One price for each offer and day; a day with two prices of one offer says neither."""
-    seen: dict[tuple[str, dt.date | None], list[_Past]] = defaultdict(list)
-    for row in map(account.enter, read(folder, AZURE)):
+    prices_by_day: dict[tuple[str, dt.date | None], list[_PastPrice]] = defaultdict(list)
+    for row in map(audit.count_read, read_rows(folder, AZURE)):
         option = _AZURE_MODELS.get(row["price_model"])
         if option is None:
-            account.tell(row, Outcome.WINDOWS)
+            audit.record(row, RowOutcome.WINDOWS)
             continue
-        machine_type = _shape("azure", row["arm_sku_name_inferred"], row, account)
+        machine_type = _find_machine_type("azure", row["arm_sku_name_inferred"], row, audit)
         if machine_type:
-            terms = Terms(option, 0, "", row.price("retail_price_usd"), _NOTHING)
-            one = _past("azure", row, machine_type, terms, "snapshot_at", row["region"])
-            seen[one.offer.id, one.offer.as_of].append(one)
-    for same in seen.values():
-        if len({one.offer.price_per_hour for one in same}) > 1:
-            for one in same:
-                account.tell(one.row, Outcome.SUSPICIOUS, f"two prices: {one.offer.id}")
+            terms = Terms(option, 0, "", row.price("retail_price_usd"), _ZERO)
+            price = _build_past_price(
+                "azure", row, machine_type, terms, "snapshot_at", row["region"]
+            )
+            prices_by_day[price.offer.id, price.offer.as_of].append(price)
+    for prices in prices_by_day.values():
+        if len({price.offer.price_per_hour for price in prices}) > 1:
+            for price in prices:
+                audit.record(price.row, RowOutcome.SUSPICIOUS, f"two prices: {price.offer.id}")
         else:
-            yield same[0]
-            for one in same[1:]:
-                account.tell(one.row, Outcome.DUPLICATE, one.offer.id)
+            yield prices[0]
+            for price in prices[1:]:
+                audit.record(price.row, RowOutcome.DUPLICATE, price.offer.id)
 
 
-def _gcp(folder: Path, account: Account, market: Market) -> Iterator[_Past]:
-    for row in map(account.enter, read(folder, GCP)):
-        machine_type = _shape("gcp", row["machine_type"], row, account)
+def _read_gcp(folder: Path, audit: RowAudit, lists: ReferenceLists) -> Iterator[_PastPrice]:
+    for row in map(audit.count_read, read_rows(folder, GCP)):
+        machine_type = _find_machine_type("gcp", row["machine_type"], row, audit)
         if machine_type is None:
             continue
-        offered = market.offers(row["region"], machine_type.instance_type)
-        for terms in _gcp_terms(row):
-            yield _past("gcp", row, machine_type, terms, "snapshot_date", row["region"], offered)
+        is_offered = lists.offers(row["region"], machine_type.instance_type)
+        for terms in _parse_gcp_terms(row):
+            yield _build_past_price(
+                "gcp", row, machine_type, terms, "snapshot_date", row["region"], is_offered
+            )
 
 
-def _gcp_terms(row: Row) -> Iterator[Terms]:
+def _parse_gcp_terms(row: Row) -> Iterator[Terms]:
     """Hourly on demand and spot; committed use by the month, for one and three years."""
     for option, column, months in (
         (PurchaseOption.ON_DEMAND, "hour", 0),
@@ -121,29 +125,31 @@ def _gcp_terms(row: Row) -> Iterator[Terms]:
         price = row.amount(column)
         if price:
             hourly = price / HOURS_PER_MONTH if months else price
-            yield Terms(option, months, "no_upfront" if months else "", hourly, _NOTHING)
+            yield Terms(option, months, "no_upfront" if months else "", hourly, _ZERO)
 
 
-def _shape(provider: str, name: str, row: Row, account: Account) -> MachineType | None:
-    machine_type, outcome, detail = machine(provider, name)
+def _find_machine_type(provider: str, name: str, row: Row, audit: RowAudit) -> MachineType | None:
+    machine_type, outcome, detail = find_machine_type(provider, name)
     if machine_type is None:
-        account.tell(row, outcome, detail)
+        audit.record(row, outcome, detail)
     return machine_type
 
 
-def _past(
+def _build_past_price(
     provider: str,
     row: Row,
     machine_type: MachineType,
     terms: Terms,
-    dated: str,
+    date_column: str,
     region: str,
-    offered: bool = True,
-) -> _Past:
+    is_offered: bool = True,
+) -> _PastPrice:
     source = _SOURCES[row.file].format_map(row.values)
-    told: Mapping[str, str] = {**row.values, "region": region, "source": source}
-    full = Row(row.file, row.line, told)
-    outcome, _ = standing(machine_type, terms, full, offered=offered, dated=dated)
-    offer = offer_of(provider, full, machine_type, terms, row[dated])
+    values: Mapping[str, str] = {**row.values, "region": region, "source": source}
+    completed_row = Row(row.file, row.line, values)
+    outcome, _ = determine_outcome(
+        machine_type, terms, completed_row, is_offered=is_offered, date_column=date_column
+    )
+    offer = build_offer(provider, completed_row, machine_type, terms, row[date_column])
     hourly = quantize(offer.price_per_hour)
-    return _Past(row, replace(offer, price_per_hour=hourly, sold_now=outcome.is_sold))
+    return _PastPrice(row, replace(offer, price_per_hour=hourly, sold_now=outcome.is_sold))

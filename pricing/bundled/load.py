@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pricing import models
 from pricing.bundled import files
-from pricing.bundled.build import ORIGIN, batches, skipped
-from pricing.publish import history, refresh
-from pricing.publish.refresh import Batch
+from pricing.bundled.build import ORIGIN, group_batches, list_skipped
+from pricing.publish import history
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish
 from pricing.storage import reference, store
 
 
@@ -37,66 +38,68 @@ def load(folder: Path = files.FOLDER, *, force: bool = False) -> list[Loaded]:
     Prices that a live refresh has published since stay in force unless `force` is given.
     Raises `CatalogNotLoadedError` when a batch is held, `InvalidInput` for an unreadable file.
     """
-    done = [_exchange_rates(folder), _regions(folder)]
+    reference_parts = [_exchange_rates(folder), _regions(folder)]
     prices = list(_prices(folder, force))
-    moved = any(part.changed for part in prices)
-    return [*done, *prices, _history(folder, force or moved)]
+    has_changes = any(part.changed for part in prices)
+    return [*reference_parts, *prices, _history(folder, force or has_changes)]
 
 
 def _exchange_rates(folder: Path) -> Loaded:
-    shipped = files.read_exchange_rates(folder)
-    there = [rate for rates in reference.exchange_rates().by_currency.values() for rate in rates]
-    if set(there) == set(shipped):
-        return Loaded("exchange rates", len(shipped), False)
-    return Loaded("exchange rates", reference.replace_exchange_rates(shipped), True)
+    bundled = files.read_exchange_rates(folder)
+    stored = [rate for rates in reference.exchange_rates().by_currency.values() for rate in rates]
+    if set(stored) == set(bundled):
+        return Loaded("exchange rates", len(bundled), False)
+    return Loaded("exchange rates", reference.replace_exchange_rates(bundled), True)
 
 
 def _regions(folder: Path) -> Loaded:
-    shipped = files.read_regions(folder)
-    if reference.regions() == shipped:
-        return Loaded("regions", len(shipped), False)
-    return Loaded("regions", reference.replace_regions(shipped), True)
+    bundled = files.read_regions(folder)
+    if reference.regions() == bundled:
+        return Loaded("regions", len(bundled), False)
+    return Loaded("regions", reference.replace_regions(bundled), True)
 
 
 def _prices(folder: Path, force: bool) -> Iterator[Loaded]:
     """Each provider whose prices in force are not exactly the shipped ones is published."""
-    accounts = files.read_report(folder)["files"]
-    for shipped in batches(history.read_csv(folder / files.OFFERS)):
-        batch = replace(shipped, skipped=tuple(skipped(shipped.provider, accounts)))
-        standing = None if force else _in_force(batch)
-        if standing is None:
+    file_reports = files.read_report(folder)["files"]
+    for bundled in group_batches(history.read_csv(folder / files.OFFERS)):
+        batch = replace(bundled, skipped=tuple(list_skipped(bundled.provider, file_reports)))
+        reason = None if force else _reason_to_skip(batch)
+        if reason is None:
             yield _publish(batch, force)
         else:
-            yield Loaded(batch.provider, len(batch.offers), False, standing)
+            yield Loaded(batch.provider, len(batch.offers), False, reason)
 
 
-def _in_force(batch: Batch) -> str | None:
+def _reason_to_skip(batch: OfferBatch) -> str | None:
     """Why a provider needs no publishing; None where it does."""
     latest = store.latest(batch.provider)
     if latest is None:
         return None
     if latest.origin != ORIGIN:
         return f"revision {latest.number} ({latest.origin}) of {latest.as_of} stays in force"
-    same = set(store.read_offers(latest)) == set(batch.offers)
-    return f"revision {latest.number}" if same else None
+    is_same = set(store.read_offers(latest)) == set(batch.offers)
+    return f"revision {latest.number}" if is_same else None
 
 
-def _publish(batch: Batch, force: bool) -> Loaded:
-    done = refresh.publish(batch, force=force)
-    if done.revision is None:
+def _publish(batch: OfferBatch, force: bool) -> Loaded:
+    publication = publish(batch, force=force)
+    if publication.revision is None:
         raise CatalogNotLoadedError(
-            f"{batch.provider}: the shipped prices were held: {'; '.join(done.reasons)}",
+            f"{batch.provider}: the shipped prices were held: {'; '.join(publication.reasons)}",
             "Look at the held batch in the admin, or load with --force.",
         )
-    kept_back = sum(int(str(found["count"])) for found in done.withheld.values())
-    note = f"revision {done.revision.number}" + (f", {kept_back} withheld" if kept_back else "")
-    return Loaded(batch.provider, done.offers, True, note)
+    rejected_count = sum(int(str(rows["count"])) for rows in publication.rejected_rows.values())
+    note = f"revision {publication.revision.number}" + (
+        f", {rejected_count} withheld" if rejected_count else ""
+    )
+    return Loaded(batch.provider, publication.offers, True, note)
 
 
-def _history(folder: Path, needed: bool) -> Loaded:
-    expected = int(files.read_report(folder)["past_prices"])
-    there = models.PastPrice.objects.count()
-    if there == expected and not needed:
-        return Loaded("past prices", there, False)
+def _history(folder: Path, is_needed: bool) -> Loaded:
+    expected_count = int(files.read_report(folder)["past_prices"])
+    stored = models.PastPrice.objects.count()
+    if stored == expected_count and not is_needed:
+        return Loaded("past prices", stored, False)
     counts = history.load(folder / files.PAST_PRICES)
     return Loaded("past prices", sum(counts.values()), True)

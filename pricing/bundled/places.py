@@ -12,8 +12,8 @@ from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
-from pricing.bundled.row_audit import Account, Outcome
-from pricing.bundled.source import Row, read
+from pricing.bundled.row_audit import RowAudit, RowOutcome
+from pricing.bundled.source import Row, read_rows
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.snapshot import Region
@@ -32,60 +32,62 @@ _ZONE = re.compile(r"^(?P<parent>[a-z]+-[a-z]+-\d)-(?:wl\d)?-?(?:(?P<city>[a-z]{
 MANY_GRIDS = frozenset({"US", "CA", "CN"})
 """Countries whose grids differ too much for a figure to be carried from region to region."""
 
-Key = tuple[str, str]
+RegionKey = tuple[str, str]
 
 
-def regions(folder: Path, priced: Iterable[Key], account: Account) -> dict[Key, Region]:
+def regions(folder: Path, priced: Iterable[RegionKey], audit: RowAudit) -> dict[RegionKey, Region]:
     """Every region listed, and every region priced, with what is known of it."""
-    carbon = _carbon(folder, account)
-    found: dict[Key, Region] = {}
-    for row in map(account.enter, read(folder, REGIONS)):
-        account.tell(row, Outcome.REGION)
+    carbon = _read_carbon(folder, audit)
+    located: dict[RegionKey, Region] = {}
+    for row in map(audit.count_read, read_rows(folder, REGIONS)):
+        audit.record(row, RowOutcome.REGION)
         key = (row["provider"], row["region"])
-        found[key] = _region(row, carbon.get(key))
-    for key in sorted(set(priced) - found.keys()):
-        found[key] = _unlisted(key, found, carbon)
-    return _with_national_carbon(found)
+        located[key] = _parse_region(row, carbon.get(key))
+    for key in sorted(set(priced) - located.keys()):
+        located[key] = _locate_unlisted(key, located, carbon)
+    return _fill_national_carbon(located)
 
 
-def exchange_rates(folder: Path, account: Account) -> list[ExchangeRate]:
+def exchange_rates(folder: Path, audit: RowAudit) -> list[ExchangeRate]:
     """Monthly averages, dated by the last day of their month, when they were known."""
     rates = []
-    for row in map(account.enter, read(folder, RATES)):
-        currency = _currencies().get(row["country_or_area"])
+    for row in map(audit.count_read, read_rows(folder, RATES)):
+        currency = _currency_by_area().get(row["country_or_area"])
         if currency is None:
             raise InvalidInput(row.place, f"currency of {row['country_or_area']!r} is not known")
-        account.tell(row, Outcome.EXCHANGE_RATE)
+        audit.record(row, RowOutcome.EXCHANGE_RATE)
         units = row.price("units_per_usd")
-        rates.append(ExchangeRate(currency, _month_end(row["month"]), units, row["source"]))
+        rates.append(ExchangeRate(currency, _last_day_of_month(row["month"]), units, row["source"]))
     return rates
 
 
-def _region(row: Row, carbon: tuple[float, str] | None) -> Region:
+def _parse_region(row: Row, carbon: tuple[float, str] | None) -> Region:
     country = CORRECTED_COUNTRIES.get((row["provider"], row["region"]), row["country"])
     # Coordinates of 0, 0 stand for a place that the list does not know.
     known = row["latitude"] != "0.0" or row["longitude"] != "0.0"
     return Region(
-        geography=_geography(country),
+        geography=_lookup_geography(country),
         country=country,
         city=row["city"],
-        latitude=_number(row["latitude"]) if known else None,
-        longitude=_number(row["longitude"]) if known else None,
+        latitude=_parse_float(row["latitude"]) if known else None,
+        longitude=_parse_float(row["longitude"]) if known else None,
         g_co2e_per_kwh=carbon[0] if carbon else None,
         carbon_source=carbon[1] if carbon else "",
         name=row["name"],
     )
 
 
-def _unlisted(
-    key: Key, listed: Mapping[Key, Region], carbon: Mapping[Key, tuple[float, str]]
+def _locate_unlisted(
+    key: RegionKey,
+    listed: Mapping[RegionKey, Region],
+    carbon: Mapping[RegionKey, tuple[float, str]],
 ) -> Region:
     """A region that the list leaves out by its name, a zone of its own by its city's code."""
     provider, name = key
     value, source = carbon.get(key, (None, ""))
-    if name in _places():
-        known = _places()[name]
-        place = Region(_geography_of(known), known["country"], known["city"], name=known["name"])
+    if name in _places_by_code():
+        known = _places_by_code()[name]
+        place = Region(_find_geography(known), known["country"], known["city"], name=known["name"])
         return replace(place, g_co2e_per_kwh=value, carbon_source=source)
     match = _ZONE.match(name)
     parent = listed.get((provider, match["parent"])) if match else None
@@ -94,34 +96,36 @@ def _unlisted(
     kind = "Wavelength Zone" if "-wl" in name else "Local Zone"
     if not match["city"]:
         return Region(parent.geography, parent.country, name=f"{kind} of {parent.name}")
-    city = _places().get(match["city"])
+    city = _places_by_code().get(match["city"])
     if city is None:
         raise InvalidInput("region", f"{name}: the city of {match['city']!r} is not known")
     title = f"{kind} {city['city']} ({match['parent']})"
-    return Region(_geography_of(city), city["country"], city["city"], name=title)
+    return Region(_find_geography(city), city["country"], city["city"], name=title)
 
 
-def _carbon(folder: Path, account: Account) -> dict[Key, tuple[float, str]]:
+def _read_carbon(folder: Path, audit: RowAudit) -> dict[RegionKey, tuple[float, str]]:
     """(provider, region) → g CO2e/kWh and its source; Azure's names become region names."""
-    found = {}
-    for row in map(account.enter, read(folder, CARBON)):
-        account.tell(row, Outcome.REGION)
+    carbon_by_region = {}
+    for row in map(audit.count_read, read_rows(folder, CARBON)):
+        audit.record(row, RowOutcome.REGION)
         name = row["region"].replace(" ", "").lower()
         source = f"{row['source']}, {row['year']}"
-        found[row["provider"], name] = (float(row.price("g_co2e_per_kwh")), source)
-    return found
+        carbon_by_region[row["provider"], name] = (float(row.price("g_co2e_per_kwh")), source)
+    return carbon_by_region
 
 
-def _with_national_carbon(found: dict[Key, Region]) -> dict[Key, Region]:
+def _fill_national_carbon(regions: dict[RegionKey, Region]) -> dict[RegionKey, Region]:
     """Regions without a figure of their own take that of another region of their country."""
-    national: dict[str, tuple[Key, Region]] = {}
-    for key, region in sorted(found.items()):
+    national: dict[str, tuple[RegionKey, Region]] = {}
+    for key, region in sorted(regions.items()):
         if region.g_co2e_per_kwh is not None and region.country not in MANY_GRIDS:
             national.setdefault(region.country, (key, region))
-    return {key: _nationally(region, national) for key, region in found.items()}
+    return {key: _copy_national_carbon(region, national) for key, region in regions.items()}
 
 
-def _nationally(region: Region, national: Mapping[str, tuple[Key, Region]]) -> Region:
+def _copy_national_carbon(
+    region: Region, national: Mapping[str, tuple[RegionKey, Region]]
+) -> Region:
     if region.g_co2e_per_kwh is not None or region.country not in national:
         return region
     (provider, name), other = national[region.country]
@@ -129,42 +133,42 @@ def _nationally(region: Region, national: Mapping[str, tuple[Key, Region]]) -> R
     return replace(region, g_co2e_per_kwh=other.g_co2e_per_kwh, carbon_source=source)
 
 
-def _geography_of(place: Mapping[str, str]) -> str:
-    return place["geography"] or _geography(place["country"])
+def _find_geography(place: Mapping[str, str]) -> str:
+    return place["geography"] or _lookup_geography(place["country"])
 
 
-def _geography(country: str) -> str:
-    geography = _geographies().get(country)
+def _lookup_geography(country: str) -> str:
+    geography = _geography_by_country().get(country)
     if geography is None:
         raise InvalidInput("country", f"the geography of {country!r} is not known")
     return geography
 
 
-def _month_end(month: str) -> dt.date:
+def _last_day_of_month(month: str) -> dt.date:
     year, number = map(int, month.split("-"))
     return dt.date(year, number, calendar.monthrange(year, number)[1])
 
 
-def _number(text: str) -> float | None:
+def _parse_float(text: str) -> float | None:
     return float(Decimal(text)) if text else None
 
 
 @cache
-def _geographies() -> Mapping[str, str]:
-    return {row["country"]: row["geography"] for row in _table("geographies.csv")}
+def _geography_by_country() -> Mapping[str, str]:
+    return {row["country"]: row["geography"] for row in _read_table("geographies.csv")}
 
 
 @cache
-def _currencies() -> Mapping[str, str]:
-    return {row["area"]: row["currency"] for row in _table("currencies.csv")}
+def _currency_by_area() -> Mapping[str, str]:
+    return {row["area"]: row["currency"] for row in _read_table("currencies.csv")}
 
 
 @cache
-def _places() -> Mapping[str, Mapping[str, str]]:
+def _places_by_code() -> Mapping[str, Mapping[str, str]]:
     """Code of a city, or name of a region that the list leaves out → where it is."""
-    return {row["code"]: row for row in _table("places.csv")}
+    return {row["code"]: row for row in _read_table("places.csv")}
 
 
-def _table(name: str) -> list[dict[str, str]]:
+def _read_table(name: str) -> list[dict[str, str]]:
     with (_TABLES / name).open(newline="", encoding="utf-8") as lines:
         return list(csv.DictReader(lines))

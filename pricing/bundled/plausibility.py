@@ -12,71 +12,74 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pricing.bundled.draft import Draft
-from pricing.bundled.row_audit import Account, Outcome
+from pricing.bundled.draft import DraftOffer
+from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.families import instance_family
 from pricing.market.offers import Offer
-from pricing.publish.row_checks import ROUNDING, check_rows
+from pricing.publish.row_checks import PRICE_TOLERANCE, check_rows
 
-_NEVER = dt.date.min
+_EARLIEST = dt.date.min
 
 
-def newest_of_each(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Draft]]:
+def split_newest(drafts: Iterable[DraftOffer]) -> tuple[list[DraftOffer], list[DraftOffer]]:
     """One draft for each offer, the newest; and the older ones, which are history.
 
     Of two with one date the one that may be proposed counts, then the first.
     """
-    by_id: dict[str, list[Draft]] = defaultdict(list)
+    by_id: dict[str, list[DraftOffer]] = defaultdict(list)
     for draft in drafts:
         by_id[draft.offer.id].append(draft)
     newest, older = [], []
-    for same in by_id.values():
-        ranked = sorted(same, key=_age_rank, reverse=True)
-        newest.append(ranked[0])
-        older += [replace(d, outcome=Outcome.OLDER, detail=d.offer.id) for d in ranked[1:]]
+    for same_offers in by_id.values():
+        newest_first = sorted(same_offers, key=_age_rank, reverse=True)
+        newest.append(newest_first[0])
+        older += [replace(d, outcome=RowOutcome.OLDER, detail=d.offer.id) for d in newest_first[1:]]
     return newest, older
 
 
-def _age_rank(draft: Draft) -> tuple[dt.date, bool]:
-    return draft.offer.as_of or _NEVER, draft.outcome.is_sold
+def _age_rank(draft: DraftOffer) -> tuple[dt.date, bool]:
+    return draft.offer.as_of or _EARLIEST, draft.outcome.is_sold
 
 
-def sound(drafts: Sequence[Draft], rates: ExchangeRates, account: Account) -> list[Draft]:
+def reject_implausible(
+    drafts: Sequence[DraftOffer], rates: ExchangeRates, audit: RowAudit
+) -> list[DraftOffer]:
     """The drafts that can be right; the others are told as suspicious."""
-    reasons = dict(_cheaper_than_a_smaller(draft.offer for draft in drafts))
+    reasons = dict(_find_price_inversions(draft.offer for draft in drafts))
     for provider in sorted({draft.offer.provider for draft in drafts}):
         offers = [d.offer for d in drafts if d.offer.provider == provider]
-        latest = max((o.as_of for o in offers if o.as_of), default=_NEVER)
-        _, withheld = check_rows(
+        latest = max((o.as_of for o in offers if o.as_of), default=_EARLIEST)
+        _, rejected_rows = check_rows(
             offers, provider=provider, rates=rates, known_regions=frozenset(), latest=latest
         )
-        reasons |= {row.offer_id: f"{row.reason}: {row.detail}" for row in withheld}
-    kept = []
+        reasons |= {row.offer_id: f"{row.reason}: {row.detail}" for row in rejected_rows}
+    plausible = []
     for draft in drafts:
         reason = reasons.get(draft.offer.id)
         if reason is None:
-            kept.append(draft)
+            plausible.append(draft)
         else:
-            account.tell(draft.row, Outcome.SUSPICIOUS, reason)
-    return kept
+            audit.record(draft.row, RowOutcome.SUSPICIOUS, reason)
+    return plausible
 
 
-def _cheaper_than_a_smaller(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
+def _find_price_inversions(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
     series: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         if offer.sold_now and offer.vcpus and not offer.purchase_option.is_interruptible:
-            series[_series(offer)].append(offer)
-    for sizes in series.values():
-        for offer in sizes:
+            series[_series_key(offer)].append(offer)
+    for offers_in_series in series.values():
+        for offer in offers_in_series:
             smaller = next(
-                (other for other in sizes if _is_cheaper_though_bigger(offer, other)), None
+                (other for other in offers_in_series if _is_cheaper_though_bigger(offer, other)),
+                None,
             )
             if smaller is not None:
                 yield offer.id, f"cheaper than {smaller.instance_type}: {offer.id}"
 
 
-def _series(offer: Offer) -> tuple[object, ...]:
+def _series_key(offer: Offer) -> tuple[object, ...]:
     return (
         instance_family(offer.instance_type),
         offer.region,
@@ -97,5 +100,5 @@ def _is_cheaper_though_bigger(offer: Offer, other: Offer) -> bool:
         and other.memory_gib is not None
         and offer.memory_gib < other.memory_gib
     )
-    cheaper = offer.effective_price_per_hour * ROUNDING < other.effective_price_per_hour
+    cheaper = offer.effective_price_per_hour * PRICE_TOLERANCE < other.effective_price_per_hour
     return more_cores and not less_memory and cheaper

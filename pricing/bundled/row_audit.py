@@ -12,7 +12,7 @@ EXAMPLES = 5
 """Details kept for each outcome of a file; the counts are always whole."""
 
 
-class Outcome(StrEnum):
+class RowOutcome(StrEnum):
     """Where a row went. The order is precedence: the first is the best that can be said."""
 
     PUBLISHED = "published"
@@ -46,7 +46,7 @@ class Outcome(StrEnum):
     @property
     def is_sold(self) -> bool:
         """Whether a plan may propose the offer."""
-        return self is Outcome.PUBLISHED
+        return self is RowOutcome.PUBLISHED
 
     @property
     def in_catalog(self) -> bool:
@@ -56,65 +56,69 @@ class Outcome(StrEnum):
 
 _IN_CATALOG = frozenset(
     {
-        Outcome.PUBLISHED,
-        Outcome.NOT_SOLD_THERE,
-        Outcome.NOT_SOLD_SO,
-        Outcome.UPFRONT_UNKNOWN,
-        Outcome.SUPERSEDED,
-        Outcome.OLD,
-        Outcome.RETIRED,
+        RowOutcome.PUBLISHED,
+        RowOutcome.NOT_SOLD_THERE,
+        RowOutcome.NOT_SOLD_SO,
+        RowOutcome.UPFRONT_UNKNOWN,
+        RowOutcome.SUPERSEDED,
+        RowOutcome.OLD,
+        RowOutcome.RETIRED,
     }
 )
-_RANK = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_RANK = {outcome: rank for rank, outcome in enumerate(RowOutcome)}
 
 
 @dataclass
-class Account:
+class RowAudit:
     """Outcomes by row; a row told twice keeps the better outcome."""
 
-    rows: dict[tuple[str, int], Outcome] = field(default_factory=dict)
+    outcomes: dict[tuple[str, int], RowOutcome] = field(default_factory=dict)
     details: dict[tuple[str, int], str] = field(default_factory=dict)
-    read: Counter[str] = field(default_factory=Counter)
+    rows_read: Counter[str] = field(default_factory=Counter)
     """Rows read of each file, to be balanced against the outcomes."""
 
-    def enter(self, row: Row) -> Row:
+    def count_read(self, row: Row) -> Row:
         """Count a row as read."""
-        self.read[row.file] += 1
+        self.rows_read[row.file] += 1
         return row
 
-    def tell(self, row: Row, outcome: Outcome, detail: str = "") -> None:
+    def record(self, row: Row, outcome: RowOutcome, detail: str = "") -> None:
         """Say what became of a row."""
         key = (row.file, row.line)
-        if key not in self.rows or _RANK[outcome] < _RANK[self.rows[key]]:
-            self.rows[key] = outcome
+        if key not in self.outcomes or _RANK[outcome] < _RANK[self.outcomes[key]]:
+            self.outcomes[key] = outcome
             self.details[key] = detail
 
-    def balance(self) -> None:
+    def check_complete(self) -> None:
         """Raise `ValueError` unless every row read has one outcome and no other has."""
-        told = Counter(file for file, _ in self.rows)
-        if told != self.read:
-            apart = {f: (self.read[f], told[f]) for f in {*told, *self.read}}
-            lost = {f: pair for f, pair in apart.items() if pair[0] != pair[1]}
-            raise ValueError(f"rows read and rows accounted for differ: {lost}")
+        recorded = Counter(file for file, _ in self.outcomes)
+        if recorded != self.rows_read:
+            read_and_recorded = {
+                f: (self.rows_read[f], recorded[f]) for f in {*recorded, *self.rows_read}
+            }
+            mismatched = {f: pair for f, pair in read_and_recorded.items() if pair[0] != pair[1]}
+            raise ValueError(f"rows read and rows accounted for differ: {mismatched}")
 
     def report(self) -> dict[str, dict[str, object]]:
         """file → rows, and for each outcome its count and its most frequent details."""
-        return {file: self._of_file(file) for file in sorted(self.read)}
+        return {file: self._report_file(file) for file in sorted(self.rows_read)}
 
     def totals(self) -> dict[str, int]:
         """outcome → rows over all files."""
-        return dict(Counter(outcome.value for outcome in self.rows.values()).most_common())
+        return dict(Counter(outcome.value for outcome in self.outcomes.values()).most_common())
 
-    def _of_file(self, file: str) -> dict[str, object]:
-        seen: dict[Outcome, Counter[str]] = defaultdict(Counter)
-        for (name, line), outcome in self.rows.items():
+    def _report_file(self, file: str) -> dict[str, object]:
+        details_by_outcome: dict[RowOutcome, Counter[str]] = defaultdict(Counter)
+        for (name, line), outcome in self.outcomes.items():
             if name == file:
-                seen[outcome][self.details[name, line]] += 1
+                details_by_outcome[outcome][self.details[name, line]] += 1
         outcomes = {
             outcome.value: {
                 "count": details.total(),
                 "examples": {t: n for t, n in details.most_common(EXAMPLES) if t},
             }
-            for outcome, details in sorted(seen.items(), key=lambda item: _RANK[item[0]])
+            for outcome, details in sorted(
+                details_by_outcome.items(), key=lambda item: _RANK[item[0]]
+            )
         }
-        return {"rows": self.read[file], "outcomes": outcomes}
+        return {"rows": self.rows_read[file], "outcomes": outcomes}

@@ -52,7 +52,7 @@ class Row:
         return amount
 
 
-def read(folder: Path, file: str) -> Iterator[Row]:
+def read_rows(folder: Path, file: str) -> Iterator[Row]:
     """Rows of a CSV file under `folder`; `InvalidInput` names a file that is not there."""
     path = folder / file
     if not path.is_file():
@@ -62,10 +62,10 @@ def read(folder: Path, file: str) -> Iterator[Row]:
             yield Row(file, line, {k: v or "" for k, v in values.items() if k})
 
 
-def day(text: str) -> dt.date | None:
+def parse_day(text: str) -> dt.date | None:
     """A day, the first of a month, or None where the source carries no date.
 
-    >>> day("2026-02"), day("2026-08-20"), day("undated (v8 series)")
+    >>> parse_day("2026-02"), parse_day("2026-08-20"), parse_day("undated (v8 series)")
     (datetime.date(2026, 2, 1), datetime.date(2026, 8, 20), None)
     """
     for form in (text[:10], f"{text}-01"):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from pricing.publish.refresh import Listener, Result, Silent
+from pricing.publish.refresh import Listener, RefreshResult, SilentListener
 
 _PLAIN_EVERY_S = 10.0
 """Plain lines come no more often than this for each provider, s."""
@@ -19,7 +19,7 @@ _PLAIN_EVERY_S = 10.0
 def watch(*, quiet: bool, plain: Any) -> Iterator[Listener]:
     """The listener for where the output goes; `plain` takes the lines without a terminal."""
     if quiet:
-        yield Silent()
+        yield SilentListener()
     elif sys.stderr.isatty():
         with _bars(sys.stderr) as bars:
             yield bars
@@ -32,22 +32,22 @@ class PlainLines:
 
     def __init__(self, out: Any) -> None:
         self._out = out
-        self._said: dict[str, float] = {}
+        self._last_line_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
     def started(self, provider: str) -> None:
-        self._say(f"{provider}: started")
+        self._write_line(f"{provider}: started")
 
     def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
         now = time.monotonic()
-        if now - self._said.setdefault(provider, now) >= _PLAIN_EVERY_S:
-            self._said[provider] = now
-            self._say(f"{provider}: {what} {done:,}{f' of {total:,}' if total else ''}")
+        if now - self._last_line_at.setdefault(provider, now) >= _PLAIN_EVERY_S:
+            self._last_line_at[provider] = now
+            self._write_line(f"{provider}: {what} {done:,}{f' of {total:,}' if total else ''}")
 
-    def finished(self, result: Result) -> None:
-        self._say(f"{result.provider}: {result.outcome.replace('_', ' ')}")
+    def finished(self, result: RefreshResult) -> None:
+        self._write_line(f"{result.provider}: {result.outcome.replace('_', ' ')}")
 
-    def _say(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         with self._lock:
             self._out.write(line)
 
@@ -80,7 +80,7 @@ class Bars:
     def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
         self._progress.update(self._tasks[provider], completed=done, total=total, what=what)
 
-    def finished(self, result: Result) -> None:
+    def finished(self, result: RefreshResult) -> None:
         task = self._tasks.get(result.provider)
         if task is not None:
             self._progress.update(task, what=result.outcome.replace("_", " "))

@@ -23,7 +23,7 @@ EXAMPLES = 10
 
 
 @dataclass(frozen=True)
-class Batch:
+class OfferBatch:
     """Every offer of one provider as one fetch, or one file, gave them."""
 
     provider: str
@@ -41,14 +41,15 @@ class Batch:
     @property
     def digest(self) -> str:
         """SHA-256 over the offers without their dates: equal for two fetches without a change."""
-        lines = sorted(repr(_undated(offer)) for offer in self.offers)
+        lines = sorted(repr(_drop_date(offer)) for offer in self.offers)
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def by_reason(rows: Iterable[SkippedRow]) -> dict[str, dict[str, object]]:
+def group_by_reason(rows: Iterable[SkippedRow]) -> dict[str, dict[str, object]]:
     """Count and the most frequent details of each reason, the most frequent reason first.
 
-    >>> by_reason([SkippedRow("unknown accelerator", "X9"), SkippedRow("unknown accelerator")])
+    >>> rows = [SkippedRow("unknown accelerator", "X9"), SkippedRow("unknown accelerator")]
+    >>> group_by_reason(rows)
     {'unknown accelerator': {'count': 2, 'examples': {'X9': 1}}}
     """
     details: dict[str, Counter[str]] = {}
@@ -57,14 +58,14 @@ def by_reason(rows: Iterable[SkippedRow]) -> dict[str, dict[str, object]]:
     ordered = sorted(details.items(), key=lambda item: -item[1].total())
     return {
         reason: {
-            "count": seen.total(),
-            "examples": {text: n for text, n in seen.most_common(EXAMPLES) if text},
+            "count": details_count.total(),
+            "examples": {text: n for text, n in details_count.most_common(EXAMPLES) if text},
         }
-        for reason, seen in ordered
+        for reason, details_count in ordered
     }
 
 
-def pack(batch: Batch) -> bytes:
+def pack(batch: OfferBatch) -> bytes:
     """The batch as compressed JSON, to be held whole."""
     document = {
         "provider": batch.provider,
@@ -81,10 +82,10 @@ def pack(batch: Batch) -> bytes:
     return zstandard.compress(json.dumps(document).encode())
 
 
-def unpack(payload: bytes) -> Batch:
+def unpack(payload: bytes) -> OfferBatch:
     """The batch that `pack` made."""
     document = json.loads(zstandard.decompress(payload))
-    return Batch(
+    return OfferBatch(
         provider=document["provider"],
         offers=tuple(
             from_row(dict(zip(OFFER_COLUMNS, o, strict=True))) for o in document["offers"]
@@ -92,13 +93,15 @@ def unpack(payload: bytes) -> Batch:
         as_of=dt.date.fromisoformat(document["as_of"]),
         origin=document["origin"],
         skipped=tuple(SkippedRow(*row) for row in document["skipped"]),
-        not_read=tuple(NotRead(why, *map(tuple, part)) for why, *part in document["not_read"]),
+        not_read=tuple(
+            NotRead(reason, *map(tuple, part)) for reason, *part in document["not_read"]
+        ),
         regions=tuple(document["regions"]),
         warnings=tuple(document["warnings"]),
     )
 
 
-def _undated(offer: Offer) -> tuple[object, ...]:
+def _drop_date(offer: Offer) -> tuple[object, ...]:
     values = dict(zip(OFFER_COLUMNS, to_row(offer).values(), strict=True))
     del values["as_of"]
     return tuple(values.values())

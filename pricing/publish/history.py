@@ -32,33 +32,41 @@ def load(path: Path) -> dict[str, int]:
     for offer in read_csv(path):
         by_provider[offer.provider].append(offer)
     with transaction.atomic():
-        return {name: record(name, offers) for name, offers in sorted(by_provider.items())}
+        return {
+            name: replace_past_prices(name, offers) for name, offers in sorted(by_provider.items())
+        }
 
 
-def record(provider: str, offers: Iterable[Offer]) -> int:
+def replace_past_prices(provider: str, offers: Iterable[Offer]) -> int:
     """Put these dated prices in the place of the provider's; gives how many there are.
 
     `Offer.as_of` is the day from which a price held; of two on one day the last given counts.
     """
-    dated = {(offer.id, offer.as_of): offer for offer in store.at_rest(offers)}
-    rows = list(dated.values())
-    undated = next((offer.id for offer in rows if offer.as_of is None), None)
-    if undated:
-        raise InvalidInput("as_of", f"{undated} has no date; every price of a history needs one")
+    offers_by_day = {(offer.id, offer.as_of): offer for offer in store.to_stored_precision(offers)}
+    rows = list(offers_by_day.values())
+    offer_without_date = next((offer.id for offer in rows if offer.as_of is None), None)
+    if offer_without_date:
+        raise InvalidInput(
+            "as_of", f"{offer_without_date} has no date; every price of a history needs one"
+        )
     with transaction.atomic():
-        bulk.one_publisher_at_a_time()
+        bulk.lock_publishing()
         PastPrice.objects.filter(listing__provider=provider).delete()
-        _insert(rows)
+        _insert_past_prices(rows)
     return len(rows)
 
 
-def _insert(offers: Sequence[Offer]) -> None:
+def _insert_past_prices(offers: Sequence[Offer]) -> None:
     offers_by_listing: dict[object, Offer] = {}
-    keys = [store.listing_of(offer) for offer in offers]
-    for key, offer in zip(keys, offers, strict=True):
+    listing_values = [store.get_listing_values(offer) for offer in offers]
+    for key, offer in zip(listing_values, offers, strict=True):
         offers_by_listing.setdefault(key, offer)
     listings = dict(
-        zip(offers_by_listing, store.listings_for(list(offers_by_listing.values())), strict=True)
+        zip(
+            offers_by_listing,
+            store.find_or_insert_listings(list(offers_by_listing.values())),
+            strict=True,
+        )
     )
     prices = [
         (
@@ -68,7 +76,7 @@ def _insert(offers: Sequence[Offer]) -> None:
             to_scaled(offer.upfront),
             offer.sold_now,
         )
-        for key, offer in zip(keys, offers, strict=True)
+        for key, offer in zip(listing_values, offers, strict=True)
     ]
     bulk.insert(PastPrice, _COLUMNS, prices)
 

@@ -17,14 +17,14 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import HeldBatch, Revision
 from pricing.publish import batch_checks
-from pricing.publish.batch import Batch, by_reason, pack, unpack
-from pricing.publish.changes import Changes, compare
+from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
+from pricing.publish.changes import Changes, compare_offers
 from pricing.publish.signals import revision_published
 from pricing.storage import bulk, reference, store
 from pricing.storage.locks import provider_lock
 
 _CLOCK_TOLERANCE = dt.timedelta(minutes=10)
-_ATTEMPTS = 5
+_MAX_ATTEMPTS = 5
 """Times a batch is judged anew because another was published meanwhile."""
 
 
@@ -37,18 +37,18 @@ class Publication:
     """published, held, or would_publish / would_hold of a dry run."""
     offers: int
     changes: Changes
-    withheld: dict[str, dict[str, object]] = field(default_factory=dict)
+    rejected_rows: dict[str, dict[str, object]] = field(default_factory=dict)
     skipped: dict[str, dict[str, object]] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     revision: Revision | None = None
     held_batch: HeldBatch | None = None
-    kept: int = 0
+    carried_over: int = 0
     """Offers that stayed in force with their own dates."""
 
 
 def publish(
-    batch: Batch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
+    batch: OfferBatch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
 ) -> Publication:
     """Check `batch` and publish it as the next revision, or hold it for review.
 
@@ -60,16 +60,16 @@ def publish(
 
 
 def publish_locked(
-    batch: Batch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
+    batch: OfferBatch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
 ) -> Publication:
     """`publish` for a caller that holds the provider's lock."""
-    batch = replace(batch, offers=store.at_rest(batch.offers))
+    batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
-    with bulk.without_collector():
-        for _ in range(_ATTEMPTS):
-            done = _Attempt(batch, day, force).run(dry_run)
-            if done is not None:
-                return done
+    with bulk.pause_garbage_collection():
+        for _ in range(_MAX_ATTEMPTS):
+            publication = _PublicationAttempt(batch, day, force).run(dry_run)
+            if publication is not None:
+                return publication
     raise ProviderUnavailable(
         batch.provider,
         "other revisions were published each time this one was about to be",
@@ -77,122 +77,133 @@ def publish_locked(
     )
 
 
-def release(held: HeldBatch, *, today: dt.date | None = None) -> Publication:
+def release(held_batch: HeldBatch, *, today: dt.date | None = None) -> Publication:
     """Publish a held batch as it was fetched, what is held being overruled by a person."""
-    if held.state != HeldBatch.State.WAITING:
-        raise InvalidInput("held_batch", f"{held} is not waiting; only a waiting one is released")
-    batch = unpack(bytes(held.payload))
-    with provider_lock(held.provider):
+    if held_batch.state != HeldBatch.State.WAITING:
+        raise InvalidInput(
+            "held_batch", f"{held_batch} is not waiting; only a waiting one is released"
+        )
+    batch = unpack(bytes(held_batch.payload))
+    with provider_lock(held_batch.provider):
         return publish_locked(batch, force=True, today=today)
 
 
-class _Attempt:
+class _PublicationAttempt:
     """One judgement of a batch against the revision in force, and what follows from it."""
 
-    def __init__(self, batch: Batch, today: dt.date, force: bool) -> None:
+    def __init__(self, batch: OfferBatch, today: dt.date, force: bool) -> None:
         self.batch = batch
-        self.base = store.latest(batch.provider)
-        self.previous = store.read(self.base) if self.base else []
-        self.verdict = batch_checks.check(batch, self._in_force(), today, force=force)
-        before = {stored.offer.id: stored.offer for stored in self.previous}
-        self.changes = compare(before, self.verdict.offers)
+        self.current_revision = store.latest(batch.provider)
+        self.stored_offers = (
+            store.read_stored_offers(self.current_revision) if self.current_revision else []
+        )
+        self.check_result = batch_checks.check(
+            batch, self._load_published_state(), today, force=force
+        )
+        before = {stored.offer.id: stored.offer for stored in self.stored_offers}
+        self.changes = compare_offers(before, self.check_result.offers)
 
-    def _in_force(self) -> batch_checks.InForce:
-        return batch_checks.InForce(
-            offers=[stored.offer for stored in self.previous],
-            as_of=self.base.as_of if self.base else None,
-            origin=self.base.origin if self.base else "",
+    def _load_published_state(self) -> batch_checks.PublishedState:
+        return batch_checks.PublishedState(
+            offers=[stored.offer for stored in self.stored_offers],
+            as_of=self.current_revision.as_of if self.current_revision else None,
+            origin=self.current_revision.origin if self.current_revision else "",
             exchange_rates=reference.exchange_rates(),
             known_regions=reference.region_names(self.batch.provider),
         )
 
     def run(self, dry_run: bool) -> Publication | None:
         """What became of the batch; None when another was published meanwhile."""
-        if not any(offer.sold_now for offer in self.verdict.offers):
+        if not any(offer.sold_now for offer in self.check_result.offers):
             raise ProviderUnavailable(
                 self.batch.provider,
                 f"nothing to publish: {len(self.batch.offers)} offers came and none passed",
                 "What is published stays in force; see the rows withheld for the reasons.",
             )
         if dry_run:
-            return self._told("would_hold" if self.verdict.reasons else "would_publish")
-        return self._commit(self._hold if self.verdict.reasons else self._publish)
+            return self._build_publication(
+                "would_hold" if self.check_result.reasons else "would_publish"
+            )
+        return self._commit(self._quarantine if self.check_result.reasons else self._publish)
 
-    def _commit(self, act: Callable[[], Publication]) -> Publication | None:
+    def _commit(self, write: Callable[[], Publication]) -> Publication | None:
         with transaction.atomic():
-            bulk.one_publisher_at_a_time()
-            if store.latest(self.batch.provider) != self.base:
+            bulk.lock_publishing()
+            if store.latest(self.batch.provider) != self.current_revision:
                 return None
-            return act()
+            return write()
 
     def _publish(self) -> Publication:
-        revision = self._revision()
-        store.write(revision, self.verdict.offers, self.previous)
-        waiting = HeldBatch.objects.filter(
+        revision = self._build_revision()
+        store.write_revision(revision, self.check_result.offers, self.stored_offers)
+        waiting_batches = HeldBatch.objects.filter(
             provider=self.batch.provider, state=HeldBatch.State.WAITING
         )
-        if waiting.exists():
-            same = waiting.filter(digest=self.batch.digest)
-            same.update(state=HeldBatch.State.RELEASED, revision=revision)
-            waiting.update(state=HeldBatch.State.SUPERSEDED)
+        if waiting_batches.exists():
+            matching_batches = waiting_batches.filter(digest=self.batch.digest)
+            matching_batches.update(state=HeldBatch.State.RELEASED, revision=revision)
+            waiting_batches.update(state=HeldBatch.State.SUPERSEDED)
         transaction.on_commit(partial(revision_published.send_robust, Revision, revision=revision))
-        return self._told("published", revision=revision)
+        return self._build_publication("published", revision=revision)
 
-    def _hold(self) -> Publication:
+    def _quarantine(self) -> Publication:
         digest = self.batch.digest
-        known = HeldBatch.objects.filter(
+        waiting_batch = HeldBatch.objects.filter(
             provider=self.batch.provider, state=HeldBatch.State.WAITING, digest=digest
         ).first()
-        if known is not None:
-            known.seen_again_at = timezone.now()
-            known.save(update_fields=["seen_again_at"])
-            return self._told("held", held_batch=known)
-        held = HeldBatch.objects.create(
+        if waiting_batch is not None:
+            waiting_batch.seen_again_at = timezone.now()
+            waiting_batch.save(update_fields=["seen_again_at"])
+            return self._build_publication("held", held_batch=waiting_batch)
+        held_batch = HeldBatch.objects.create(
             provider=self.batch.provider,
-            reasons=list(self.verdict.reasons),
+            reasons=list(self.check_result.reasons),
             offer_count=len(self.batch.offers),
             digest=digest,
             payload=pack(self.batch),
         )
-        return self._told("held", held_batch=held)
+        return self._build_publication("held", held_batch=held_batch)
 
-    def _revision(self) -> Revision:
-        offers, changes = self.verdict.offers, self.changes
-        sold = [offer.as_of for offer in offers if offer.sold_now]
+    def _build_revision(self) -> Revision:
+        offers, changes = self.check_result.offers, self.changes
+        sold_dates = [offer.as_of for offer in offers if offer.sold_now]
         now = timezone.now()
         return Revision(
             provider=self.batch.provider,
-            number=self.base.number + 1 if self.base else 1,
+            number=self.current_revision.number + 1 if self.current_revision else 1,
             # A clock that went back must not put a revision before the one it follows.
-            published_at=max(now, self.base.published_at) if self.base else now,
+            published_at=max(now, self.current_revision.published_at)
+            if self.current_revision
+            else now,
             as_of=self.batch.as_of,
             origin=self.batch.origin,
             offer_count=len(offers),
-            sold_count=len(sold),
-            oldest_price_as_of=min((day for day in set(sold) if day), default=None),
-            undated_prices=sold.count(None),
+            sold_count=len(sold_dates),
+            oldest_price_as_of=min((day for day in set(sold_dates) if day), default=None),
+            undated_prices=sold_dates.count(None),
             added=changes.added,
             gone=changes.gone,
             dearer=changes.dearer,
             cheaper=changes.cheaper,
             changed=changes.changed,
             moves=[asdict(move) for move in changes.moves],
-            skipped=by_reason(self.batch.skipped),
-            withheld=by_reason(self.verdict.withheld),
-            warnings=self._warnings(),
+            skipped=group_by_reason(self.batch.skipped),
+            withheld=group_by_reason(self.check_result.rejected_rows),
+            warnings=self._collect_warnings(),
         )
 
-    def _warnings(self) -> list[str]:
+    def _collect_warnings(self) -> list[str]:
         warnings = [*self.batch.warnings]
-        if self.base and self.base.published_at > timezone.now() + _CLOCK_TOLERANCE:
+        before = self.current_revision
+        if before and before.published_at > timezone.now() + _CLOCK_TOLERANCE:
             warnings.append(
-                f"the revision before was published at {self.base.published_at:%Y-%m-%d %H:%M},"
-                " which our clock has not reached; check the clock"
+                f"the previous revision was published at {before.published_at:%Y-%m-%d %H:%M},"
+                " which is in the future by our clock; check the clock"
             )
         reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
         return warnings + [f"not read: {reason}" for reason in reasons]
 
-    def _told(
+    def _build_publication(
         self,
         outcome: str,
         *,
@@ -202,13 +213,13 @@ class _Attempt:
         return Publication(
             provider=self.batch.provider,
             outcome=outcome,
-            offers=len(self.verdict.offers),
+            offers=len(self.check_result.offers),
             changes=self.changes,
-            withheld=by_reason(self.verdict.withheld),
-            skipped=by_reason(self.batch.skipped),
-            reasons=self.verdict.reasons,
-            warnings=tuple(self._warnings()),
+            rejected_rows=group_by_reason(self.check_result.rejected_rows),
+            skipped=group_by_reason(self.batch.skipped),
+            reasons=self.check_result.reasons,
+            warnings=tuple(self._collect_warnings()),
             revision=revision,
             held_batch=held_batch,
-            kept=self.verdict.kept,
+            carried_over=self.check_result.carried_over,
         )

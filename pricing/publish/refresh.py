@@ -28,11 +28,9 @@ from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
 from pricing.ingest.recording import make_recorder, make_replayer, read_recording_time
 from pricing.models import RefreshRun
 from pricing.publish import clock_skew, runs
-from pricing.publish.batch import Batch
-from pricing.publish.publication import Publication, publish, publish_locked, release
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import Publication, publish_locked
 from pricing.storage.locks import AlreadyRunning, provider_lock
-
-__all__ = ["Batch", "Options", "Publication", "Result", "publish", "refresh", "release"]
 
 log = logging.getLogger(__name__)
 
@@ -47,26 +45,26 @@ class Listener(Protocol):
 
     def started(self, provider: str) -> None: ...
 
-    def progress(self, provider: str, what: str, done: int, total: int | None) -> None: ...
+    def progress(self, provider: str, what: str, publication: int, total: int | None) -> None: ...
 
-    def finished(self, result: Result) -> None: ...
+    def finished(self, result: RefreshResult) -> None: ...
 
 
-class Silent:
+class SilentListener:
     """Watches nothing."""
 
     def started(self, provider: str) -> None:
         return
 
-    def progress(self, provider: str, what: str, done: int, total: int | None) -> None:
+    def progress(self, provider: str, what: str, publication: int, total: int | None) -> None:
         return
 
-    def finished(self, result: Result) -> None:
+    def finished(self, result: RefreshResult) -> None:
         return
 
 
 @dataclass(frozen=True)
-class Options:
+class RefreshOptions:
     """How a run is to be done."""
 
     regions: tuple[str, ...] = ()
@@ -79,7 +77,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Result:
+class RefreshResult:
     """What came of one provider."""
 
     provider: str
@@ -90,89 +88,96 @@ class Result:
     publication: Publication | None = None
 
     @property
-    def is_good(self) -> bool:
+    def succeeded(self) -> bool:
         return self.outcome in ("published", "would_publish")
 
 
 def refresh(
-    providers: Sequence[Provider], options: Options | None = None, listener: Listener | None = None
-) -> list[Result]:
+    providers: Sequence[Provider],
+    options: RefreshOptions | None = None,
+    listener: Listener | None = None,
+) -> list[RefreshResult]:
     """Refresh `providers` and tell what came of each, in the order in which they ended.
 
     Ctrl-C ends the run: providers that are through stay published, the others are told as
     interrupted and keep their last revision.
     """
-    return _Run(options or Options(), listener or Silent()).of(providers)
+    return _RefreshJob(options or RefreshOptions(), listener or SilentListener()).run(providers)
 
 
-class _Run:
-    def __init__(self, options: Options, listener: Listener) -> None:
+class _RefreshJob:
+    def __init__(self, options: RefreshOptions, listener: Listener) -> None:
         self.options = options
         self.listener = listener
-        self.results: list[Result] = []
+        self.results: list[RefreshResult] = []
         self.fetched: queue.Queue[tuple[str, FetchResult | BaseException]] = queue.Queue()
         self.cancelled = threading.Event()
         self.started = time.monotonic()
         self.deadline = self.started + options.deadline_s
         self.secrets = Secrets.from_settings(dict(os.environ))
         self.records: dict[str, RefreshRun] = {}
-        self.open: set[str] = set()
+        self.unfinished: set[str] = set()
 
-    def of(self, providers: Sequence[Provider]) -> list[Result]:
+    def run(self, providers: Sequence[Provider]) -> list[RefreshResult]:
         with ExitStack() as locks:
-            ours = [p for p in providers if self._lock(p, locks)]
+            locked_providers = [p for p in providers if self._acquire_lock(p, locks)]
             try:
-                for provider in ours:
-                    self._start(provider)
-                self._collect()
+                for provider in locked_providers:
+                    self._start_provider(provider)
+                self._collect_results()
             except KeyboardInterrupt:
-                self._give_up("interrupted", "stopped by the operator", "Run it again.")
+                self._abort("interrupted", "stopped by the operator", "Run it again.")
             finally:
                 self.cancelled.set()
         return self.results
 
-    def _lock(self, provider: Provider, locks: ExitStack) -> bool:
+    def _acquire_lock(self, provider: Provider, locks: ExitStack) -> bool:
         try:
             locks.enter_context(provider_lock(provider.name))
-        except AlreadyRunning as news:
+        except AlreadyRunning as error:
             hint = "Wait until the other refresh is through."
-            self._finish(Result(provider.name, "busy", str(news), hint))
+            self._record_result(RefreshResult(provider.name, "busy", str(error), hint))
             return False
         return True
 
-    def _start(self, provider: Provider) -> None:
+    def _start_provider(self, provider: Provider) -> None:
         name = provider.name
-        self.open.add(name)
+        self.unfinished.add(name)
         self.listener.started(name)
         try:
             if not self.options.dry_run:
-                self.records[name] = runs.begin(name)
+                self.records[name] = runs.start_run(name)
             context = self._context(name)
         except Exception as error:
-            self._failed(name, error, "the start of the refresh")
+            self._fail(name, error, "the start of the refresh")
             return
-        work = threading.Thread(
-            target=self._fetch, args=(provider, context), name=f"refresh-{name}", daemon=True
+        thread = threading.Thread(
+            target=self._fetch_provider,
+            args=(provider, context),
+            name=f"refresh-{name}",
+            daemon=True,
         )
-        work.start()
+        thread.start()
 
     def _context(self, name: str) -> FetchContext:
         options, now = self.options, timezone.now()
-        replaying = options.replay_from is not None
-        seen = read_recording_time(options.replay_from, name) if options.replay_from else now
-        recording = options.record_to
+        is_replay = options.replay_from is not None
+        read_at = read_recording_time(options.replay_from, name) if options.replay_from else now
+        record_to = options.record_to
         return FetchContext(
             settings=dict(os.environ),
-            retrieved_at=seen,
+            retrieved_at=read_at,
             regions=options.regions,
-            progress=lambda what, done, total: self.listener.progress(name, what, done, total),
-            deadline=None if replaying else self.deadline,
-            record=make_recorder(recording, name, seen) if recording else None,
+            progress=lambda what, publication, total: self.listener.progress(
+                name, what, publication, total
+            ),
+            deadline=None if is_replay else self.deadline,
+            record=make_recorder(record_to, name, read_at) if record_to else None,
             replay=make_replayer(options.replay_from, name) if options.replay_from else None,
             extra=options.extra,
         )
 
-    def _fetch(self, provider: Provider, context: FetchContext) -> None:
+    def _fetch_provider(self, provider: Provider, context: FetchContext) -> None:
         """In the provider's thread: whatever happens is handed to the thread that waits."""
         try:
             outcome: FetchResult | BaseException = fetch(provider, context, self.cancelled)
@@ -180,36 +185,42 @@ class _Run:
             outcome = error
         self.fetched.put((provider.name, outcome))
 
-    def _collect(self) -> None:
-        while self.open:
+    def _collect_results(self) -> None:
+        while self.unfinished:
             try:
                 name, outcome = self.fetched.get(timeout=_TICK_S)
             except queue.Empty:
                 if time.monotonic() > self.deadline:
                     what = f"the run's deadline of {self.options.deadline_s:g} s passed"
-                    self._give_up("failed", what, "Try again, or limit it with --region.")
+                    self._abort("failed", what, "Try again, or limit it with --region.")
                 continue
-            if name in self.open:
-                self._take(name, outcome)
+            if name in self.unfinished:
+                self._publish_fetched(name, outcome)
 
-    def _take(self, name: str, outcome: FetchResult | BaseException) -> None:
+    def _publish_fetched(self, name: str, outcome: FetchResult | BaseException) -> None:
         if not connection.in_atomic_block:
             close_old_connections()  # it may have been dropped while the provider was read
         if isinstance(outcome, BaseException):
-            self._failed(name, outcome)
+            self._fail(name, outcome)
             return
         try:
-            batch = clock_skew.dated(self._batch(name, outcome), outcome.server_times)
-            done = publish_locked(batch, force=self.options.force, dry_run=self.options.dry_run)
+            batch = clock_skew.adjust_for_clock_skew(
+                self._build_batch(name, outcome), outcome.server_times
+            )
+            publication = publish_locked(
+                batch, force=self.options.force, dry_run=self.options.dry_run
+            )
         except Exception as error:
-            self._failed(name, error, "the publication")
+            self._fail(name, error, "the publication")
         else:
-            message = "; ".join(done.reasons)
-            hint = runs.remedy_of(done.outcome)
-            self._finish(Result(name, done.outcome, message, hint, done))
+            message = "; ".join(publication.reasons)
+            hint = runs.hint_for(publication.outcome)
+            self._record_result(
+                RefreshResult(name, publication.outcome, message, hint, publication)
+            )
 
-    def _batch(self, name: str, fetched: FetchResult) -> Batch:
-        return Batch(
+    def _build_batch(self, name: str, fetched: FetchResult) -> OfferBatch:
+        return OfferBatch(
             provider=name,
             offers=fetched.offers,
             as_of=fetched.retrieved_at.astimezone(dt.UTC).date(),
@@ -219,22 +230,24 @@ class _Run:
             regions=self.options.regions,
         )
 
-    def _failed(self, name: str, error: BaseException, where: str = "the adapter") -> None:
-        what, hint = runs.explain(error, where)
+    def _fail(self, name: str, error: BaseException, where: str = "the adapter") -> None:
+        what, hint = runs.explain_failure(error, where)
         if not isinstance(error, ProviderUnavailable | Cancelled):
-            trace = "".join(traceback.format_exception(error))
-            log.error("%s: %s", name, self.secrets.scrub(trace))
-        self._finish(Result(name, "failed", self.secrets.scrub(what), self.secrets.scrub(hint)))
+            traceback_text = "".join(traceback.format_exception(error))
+            log.error("%s: %s", name, self.secrets.scrub(traceback_text))
+        self._record_result(
+            RefreshResult(name, "failed", self.secrets.scrub(what), self.secrets.scrub(hint))
+        )
 
-    def _give_up(self, outcome: str, message: str, hint: str) -> None:
+    def _abort(self, outcome: str, message: str, hint: str) -> None:
         self.cancelled.set()
-        for name in sorted(self.open):
-            self._finish(Result(name, outcome, message, hint))
+        for name in sorted(self.unfinished):
+            self._record_result(RefreshResult(name, outcome, message, hint))
 
-    def _finish(self, result: Result) -> None:
-        self.open.discard(result.provider)
+    def _record_result(self, result: RefreshResult) -> None:
+        self.unfinished.discard(result.provider)
         record = self.records.pop(result.provider, None)
         if record is not None:
-            runs.end(record, result)
+            runs.finish_run(record, result)
         self.results.append(result)
         self.listener.finished(result)

@@ -10,87 +10,95 @@ from pricing.common.pluralize import pluralize
 from pricing.freshness import Freshness
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
-from pricing.publish.refresh import Result
+from pricing.publish.refresh import RefreshResult
 
 
-def as_dict(result: Result, now: Freshness | None) -> dict[str, Any]:
+def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
     """The result as JSON takes it."""
-    done = result.publication
+    publication = result.publication
     return {
         "provider": result.provider,
         "outcome": result.outcome,
         "message": result.message,
         "remedy": result.hint,
-        "in_force": _in_force(now),
-        "revision": done.revision.number if done and done.revision else None,
-        "held_batch": done.held_batch.pk if done and done.held_batch else None,
-        "offers": done.offers if done else None,
-        "kept": done.kept if done else None,
-        "changes": asdict(done.changes) if done else None,
-        "skipped": done.skipped if done else {},
-        "withheld": done.withheld if done else {},
-        "warnings": list(done.warnings) if done else [],
+        "in_force": _published_dict(freshness),
+        "revision": publication.revision.number if publication and publication.revision else None,
+        "held_batch": publication.held_batch.pk if publication and publication.held_batch else None,
+        "offers": publication.offers if publication else None,
+        "kept": publication.carried_over if publication else None,
+        "changes": asdict(publication.changes) if publication else None,
+        "skipped": publication.skipped if publication else {},
+        "withheld": publication.rejected_rows if publication else {},
+        "warnings": list(publication.warnings) if publication else [],
     }
 
 
-def lines(result: Result, now: Freshness | None) -> Iterator[str]:
+def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator[str]:
     """The result in words, the most important first."""
-    done = result.publication
-    if done is None:
+    publication = result.publication
+    if publication is None:
         yield f"{result.provider}: {result.outcome}: {result.message}. {result.hint}"
-        yield f"  in force: {_in_force_words(now)}"
+        yield f"  in force: {_describe_published(freshness)}"
         return
-    yield f"{result.provider}: {_headline(done)}"
-    yield f"  {_counts(done.changes)}"
+    yield f"{result.provider}: {_format_headline(publication)}"
+    yield f"  {_format_counts(publication.changes)}"
     if result.message:
         yield f"  why: {result.message}"
-        yield f"  in force: {_in_force_words(now)}. {result.hint}"
-    for move in done.changes.moves:
+        yield f"  in force: {_describe_published(freshness)}. {result.hint}"
+    for move in publication.changes.moves:
         yield (
             f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"
             f" (× {move.ratio:.3g})"
         )
-    yield from _rows("not understood", done.skipped)
-    yield from _rows("withheld", done.withheld)
-    for warning in done.warnings:
+    yield from _format_reasons("not understood", publication.skipped)
+    yield from _format_reasons("withheld", publication.rejected_rows)
+    for warning in publication.warnings:
         yield f"  warning: {warning}"
 
 
-def _headline(done: Publication) -> str:
-    what = done.outcome.replace("_", " ")
-    if done.revision is not None:
-        what = f"published revision {done.revision.number} of {done.revision.as_of}"
-    elif done.held_batch is not None:
-        what = f"held as batch {done.held_batch.pk}"
-    kept = f", {done.kept:,} of them kept from before" if done.kept else ""
-    return f"{what}: {pluralize(done.offers, 'offer')}{kept}"
+def _format_headline(publication: Publication) -> str:
+    label = publication.outcome.replace("_", " ")
+    if publication.revision is not None:
+        label = f"published revision {publication.revision.number} of {publication.revision.as_of}"
+    elif publication.held_batch is not None:
+        label = f"held as batch {publication.held_batch.pk}"
+    carried_over = (
+        f", {publication.carried_over:,} of them kept from before"
+        if publication.carried_over
+        else ""
+    )
+    return f"{label}: {pluralize(publication.offers, 'offer')}{carried_over}"
 
 
-def _counts(changes: Changes) -> str:
+def _format_counts(changes: Changes) -> str:
     names = ("added", "gone", "dearer", "cheaper", "changed", "unchanged")
     return ", ".join(f"{getattr(changes, name):,} {name}" for name in names)
 
 
-def _rows(what: str, by_reason: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for reason, row in by_reason.items():
+def _format_reasons(label: str, reasons: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for reason, row in reasons.items():
         examples = ", ".join(str(text) for text in list(row["examples"])[:3])
         rows = pluralize(row["count"], "row")
-        yield f"  {what}: {reason}: {rows}{f' ({examples})' if examples else ''}"
+        yield f"  {label}: {reason}: {rows}{f' ({examples})' if examples else ''}"
 
 
-def _in_force(now: Freshness | None) -> dict[str, Any] | None:
-    if now is None or now.revision is None:
+def _published_dict(freshness: Freshness | None) -> dict[str, Any] | None:
+    if freshness is None or freshness.revision is None:
         return None
     return {
-        "revision": now.revision,
-        "as_of": now.as_of.isoformat() if now.as_of else None,
-        "age_days": now.age_days,
-        "level": now.level,
+        "revision": freshness.revision,
+        "as_of": freshness.as_of.isoformat() if freshness.as_of else None,
+        "age_days": freshness.age_days,
+        "level": freshness.level,
     }
 
 
-def _in_force_words(now: Freshness | None) -> str:
-    if now is None or now.revision is None:
+def _describe_published(freshness: Freshness | None) -> str:
+    if freshness is None or freshness.revision is None:
         return "nothing, no price of this provider was ever published"
-    age = "of unknown age" if now.age_days is None else pluralize(now.age_days, "day") + " old"
-    return f"revision {now.revision} of {now.as_of}, oldest price {age}"
+    age = (
+        "of unknown age"
+        if freshness.age_days is None
+        else pluralize(freshness.age_days, "day") + " old"
+    )
+    return f"revision {freshness.revision} of {freshness.as_of}, oldest price {age}"

@@ -20,7 +20,7 @@ from pricing.publish.field_checks import (
     NO_PRICE,
     NOT_AN_OFFER,
     UNKNOWN_ACCELERATOR,
-    RowFaults,
+    RowChecker,
 )
 
 __all__ = ["NOT_AN_OFFER", "NO_EXCHANGE_RATE", "NO_PRICE", "UNKNOWN_ACCELERATOR", "check_rows"]
@@ -31,16 +31,16 @@ TWO_PRICES = "two prices for one offer"
 SPOT_ABOVE = "spot above on demand"
 BIGGER_CHEAPER = "bigger size cheaper than a smaller one"
 
-_HARMLESS = frozenset({SAME_TWICE, UNKNOWN_ACCELERATOR, NO_EXCHANGE_RATE})
+_NOT_AGAINST_BATCH = frozenset({SAME_TWICE, UNKNOWN_ACCELERATOR, NO_EXCHANGE_RATE})
 
 _INTERRUPTIBLE = tuple(option for option in PurchaseOption if option.is_interruptible)
 
-ROUNDING = Decimal("1.001")
+PRICE_TOLERANCE = Decimal("1.001")
 """Prices this close are the same: providers round spot and on demand to other places."""
 
 
 @dataclass(frozen=True, slots=True)
-class Withheld:
+class RejectedRow:
     """An offer kept back, and why."""
 
     offer_id: str
@@ -48,11 +48,11 @@ class Withheld:
     detail: str
 
     @property
-    def is_doubt(self) -> bool:
+    def counts_against_batch(self) -> bool:
         """Whether it speaks against the batch, not only against our own tables."""
-        return self.reason not in _HARMLESS
+        return self.reason not in _NOT_AGAINST_BATCH
 
-    def as_skipped(self) -> SkippedRow:
+    def to_skipped_row(self) -> SkippedRow:
         return SkippedRow(self.reason, self.detail)
 
 
@@ -64,50 +64,52 @@ def check_rows(
     known_regions: frozenset[str] = frozenset(),
     latest: dt.date,
     force: bool = False,
-) -> tuple[list[Offer], list[Withheld]]:
+) -> tuple[list[Offer], list[RejectedRow]]:
     """(offers that passed, in order; those withheld with their reason).
 
     `latest` is the last day a price may be of.
     """
-    withheld: list[Withheld] = []
-    faults = RowFaults(provider, rates, latest).of(offers)
-    sound = _without(offers, faults, withheld)
-    sound = _split(sound, _region_spelling(sound, known_regions), withheld)
-    sound = _split(sound, _two_prices(sound), withheld)
-    sound = _once_each(sound, withheld)
+    rejected_rows: list[RejectedRow] = []
+    faults = RowChecker(provider, rates, latest).find_faults(offers)
+    valid = _reject_faulty(offers, faults, rejected_rows)
+    valid = _apply_check(valid, _make_region_check(valid, known_regions), rejected_rows)
+    valid = _apply_check(valid, _make_price_conflict_check(valid), rejected_rows)
+    valid = _reject_duplicates(valid, rejected_rows)
     if not force:
-        sound = _split(sound, _spot_above(sound), withheld)
-        sound = _split(sound, _bigger_cheaper(sound), withheld)
-    return sound, withheld
+        valid = _apply_check(valid, _make_spot_check(valid), rejected_rows)
+        valid = _apply_check(valid, _make_size_check(valid), rejected_rows)
+    return valid, rejected_rows
 
 
 Fault = tuple[str, str]
 """(reason, detail)."""
-Judge = Callable[[Offer], Fault | None]
+OfferCheck = Callable[[Offer], Fault | None]
 
 
-def _without(
-    offers: Sequence[Offer], faults: Mapping[int, Fault], withheld: list[Withheld]
+def _reject_faulty(
+    offers: Sequence[Offer], faults: Mapping[int, Fault], rejected_rows: list[RejectedRow]
 ) -> list[Offer]:
     for row in sorted(faults):
-        withheld.append(Withheld(_id(offers[row]), *faults[row]))
+        rejected_rows.append(RejectedRow(_safe_id(offers[row]), *faults[row]))
     return [offer for row, offer in enumerate(offers) if row not in faults]
 
 
-def _split(offers: list[Offer], judge: Judge | None, withheld: list[Withheld]) -> list[Offer]:
-    if judge is None:
+def _apply_check(
+    offers: list[Offer], check: OfferCheck | None, rejected_rows: list[RejectedRow]
+) -> list[Offer]:
+    if check is None:
         return offers
-    sound = []
+    valid = []
     for offer in offers:
-        fault = judge(offer)
+        fault = check(offer)
         if fault is None:
-            sound.append(offer)
+            valid.append(offer)
         else:
-            withheld.append(Withheld(offer.id, *fault))
-    return sound
+            rejected_rows.append(RejectedRow(offer.id, *fault))
+    return valid
 
 
-def _id(offer: Offer) -> str:
+def _safe_id(offer: Offer) -> str:
     try:
         return offer.id
     except (AttributeError, TypeError):
@@ -117,50 +119,60 @@ def _id(offer: Offer) -> str:
 # Rows beside each other -------------------------------------------------------------------
 
 
-def _plain(region: str) -> str:
+def _normalize_region(region: str) -> str:
     return "".join(c for c in region.casefold() if c.isalnum())
 
 
-def _region_spelling(offers: Iterable[Offer], known: frozenset[str]) -> Judge | None:
+def _make_region_check(
+    offers: Iterable[Offer], known_spellings: frozenset[str]
+) -> OfferCheck | None:
     """Of two spellings of one region the known one counts, else the one of the most offers."""
-    used = Counter(offer.region for offer in offers)
-    right: dict[str, str] = {}
-    for region in sorted(used, key=lambda r: (r in known, used[r], r.islower()), reverse=True):
-        right.setdefault(_plain(region), region)
-    right |= {_plain(region): region for region in known}
-    wrong = {region: right[_plain(region)] for region in used if right[_plain(region)] != region}
+    region_counts = Counter(offer.region for offer in offers)
+    spellings: dict[str, str] = {}
+    for region in sorted(
+        region_counts,
+        key=lambda r: (r in known_spellings, region_counts[r], r.islower()),
+        reverse=True,
+    ):
+        spellings.setdefault(_normalize_region(region), region)
+    spellings |= {_normalize_region(region): region for region in known_spellings}
+    misspelled = {
+        region: spellings[_normalize_region(region)]
+        for region in region_counts
+        if spellings[_normalize_region(region)] != region
+    }
 
-    def judge(offer: Offer) -> Fault | None:
-        if offer.region not in wrong:
+    def check(offer: Offer) -> Fault | None:
+        if offer.region not in misspelled:
             return None
-        return REGION_TWICE, f"{offer.region} for {wrong[offer.region]}"
+        return REGION_TWICE, f"{offer.region} for {misspelled[offer.region]}"
 
-    return judge if wrong else None
+    return check if misspelled else None
 
 
-def _two_prices(offers: Sequence[Offer]) -> Judge | None:
+def _make_price_conflict_check(offers: Sequence[Offer]) -> OfferCheck | None:
     if len({offer.id for offer in offers}) == len(offers):
         return None
     prices: dict[str, tuple[Decimal, Decimal, str]] = {}
-    unclear: set[str] = set()
+    conflicting: set[str] = set()
     for offer in offers:
         price = (offer.price_per_hour, offer.upfront, offer.currency)
         if prices.setdefault(offer.id, price) != price:
-            unclear.add(offer.id)
-    return lambda offer: (TWO_PRICES, offer.id) if offer.id in unclear else None
+            conflicting.add(offer.id)
+    return lambda offer: (TWO_PRICES, offer.id) if offer.id in conflicting else None
 
 
-def _once_each(offers: Sequence[Offer], withheld: list[Withheld]) -> list[Offer]:
+def _reject_duplicates(offers: Sequence[Offer], rejected_rows: list[RejectedRow]) -> list[Offer]:
     first = {offer.id: offer for offer in reversed(offers)}
     if len(first) == len(offers):
         return list(offers)
     for offer in offers:
         if first[offer.id] is not offer:
-            withheld.append(Withheld(offer.id, SAME_TWICE, offer.id))
+            rejected_rows.append(RejectedRow(offer.id, SAME_TWICE, offer.id))
     return [offer for offer in offers if first[offer.id] is offer]
 
 
-def _spot_above(offers: Sequence[Offer]) -> Judge | None:
+def _make_spot_check(offers: Sequence[Offer]) -> OfferCheck | None:
     if not any(offer.purchase_option in _INTERRUPTIBLE for offer in offers):
         return None
     on_demand: dict[tuple[str, str, str], Decimal] = {}
@@ -168,38 +180,38 @@ def _spot_above(offers: Sequence[Offer]) -> Judge | None:
         if offer.purchase_option is PurchaseOption.ON_DEMAND:
             on_demand[offer.region, offer.instance_type, offer.currency] = offer.price_per_hour
 
-    def judge(offer: Offer) -> Fault | None:
+    def check(offer: Offer) -> Fault | None:
         if offer.purchase_option not in _INTERRUPTIBLE:
             return None
-        full = on_demand.get((offer.region, offer.instance_type, offer.currency))
-        if full is None or offer.price_per_hour <= full * ROUNDING:
+        on_demand_price = on_demand.get((offer.region, offer.instance_type, offer.currency))
+        if on_demand_price is None or offer.price_per_hour <= on_demand_price * PRICE_TOLERANCE:
             return None
-        return SPOT_ABOVE, f"{offer.id} {offer.price_per_hour} > {full}"
+        return SPOT_ABOVE, f"{offer.id} {offer.price_per_hour} > {on_demand_price}"
 
-    return judge
+    return check
 
 
-def _bigger_cheaper(offers: Iterable[Offer]) -> Judge | None:
+def _make_size_check(offers: Iterable[Offer]) -> OfferCheck | None:
     """The bigger machine is the one in doubt: a price too low is the one that would be chosen."""
     groups: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         if offer.sold_now and offer.purchase_option not in _INTERRUPTIBLE:
-            groups[_sizes_of(offer)].append(offer)
-    doubted = {
+            groups[_size_group_key(offer)].append(offer)
+    smaller_by_id = {
         bigger.id: smaller
         for group in groups.values()
         if len(group) > 1
-        for smaller, bigger in _inversions(group)
+        for smaller, bigger in _find_price_inversions(group)
     }
 
-    def judge(offer: Offer) -> Fault | None:
-        smaller = doubted.get(offer.id)
+    def check(offer: Offer) -> Fault | None:
+        smaller = smaller_by_id.get(offer.id)
         return (BIGGER_CHEAPER, f"{offer.id} < {smaller.instance_type}") if smaller else None
 
-    return judge if doubted else None
+    return check if smaller_by_id else None
 
 
-def _sizes_of(offer: Offer) -> tuple[object, ...]:
+def _size_group_key(offer: Offer) -> tuple[object, ...]:
     """What two sizes of one machine have in common."""
     return (
         instance_family(offer.instance_type),
@@ -213,11 +225,11 @@ def _sizes_of(offer: Offer) -> tuple[object, ...]:
     )
 
 
-def _inversions(group: Sequence[Offer]) -> Iterator[tuple[Offer, Offer]]:
-    ranked = [(offer, offer.effective_price_per_hour) for offer in group]
-    for smaller, dear in ranked:
-        for bigger, cheap in ranked:
-            if cheap * ROUNDING < dear and _is_bigger(bigger, smaller):
+def _find_price_inversions(group: Sequence[Offer]) -> Iterator[tuple[Offer, Offer]]:
+    priced = [(offer, offer.effective_price_per_hour) for offer in group]
+    for smaller, smaller_price in priced:
+        for bigger, bigger_price in priced:
+            if bigger_price * PRICE_TOLERANCE < smaller_price and _is_bigger(bigger, smaller):
                 yield smaller, bigger
 
 

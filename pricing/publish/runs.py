@@ -14,20 +14,22 @@ from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import RefreshRun
 
 if TYPE_CHECKING:
-    from pricing.publish.refresh import Result
+    from pricing.publish.refresh import RefreshResult
 
 log = logging.getLogger(__name__)
 
-REVIEW = "Look at it in the admin under held batches; release it there or refresh with --force."
-WOULD_REVIEW = (
+REVIEW_HINT = (
+    "Look at it in the admin under held batches; release it there or refresh with --force."
+)
+DRY_RUN_HINT = (
     "Nothing was kept: a refresh without --dry-run keeps it for review, one with --force publishes"
     " it."
 )
-_REMEDIES = {"held": REVIEW, "would_hold": WOULD_REVIEW}
-_FULL = ("disk is full", "no space left", "disk full", "disk quota")
+_HINTS = {"held": REVIEW_HINT, "would_hold": DRY_RUN_HINT}
+_DISK_FULL_TEXTS = ("disk is full", "no space left", "disk full", "disk quota")
 
 
-def begin(provider: str) -> RefreshRun:
+def start_run(provider: str) -> RefreshRun:
     """Record that a refresh begins, by the holder of the provider's lock: a run that is still
     noted as running was killed."""
     RefreshRun.objects.filter(provider=provider, outcome=RefreshRun.Outcome.RUNNING).update(
@@ -38,35 +40,35 @@ def begin(provider: str) -> RefreshRun:
     return RefreshRun.objects.create(provider=provider)
 
 
-def end(run: RefreshRun, result: Result) -> None:
+def finish_run(run: RefreshRun, result: RefreshResult) -> None:
     """Record what came of a refresh. A database that cannot take it does not hide the result."""
-    done = result.publication
+    publication = result.publication
     run.outcome = result.outcome
     run.finished_at = timezone.now()
     run.message, run.remedy = result.message, result.hint
-    if done is not None:
-        run.offer_count = done.offers
-        run.skipped_count = sum(int(str(row["count"])) for row in done.skipped.values())
-        run.revision, run.held_batch = done.revision, done.held_batch
+    if publication is not None:
+        run.offer_count = publication.offers
+        run.skipped_count = sum(int(str(row["count"])) for row in publication.skipped.values())
+        run.revision, run.held_batch = publication.revision, publication.held_batch
     try:
         run.save()
     except DatabaseError:
         log.warning("%s: the outcome %s could not be recorded", run.provider, run.outcome)
 
 
-def remedy_of(outcome: str) -> str:
+def hint_for(outcome: str) -> str:
     """What to do about a batch of this outcome; empty where there is nothing to do."""
-    return _REMEDIES.get(outcome, "")
+    return _HINTS.get(outcome, "")
 
 
-def explain(error: BaseException, where: str) -> tuple[str, str]:
+def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
     """(what happened, what to do) for an error in `where` that ended a refresh."""
     if isinstance(error, ProviderUnavailable):
         return error.what, error.hint
     if isinstance(error, Cancelled):
         return "it was stopped", "Run it again."
     text = f"{type(error).__name__}: {error}"
-    if _is_full(error):
+    if _is_disk_full(error):
         return f"the disk is full ({text})", "Make room and refresh again."
     if isinstance(error, DatabaseError):
         return f"the database refused the revision ({text})", "Check the database; refresh again."
@@ -75,7 +77,9 @@ def explain(error: BaseException, where: str) -> tuple[str, str]:
     return f"a defect in {where} ({text})", "Report it with the log; refresh again later."
 
 
-def _is_full(error: BaseException) -> bool:
+def _is_disk_full(error: BaseException) -> bool:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return True
-    return isinstance(error, DatabaseError) and any(word in str(error).lower() for word in _FULL)
+    return isinstance(error, DatabaseError) and any(
+        word in str(error).lower() for word in _DISK_FULL_TEXTS
+    )

@@ -19,9 +19,9 @@ from pricing.storage.price_dates import WholeNumbers
 
 _CACHE_KIB = 65_536
 """Pages that SQLite may keep while it publishes, KiB; 100,000 new prices need about half."""
-_VALUES_AT_ONCE = 999
+_MAX_VALUES_PER_STATEMENT = 999
 """Values that a statement of every SQLite may have."""
-_BATCHES_AT_ONCE = 32
+_STATEMENTS_PER_CALL = 32
 PUBLISH_LOCK = 0x6770_7075
 """Key of the advisory lock under which PostgreSQL publishes, one revision at a time."""
 
@@ -31,33 +31,33 @@ def insert(
 ) -> None:
     """Insert `rows`, values as they are at rest, into the columns of the model's fields."""
     quote = connection.ops.quote_name
-    of_field = {f.name: str(f.column) for f in model._meta.concrete_fields}
-    names = ", ".join(quote(of_field[name]) for name in columns)
-    into = f"{quote(model._meta.db_table)} ({names})"
+    column_by_field = {f.name: str(f.column) for f in model._meta.concrete_fields}
+    names = ", ".join(quote(column_by_field[name]) for name in columns)
+    target = f"{quote(model._meta.db_table)} ({names})"
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            copying = cursor.copy(f"COPY {into} FROM STDIN")
-            with connection.wrap_database_errors, copying as copy:
+            copy_context = cursor.copy(f"COPY {target} FROM STDIN")
+            with connection.wrap_database_errors, copy_context as copy:
                 for row in rows:
                     copy.write_row(row)
         else:
-            _insert_many_at_once(cursor, into, len(columns), rows)
+            _insert_in_chunks(cursor, target, len(columns), rows)
 
 
-def _insert_many_at_once(
-    cursor: CursorWrapper, into: str, width: int, rows: Iterable[Sequence[Any]]
+def _insert_in_chunks(
+    cursor: CursorWrapper, target: str, width: int, rows: Iterable[Sequence[Any]]
 ) -> None:
     """Insert by statements of many rows each: SQLite needs half the time for a row of them.
 
     Django keeps all that a call is given until it ends, so it is given a few batches at a time.
     """
-    remaining, at_once = iter(rows), _VALUES_AT_ONCE // width
-    batches = iter(lambda: reduce(iadd, islice(remaining, at_once), list[Any]()), [])
+    remaining, rows_per_statement = iter(rows), _MAX_VALUES_PER_STATEMENT // width
+    statements = iter(lambda: reduce(iadd, islice(remaining, rows_per_statement), list[Any]()), [])
     row = f"({', '.join(['%s'] * width)})"
-    while some := list(islice(batches, _BATCHES_AT_ONCE)):
-        for values, alike in groupby(some, key=len):
+    while chunk := list(islice(statements, _STATEMENTS_PER_CALL)):
+        for values, same_size in groupby(chunk, key=len):
             marks = ", ".join([row] * (values // width))
-            cursor.executemany(f"INSERT INTO {into} VALUES {marks}", list(alike))  # noqa: S608
+            cursor.executemany(f"INSERT INTO {target} VALUES {marks}", list(same_size))  # noqa: S608
 
 
 def close_prices(listings: WholeNumbers, last_revision: int) -> None:
@@ -74,14 +74,14 @@ def close_prices(listings: WholeNumbers, last_revision: int) -> None:
         if connection.vendor == "postgresql":
             cursor.execute(update + "= ANY(%s)", [last_revision, listings.tolist()])
         else:
-            ended = [(last_revision, *run) for run in _runs(listings)]
-            cursor.executemany(update + "BETWEEN %s AND %s", ended)
+            updates = [(last_revision, *run) for run in _find_consecutive_runs(listings)]
+            cursor.executemany(update + "BETWEEN %s AND %s", updates)
 
 
-def _runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
+def _find_consecutive_runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
     """The first and the last of each run of numbers without a gap.
 
-    >>> list(_runs(np.array([3, 4, 5, 8])))
+    >>> list(_find_consecutive_runs(np.array([3, 4, 5, 8])))
     [(3, 5), (8, 8)]
     """
     if not len(numbers):
@@ -91,7 +91,7 @@ def _runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
     return zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def one_publisher_at_a_time() -> None:
+def lock_publishing() -> None:
     """Wait, within a transaction, until no other transaction publishes.
 
     SQLite has one writer anyway; it is given room to hold a revision in memory.
@@ -104,19 +104,19 @@ def one_publisher_at_a_time() -> None:
 
 
 @contextmanager
-def without_collector() -> Iterator[None]:
+def pause_garbage_collection() -> Iterator[None]:
     """Lets the garbage collector rest: it would walk a hundred thousand offers, all of them
     alive, again and again.
 
     What was made meanwhile counts as old afterwards (frozen and thawed), or it would be walked
     at the first allocation that follows.
     """
-    was_on = gc.isenabled()
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         gc.freeze()
         gc.unfreeze()
-        if was_on:
+        if was_enabled:
             gc.enable()

@@ -28,8 +28,8 @@ class AlreadyRunning(Exception):  # noqa: N818 - it is news, not an error
 @contextmanager
 def provider_lock(provider: str) -> Iterator[None]:
     """Hold the lock of a provider, or raise `AlreadyRunning` at once."""
-    hold = _session_lock if connection.vendor == "postgresql" else _file_lock
-    with hold(provider):
+    acquire = _session_lock if connection.vendor == "postgresql" else _file_lock
+    with acquire(provider):
         yield
 
 
@@ -37,9 +37,9 @@ def provider_lock(provider: str) -> Iterator[None]:
 def _session_lock(provider: str) -> Iterator[None]:
     key = int.from_bytes(hashlib.sha256(provider.encode()).digest()[:8], "big", signed=True)
     # A connection of its own: the work inside may close or lose the other one.
-    own = connection.copy()
+    lock_connection = connection.copy()
     try:
-        with own.cursor() as cursor:
+        with lock_connection.cursor() as cursor:
             cursor.execute("SELECT pg_try_advisory_lock(%s)", [key])
             if not cursor.fetchone()[0]:
                 raise AlreadyRunning(provider)
@@ -50,7 +50,7 @@ def _session_lock(provider: str) -> Iterator[None]:
                 with suppress(DatabaseError):
                     cursor.execute("SELECT pg_advisory_unlock(%s)", [key])
     finally:
-        own.close()
+        lock_connection.close()
 
 
 @contextmanager

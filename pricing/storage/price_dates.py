@@ -18,21 +18,21 @@ WholeNumbers = NDArray[np.int64]
 _NO_DATE = -(2**31)
 
 
-def numbers(days: Sequence[dt.date | None]) -> list[int]:
+def to_day_numbers(days: Sequence[dt.date | None]) -> list[int]:
     """Each day as a number, 0 for none.
 
-    >>> numbers([None, dt.date(1, 1, 1), dt.date(1, 1, 2)])
+    >>> to_day_numbers([None, dt.date(1, 1, 1), dt.date(1, 1, 2)])
     [0, 1, 2]
     """
-    number_of = {day: day.toordinal() if day else 0 for day in set(days)}
-    return [number_of[day] for day in days]
+    number_by_day = {day: day.toordinal() if day else 0 for day in set(days)}
+    return [number_by_day[day] for day in days]
 
 
 def encode(days: WholeNumbers, as_of: dt.date) -> bytes:
-    """Bytes for days given as `numbers`; empty when every day is `as_of`.
+    """Bytes for days given as `to_day_numbers`; empty when every day is `as_of`.
 
     >>> day = dt.date(2026, 9, 1)
-    >>> both, one = np.array(numbers([day, day])), np.array(numbers([None, day]))
+    >>> both, one = np.array(to_day_numbers([day, day])), np.array(to_day_numbers([None, day]))
     >>> encode(both, day), decode(encode(one, day), 2, day)
     (b'', [None, datetime.date(2026, 9, 1)])
     """
@@ -45,8 +45,8 @@ def decode(stored: bytes, count: int, as_of: dt.date) -> list[dt.date | None]:
     """The `count` days that `encode` stored; `ValueError` when they are not that many."""
     if not stored:
         return [as_of] * count
-    numbers = np.frombuffer(zlib.decompress(stored), dtype="<i4").tolist()
-    if len(numbers) != count:
-        raise ValueError(f"{len(numbers)} dates are kept for {count} prices")
-    days = {n: None if n == _NO_DATE else dt.date.fromordinal(n) for n in set(numbers)}
-    return [days[n] for n in numbers]
+    stored_numbers = np.frombuffer(zlib.decompress(stored), dtype="<i4").tolist()
+    if len(stored_numbers) != count:
+        raise ValueError(f"{len(stored_numbers)} dates are kept for {count} prices")
+    days = {n: None if n == _NO_DATE else dt.date.fromordinal(n) for n in set(stored_numbers)}
+    return [days[n] for n in stored_numbers]

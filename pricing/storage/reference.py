@@ -46,34 +46,38 @@ def region_names(provider: str) -> frozenset[str]:
     return frozenset(rows.values_list("region", flat=True))
 
 
-def refuse_unknown_regions(providers: Sequence[str], regions: Sequence[str]) -> list[str]:
+def select_providers(providers: Sequence[str], regions: Sequence[str]) -> list[str]:
     """The providers that have one of `regions`, all of them without any.
 
     A provider of which no region is known yet is asked. Raises `InvalidInput` for a region
     that none of them has.
     """
-    known = {name: _regions_seen(name) for name in providers}
+    regions_by_provider = {name: _known_regions(name) for name in providers}
     for region in regions:
-        if all(names and region not in names for names in known.values()):
-            hint = _nearest(region, frozenset().union(*known.values()))
+        if all(names and region not in names for names in regions_by_provider.values()):
+            suggestion = _suggest_regions(region, frozenset().union(*regions_by_provider.values()))
             raise InvalidInput(
-                "region", f"{region!r} is no region of {', '.join(providers)}; {hint}"
+                "region", f"{region!r} is no region of {', '.join(providers)}; {suggestion}"
             )
     wanted = set(regions)
-    return [name for name, names in known.items() if not wanted or not names or wanted & names]
+    return [
+        name
+        for name, names in regions_by_provider.items()
+        if not wanted or not names or wanted & names
+    ]
 
 
-def _nearest(region: str, known: frozenset[str]) -> str:
+def _suggest_regions(region: str, known: frozenset[str]) -> str:
     """What may have been meant by a region that is not known: capitals and blanks aside."""
-    spelled = "".join(region.lower().split())
-    close = difflib.get_close_matches(spelled, known, n=3)
+    normalized = "".join(region.lower().split())
+    close = difflib.get_close_matches(normalized, known, n=3)
     if close:
         return f"did you mean {', '.join(close)}?"
-    more = ", …" if len(known) > _EXAMPLES else ""
-    return f"known are {', '.join(sorted(known)[:_EXAMPLES])}{more}"
+    ellipsis = ", …" if len(known) > _EXAMPLES else ""
+    return f"known are {', '.join(sorted(known)[:_EXAMPLES])}{ellipsis}"
 
 
-def _regions_seen(provider: str) -> frozenset[str]:
+def _known_regions(provider: str) -> frozenset[str]:
     listed = models.Listing.objects.filter(provider=provider).values_list("region", flat=True)
     return region_names(provider) | frozenset(listed.distinct())
 

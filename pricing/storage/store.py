@@ -27,8 +27,8 @@ LISTING_FIELDS = (
     *("count_numerator", "count_denominator", "purchase_option", "term_months"),
     *("payment_option", "currency", "vcpus", "memory_gib", "network_gbps", "sku", "source"),
 )
-"""What a listing says, in the order in which `offer_from` takes it."""
-listing_of = attrgetter(
+"""What a listing says, in the order in which `build_offer` takes it."""
+get_listing_values = attrgetter(
     *("id", "provider", "region", "zone", "instance_type", "accelerator"),
     *("accelerator_count.numerator", "accelerator_count.denominator"),
     *("purchase_option._value_", "term_months", "payment_option", "currency"),
@@ -47,20 +47,20 @@ _amount = lru_cache(maxsize=65_536)(from_scaled)
 _scaled = lru_cache(maxsize=65_536)(to_scaled)
 
 
-_Said = tuple[Any, ...]
+_ListingValues = tuple[Any, ...]
 """`LISTING_FIELDS` of one listing."""
-_Money = tuple[int, int, bool]
+_PriceValues = tuple[int, int, bool]
 """Price and upfront as they are at rest, whether it is sold now."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredOffer:
     """An offer in force, with its rows as they are at rest."""
 
     offer: Offer
     listing_id: int
-    said: _Said
-    money: _Money
+    listing_values: _ListingValues
+    price_values: _PriceValues
 
 
 # Reading ----------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def latest(provider: str) -> Revision | None:
     return Revision.objects.filter(provider=provider).order_by("-number").first()
 
 
-def read(revision: Revision) -> list[Stored]:
+def read_stored_offers(revision: Revision) -> list[StoredOffer]:
     """Every offer of a revision, with its rows, in the order of the listings."""
     rows = list(
         Price.objects.filter(
@@ -79,7 +79,7 @@ def read(revision: Revision) -> list[Stored]:
             first_revision__lte=revision.number,
             last_revision__gte=revision.number,
         )
-        .annotate(price_units=_units("price_per_hour"), upfront_units=_units("upfront"))
+        .annotate(price_units=_as_integer("price_per_hour"), upfront_units=_as_integer("upfront"))
         .order_by("listing_id")
         .values_list(
             *("listing_id", "price_units", "upfront_units", "sold_now"),
@@ -88,28 +88,28 @@ def read(revision: Revision) -> list[Stored]:
     )
     days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
-        Stored(
-            offer_from(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
+        StoredOffer(
+            build_offer(row[4:], _amount(row[1]), _amount(row[2]), row[3], day),
             listing_id=row[0],
-            said=row[4:],
-            money=row[1:4],
+            listing_values=row[4:],
+            price_values=row[1:4],
         )
         for row, day in zip(rows, days, strict=True)
     ]
 
 
-def _units(column: str) -> ExpressionWrapper[Any]:
+def _as_integer(column: str) -> ExpressionWrapper[Any]:
     """An amount as the whole number that it is at rest."""
     return ExpressionWrapper(F(column), output_field=BigIntegerField())
 
 
 def read_offers(revision: Revision) -> list[Offer]:
     """Every offer of a revision, exactly as it was published."""
-    with bulk.without_collector():
-        return [stored.offer for stored in read(revision)]
+    with bulk.pause_garbage_collection():
+        return [stored.offer for stored in read_stored_offers(revision)]
 
 
-def offer_from(
+def build_offer(
     listing: Sequence[Any], price: Decimal, upfront: Decimal, sold_now: bool, day: dt.date | None
 ) -> Offer:
     """The offer of a listing's columns (`LISTING_FIELDS`) at a price.
@@ -146,75 +146,83 @@ def offer_from(
     return offer
 
 
-def verify(revision: Revision) -> bool:
+def verify_revision(revision: Revision) -> bool:
     """Whether the revision reads back as it was published, by its digest."""
-    stored = read(revision)
-    money = ([one.money[at] for one in stored] for at in range(3))
-    days = price_dates.numbers([one.offer.as_of for one in stored])
-    return revision.digest == _digest(_by_listing([s.listing_id for s in stored], *money, days))
+    stored = read_stored_offers(revision)
+    price_values = ([one.price_values[index] for one in stored] for index in range(3))
+    days = price_dates.to_day_numbers([one.offer.as_of for one in stored])
+    return revision.digest == _digest(
+        _sort_by_listing([s.listing_id for s in stored], *price_values, days)
+    )
 
 
 # Writing ----------------------------------------------------------------------------------
 
 
-def at_rest(offers: Iterable[Offer]) -> tuple[Offer, ...]:
+def to_stored_precision(offers: Iterable[Offer]) -> tuple[Offer, ...]:
     """The offers with money as it can be kept, to ten decimal places."""
-    return tuple(_at_rest(offer) for offer in offers)
+    return tuple(_round_to_stored_precision(offer) for offer in offers)
 
 
-def _at_rest(offer: Offer) -> Offer:
+def _round_to_stored_precision(offer: Offer) -> Offer:
     if is_exact(offer.price_per_hour) and is_exact(offer.upfront):
         return offer
     price, upfront = quantize(offer.price_per_hour), quantize(offer.upfront)
     return replace(offer, price_per_hour=price, upfront=upfront)
 
 
-def write(revision: Revision, offers: Sequence[Offer], previous: Sequence[Stored]) -> None:
+def write_revision(
+    revision: Revision, offers: Sequence[Offer], previous: Sequence[StoredOffer]
+) -> None:
     """Write `revision` as the one after `previous`: rows for what differs, none for the rest.
 
     Must run inside a transaction that is the only one to publish.
     """
-    said, money = list(map(listing_of, offers)), _money(offers)
-    there, kept = _matched(said, zip(*money, strict=True), previous)
-    listings = _listings(said, there, is_first=revision.number == 1)
-    days = price_dates.numbers([offer.as_of for offer in offers])
-    *columns, same = _by_listing(listings, *money, days, kept)
+    listing_values, price_values = list(map(get_listing_values, offers)), _to_price_columns(offers)
+    listing_ids, is_unchanged = _match_previous(
+        listing_values, zip(*price_values, strict=True), previous
+    )
+    listings = _find_or_insert_listings(listing_values, listing_ids, is_first=revision.number == 1)
+    days = price_dates.to_day_numbers([offer.as_of for offer in offers])
+    *columns, unchanged_column = _sort_by_listing(listings, *price_values, days, is_unchanged)
     revision.dates = price_dates.encode(columns[-1], revision.as_of)
     revision.digest = _digest(columns)
-    unchanged = same.astype(bool)
-    before = np.array([stored.listing_id for stored in previous], dtype="<i8")
-    bulk.close_prices(np.setdiff1d(before, columns[0][unchanged]), revision.number - 1)
+    unchanged = unchanged_column.astype(bool)
+    previous_listings = np.array([stored.listing_id for stored in previous], dtype="<i8")
+    bulk.close_prices(np.setdiff1d(previous_listings, columns[0][unchanged]), revision.number - 1)
     _insert_prices(revision.number, *(column[~unchanged] for column in columns[:4]))
     revision.save(force_insert=True)
 
 
-def _money(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
+def _to_price_columns(offers: Sequence[Offer]) -> tuple[list[int], list[int], list[bool]]:
     """Price, upfront and availability of the offers, a column each."""
     prices = [_scaled(offer.price_per_hour) for offer in offers]
     upfronts = [_scaled(offer.upfront) for offer in offers]
     return prices, upfronts, [offer.sold_now for offer in offers]
 
 
-def _matched(
-    said: Sequence[_Said], money: Iterable[_Money], previous: Sequence[Stored]
+def _match_previous(
+    listing_values: Sequence[_ListingValues],
+    price_values: Iterable[_PriceValues],
+    previous: Sequence[StoredOffer],
 ) -> tuple[list[int], list[bool]]:
     """The listing of each offer where it is in force, else 0; whether its price stays too."""
     if not previous:
-        return [0] * len(said), [False] * len(said)
-    before = {stored.said[0]: stored for stored in previous}
-    listings, kept = [], []
-    for says, costs in zip(said, money, strict=True):
-        stored = before.get(says[0])
-        if stored is not None and stored.said == says:
+        return [0] * len(listing_values), [False] * len(listing_values)
+    stored_by_id = {stored.listing_values[0]: stored for stored in previous}
+    listings, is_unchanged = [], []
+    for values, new_price_values in zip(listing_values, price_values, strict=True):
+        stored = stored_by_id.get(values[0])
+        if stored is not None and stored.listing_values == values:
             listings.append(stored.listing_id)
-            kept.append(stored.money == costs)
+            is_unchanged.append(stored.price_values == new_price_values)
         else:
             listings.append(0)
-            kept.append(False)
-    return listings, kept
+            is_unchanged.append(False)
+    return listings, is_unchanged
 
 
-def _by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumbers]:
+def _sort_by_listing(*columns: Sequence[int] | WholeNumbers) -> list[WholeNumbers]:
     """The columns as whole numbers, in the order of the first, which are the listings."""
     numbers = [np.array(column, dtype="<i8") for column in columns]
     order = np.argsort(numbers[0], kind="stable")
@@ -235,42 +243,54 @@ def _insert_prices(
     bulk.insert(Price, _PRICE_COLUMNS, zip(*columns, strict=False))
 
 
-def _listings(said: Sequence[_Said], there: Sequence[int], is_first: bool = False) -> WholeNumbers:
-    """The listing of each of these: `there`, or where that is 0 one written before, else a new one.
+def _find_or_insert_listings(
+    listing_values: Sequence[_ListingValues], listing_ids: Sequence[int], is_first: bool = False
+) -> WholeNumbers:
+    """The listing of each offer: its `listing_ids`; where that is 0, a known or else a new one.
 
-    New ones are written in the order of their index, which so grows at its end.
+    New ones are inserted in the order of their index, which therefore grows at its end.
     """
-    listings = np.array(there, dtype="<i8")
+    listings = np.array(listing_ids, dtype="<i8")
     if not is_first:
-        gone = np.flatnonzero(listings == 0).tolist()
-        known = _known_listings([said[at] for at in gone])
-        listings[gone] = [known.get(said[at], 0) for at in gone]
-    new = np.flatnonzero(listings == 0).tolist()
-    new.sort(key=[says[0] for says in said].__getitem__)
-    free = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
-    listings[new] = np.arange(free, free + len(new))
-    rows = map(add, zip(count(free), strict=False), (said[at] for at in new))
+        missing = np.flatnonzero(listings == 0).tolist()
+        ids_by_values = _find_listings([listing_values[index] for index in missing])
+        listings[missing] = [ids_by_values.get(listing_values[index], 0) for index in missing]
+    new_rows = np.flatnonzero(listings == 0).tolist()
+    new_rows.sort(key=[values[0] for values in listing_values].__getitem__)
+    first_free_id = (Listing.objects.aggregate(last=Max("id"))["last"] or 0) + 1
+    listings[new_rows] = np.arange(first_free_id, first_free_id + len(new_rows))
+    rows = map(
+        add, zip(count(first_free_id), strict=False), (listing_values[index] for index in new_rows)
+    )
     bulk.insert(Listing, ("id", *LISTING_FIELDS), rows)
     return listings
 
 
-def _known_listings(said: Iterable[_Said], chunk: int = 500) -> dict[_Said, int]:
+def _find_listings(
+    listing_values: Iterable[_ListingValues], chunk: int = 500
+) -> dict[_ListingValues, int]:
     """The listing of each of these that was ever written; of the same offers also others."""
-    known: dict[_Said, int] = {}
-    remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in said))
-    while some := list(islice(remaining, chunk)):
-        providers, ids = {provider for provider, _ in some}, [offer_id for _, offer_id in some]
+    ids_by_values: dict[_ListingValues, int] = {}
+    remaining = iter(sorted((provider, offer_id) for offer_id, provider, *_ in listing_values))
+    while chunk_keys := list(islice(remaining, chunk)):
+        providers, ids = (
+            {provider for provider, _ in chunk_keys},
+            [offer_id for _, offer_id in chunk_keys],
+        )
         rows = Listing.objects.filter(provider__in=providers, offer_id__in=ids).values_list(
             "id", *LISTING_FIELDS
         )
-        known.update((tuple(says), listing_id) for listing_id, *says in rows)
-    return known
+        ids_by_values.update((tuple(values), listing_id) for listing_id, *values in rows)
+    return ids_by_values
 
 
-def listings_for(offers: Sequence[Offer]) -> list[int]:
+def find_or_insert_listings(offers: Sequence[Offer]) -> list[int]:
     """The listing of each offer, written where it is new. Inside a publishing transaction."""
-    said = [listing_of(offer) for offer in offers]
-    return [int(listing) for listing in _listings(said, [0] * len(said))]
+    listing_values = [get_listing_values(offer) for offer in offers]
+    return [
+        int(listing)
+        for listing in _find_or_insert_listings(listing_values, [0] * len(listing_values))
+    ]
 
 
 def _digest(columns: Iterable[WholeNumbers]) -> str:

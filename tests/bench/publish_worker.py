@@ -27,7 +27,7 @@ from django.db import connection, transaction  # noqa: E402
 from pricing.market.offers import Offer, PurchaseOption  # noqa: E402
 from pricing.models import Price  # noqa: E402
 from pricing.publish import publication  # noqa: E402
-from pricing.publish.batch import Batch  # noqa: E402
+from pricing.publish.batch import OfferBatch  # noqa: E402
 from pricing.storage import bulk  # noqa: E402
 
 DAY = dt.date(2026, 9, 1)
@@ -104,8 +104,10 @@ def seconds(work: Callable[[], object]) -> float:
 def publish(provider: str, batch: tuple[Offer, ...]) -> tuple[float, float]:
     """(seconds of checking against what is in force, seconds of storing what passed)."""
     began = time.perf_counter()
-    with bulk.without_collector():
-        attempt = publication._Attempt(Batch(provider, batch, DAY), DAY, force=False)
+    with bulk.pause_garbage_collection():
+        attempt = publication._PublicationAttempt(
+            OfferBatch(provider, batch, DAY), DAY, force=False
+        )
         checked = time.perf_counter()
         done = attempt.run(dry_run=False)
     if done is None or done.outcome != "published":

@@ -22,7 +22,7 @@ from planner.models import (
 )
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import tokens
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from tests.planner.costing.market_of import H100, offer
 
@@ -51,7 +51,7 @@ def market(on_demand: str = "55.04", as_of: dt.date = SEEN) -> None:
             as_of=as_of,
         ),
     )
-    done = publish(Batch("aws", rows, as_of=as_of), force=True, today=as_of)
+    done = publish(OfferBatch("aws", rows, as_of=as_of), force=True, today=as_of)
     assert done.outcome == "published", done
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from pricing.models import HeldBatch, RefreshRun, Revision
 from pricing.publish import publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.storage import store
 from tests.pricing.make import A100, offer
 
@@ -23,7 +23,7 @@ DEAR = (replace(GOOD[0], price_per_hour=Decimal(5504)), GOOD[1])
 @pytest.fixture
 def held():
     for offers in (GOOD, DEAR):
-        publication.publish(Batch("aws", offers, dt.date(2026, 9, 1)), today=TODAY)
+        publication.publish(OfferBatch("aws", offers, dt.date(2026, 9, 1)), today=TODAY)
     return HeldBatch.objects.get()
 
 
@@ -68,7 +68,7 @@ def test_someone_who_may_only_look_cannot_release(client, held, django_user_mode
 def test_a_revision_shows_its_largest_moves_and_cannot_be_edited(admin_client):
     dearer = (replace(GOOD[0], price_per_hour=Decimal("98.32")), GOOD[1])
     for offers in (GOOD, dearer):
-        publication.publish(Batch("aws", offers, dt.date(2026, 9, 1)), today=TODAY)
+        publication.publish(OfferBatch("aws", offers, dt.date(2026, 9, 1)), today=TODAY)
     url = reverse("admin:pricing_revision_change", args=[store.latest("aws").pk])
     page = admin_client.get(url).content.decode()
     assert "aws:us-east-1:p5.48xlarge:on_demand: 55.04 → 98.32 USD/h" in page

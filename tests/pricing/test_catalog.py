@@ -11,7 +11,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate
 from pricing.market.snapshot import Region
 from pricing.publish import history, publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.storage import reference
 from tests.pricing.make import A100, offer
 
@@ -23,7 +23,7 @@ SPRING, SUMMER = dt.date(2026, 3, 1), dt.date(2026, 6, 1)
 
 
 def publish(*offers, as_of=SPRING, provider="aws"):
-    return publication.publish(Batch(provider, offers, as_of), today=TODAY)
+    return publication.publish(OfferBatch(provider, offers, as_of), today=TODAY)
 
 
 def prices(found) -> dict[str, Decimal]:
@@ -112,7 +112,7 @@ def test_price_history_shows_each_change_and_when_the_offer_went():
     publish(H100, other)
     publish(H100, other, as_of=dt.date(2026, 4, 1))
     publish(replace(H100, price_per_hour=Decimal("55.04")), other, as_of=SUMMER)
-    gone = Batch("aws", (other,), dt.date(2026, 7, 1))
+    gone = OfferBatch("aws", (other,), dt.date(2026, 7, 1))
     publication.publish(gone, force=True, today=TODAY)
     history_of = catalog.price_history(H100.id)
     assert [(p.date, p.revision, p.offer and p.offer.price_per_hour) for p in history_of] == [
@@ -129,7 +129,7 @@ def test_an_offer_never_seen_has_no_history():
 def test_dated_prices_from_before_the_first_revision_come_first():
     june = replace(H100, price_per_hour=Decimal("55.04"), as_of=dt.date(2025, 6, 5))
     old = replace(H100, as_of=dt.date(2023, 8, 1))
-    history.record("aws", [june, old])
+    history.replace_past_prices("aws", [june, old])
     publish(replace(H100, price_per_hour=Decimal("55.04")))
     assert [(p.date, p.offer.price_per_hour) for p in catalog.price_history(H100.id)] == [
         (dt.date(2023, 8, 1), Decimal("98.32")),
@@ -139,7 +139,7 @@ def test_dated_prices_from_before_the_first_revision_come_first():
 
 def test_as_of_before_the_first_revision_gives_the_last_dated_price():
     june = replace(H100, price_per_hour=Decimal("55.04"), as_of=dt.date(2025, 6, 5))
-    history.record("aws", [june, replace(H100, as_of=dt.date(2023, 8, 1))])
+    history.replace_past_prices("aws", [june, replace(H100, as_of=dt.date(2023, 8, 1))])
     publish(H100)
     may = catalog.as_of(dt.date(2025, 5, 31))
     assert prices(may) == {H100.id: Decimal("98.32")}
@@ -148,7 +148,7 @@ def test_as_of_before_the_first_revision_gives_the_last_dated_price():
 
 
 def test_importing_a_history_again_replaces_it():
-    history.record("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
+    history.replace_past_prices("aws", [replace(H100, as_of=dt.date(2023, 8, 1))])
     again = replace(H100, price_per_hour=Decimal("98"), as_of=dt.date(2023, 8, 1))
-    assert history.record("aws", [again]) == 1
+    assert history.replace_past_prices("aws", [again]) == 1
     assert [p.offer.price_per_hour for p in catalog.price_history(H100.id)] == [Decimal("98")]

@@ -8,7 +8,7 @@ import pytest
 from pricing.freshness import freshness
 from pricing.models import HeldBatch, RefreshRun
 from pricing.publish import publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ DAY = dt.date(2026, 9, 1)
 
 
 def publish(*offers):
-    publication.publish(Batch("aws", offers or (offer(as_of=DAY),), DAY), today=DAY)
+    publication.publish(OfferBatch("aws", offers or (offer(as_of=DAY),), DAY), today=DAY)
 
 
 def aws(days: int = 0):

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.api.permissions import MarketAccess
-from pricing.api.rest import PROBLEM_JSON, etag_of, is_not_modified, not_modified, problem_body
+from pricing.api.rest import PROBLEM_JSON, is_not_modified, make_etag, not_modified, problem_body
 
 
 @cache
@@ -29,7 +29,7 @@ def document() -> dict[str, Any]:
 
 @cache
 def _etag() -> str:
-    return etag_of(document())
+    return make_etag(document())
 
 
 class SchemaView(SpectacularAPIView):

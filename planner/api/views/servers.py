@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from planner.costing.assumptions.reference_servers import all_servers
-from pricing.api.rest import Query, etag_of, is_not_modified, not_modified
+from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 
 _MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
 
@@ -52,7 +52,7 @@ def _rows() -> dict[str, dict[str, Any]]:
 
 @cache
 def _etag() -> str:
-    return etag_of("servers", _rows())
+    return make_etag("servers", _rows())
 
 
 class ServersView(APIView):

@@ -13,7 +13,7 @@ from planner.services.jobs import jobs
 from planner.services.jobs.jobs import CancelledError, Progress
 from planner.services.teams.permissions import require_scope
 from pricing import discovery
-from pricing.publish.refresh import Result, refresh
+from pricing.publish.refresh import RefreshResult, refresh
 
 
 def require_operator(access: Access) -> None:
@@ -46,7 +46,7 @@ class _Reporter:
         share = f"{done} of {total}" if total else str(done)
         self._note(f"{provider}: {what} {share}")
 
-    def finished(self, result: Result) -> None:
+    def finished(self, result: RefreshResult) -> None:
         self._finished += 1
         self._note(f"{result.provider}: {result.outcome}")
 
@@ -69,7 +69,7 @@ def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
     return {"results": [_row(result) for result in results]}
 
 
-def _row(result: Result) -> dict[str, Any]:
+def _row(result: RefreshResult) -> dict[str, Any]:
     done = result.publication
     revision = done.revision.number if done and done.revision else None
     return {

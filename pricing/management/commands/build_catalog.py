@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from pricing.bundled import files
-from pricing.bundled.build import Bundle, build, report
+from pricing.bundled.build import Bundle, build, build_report
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -24,21 +24,21 @@ class Command(BaseCommand):
     def handle(self, *args: Any, folder: Path, out: Path, **options: Any) -> None:
         try:
             bundle = build(folder)
-        except InvalidInput as refused:
-            raise CommandError(str(refused), returncode=2) from None
+        except InvalidInput as error:
+            raise CommandError(str(error), returncode=2) from None
         files.write(bundle, out)
         self._print(bundle)
         self.stdout.write(f"written to {out}")
 
     def _print(self, bundle: Bundle) -> None:
-        whole = report(bundle)
-        for file, part in bundle.account.report().items():
+        totals = build_report(bundle)
+        for file, part in bundle.audit.report().items():
             self.stdout.write(f"{file}: {part['rows']} rows")
             outcomes: Any = part["outcomes"]
-            for outcome, found in outcomes.items():
-                self.stdout.write(f"  {found['count']:>6} {outcome}")
-        self.stdout.write(f"{whole['input_rows']} rows accounted for")
-        providers: Any = whole["providers"]
-        for name, found in providers.items():
-            self.stdout.write(f"{name}: {found['offers']} offers, {found['sold_now']} sold now")
-        self.stdout.write(f"{whole['past_prices']} past prices, {whole['regions']} regions")
+            for outcome, counts in outcomes.items():
+                self.stdout.write(f"  {counts['count']:>6} {outcome}")
+        self.stdout.write(f"{totals['input_rows']} rows accounted for")
+        providers: Any = totals["providers"]
+        for name, counts in providers.items():
+            self.stdout.write(f"{name}: {counts['offers']} offers, {counts['sold_now']} sold now")
+        self.stdout.write(f"{totals['past_prices']} past prices, {totals['regions']} regions")

@@ -21,9 +21,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path)
 
-    def handle(self, *_: Any, **given: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
-            counts = history.load(given["file"])
+            counts = history.load(options["file"])
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
         for provider, count in counts.items():

@@ -27,11 +27,11 @@ class Command(BaseCommand):
     def handle(self, *args: Any, folder: Path, force: bool, **options: Any) -> None:
         try:
             parts = load(folder, force=force)
-        except (CatalogNotLoadedError, ProviderUnavailable) as failed:
-            raise CommandError(str(failed)) from None
-        except (InvalidInput, FileNotFoundError) as refused:
-            raise CommandError(str(refused), returncode=2) from None
+        except (CatalogNotLoadedError, ProviderUnavailable) as error:
+            raise CommandError(str(error)) from None
+        except (InvalidInput, FileNotFoundError) as error:
+            raise CommandError(str(error), returncode=2) from None
         for part in parts:
-            state = "loaded" if part.changed else "there"
+            status = "loaded" if part.changed else "there"
             note = f" ({part.note})" if part.note else ""
-            self.stdout.write(f"{part.part}: {part.count} {state}{note}")
+            self.stdout.write(f"{part.part}: {part.count} {status}{note}")

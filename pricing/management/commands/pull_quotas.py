@@ -22,7 +22,7 @@ from pricing.storage import reference
 
 DEADLINE_S = 600.0
 """Longest time of a run, s."""
-MOST_QUOTAS = 50
+MAX_QUOTAS = 50
 """Quotas that one comparison takes."""
 
 
@@ -52,38 +52,42 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print constraints.quotas as JSON")
 
-    def handle(self, *_: Any, **given: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
-            providers = get_providers(given["provider"])
-            only = [accelerators.resolve(name, "--accelerator") for name in given["accelerator"]]
-            asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
+            providers = get_providers(options["provider"])
+            accelerators_wanted = [
+                accelerators.resolve(name, "--accelerator") for name in options["accelerator"]
+            ]
+            selected = reference.select_providers([p.name for p in providers], options["region"])
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
         context = FetchContext(
             settings=dict(os.environ),
             retrieved_at=timezone.now(),
-            regions=tuple(given["region"]),
+            regions=tuple(options["region"]),
             deadline=time.monotonic() + DEADLINE_S,
         )
-        found = pull_quotas([p for p in providers if p.name in asked], context)
-        self._report(found, {one.slug for one in only}, given["json"])
-        if not all(one.succeeded for one in found):
+        results = pull_quotas([p for p in providers if p.name in selected], context)
+        self._report(results, {one.slug for one in accelerators_wanted}, options["json"])
+        if not all(one.succeeded for one in results):
             sys.exit(1)
 
-    def _report(self, found: Sequence[QuotaResult], wanted: set[str], as_json: bool) -> None:
-        for one in found:
-            if not one.succeeded:
-                self.stderr.write(f"{one.provider}: {one.what}. {one.hint}")
+    def _report(
+        self, results: Sequence[QuotaResult], wanted_slugs: set[str], as_json: bool
+    ) -> None:
+        for result in results:
+            if not result.succeeded:
+                self.stderr.write(f"{result.provider}: {result.what}. {result.hint}")
         rows = [
             quota
-            for one in found
-            for quota in one.quotas
-            if not wanted or quota["accelerator"] in wanted
+            for result in results
+            for quota in result.quotas
+            if not wanted_slugs or quota["accelerator"] in wanted_slugs
         ]
         if as_json:
-            if len(rows) > MOST_QUOTAS:
+            if len(rows) > MAX_QUOTAS:
                 self.stderr.write(
-                    f"{len(rows)} quotas; a comparison takes {MOST_QUOTAS}. Narrow them with "
+                    f"{len(rows)} quotas; a comparison takes {MAX_QUOTAS}. Narrow them with "
                     "--region and --accelerator."
                 )
             self.stdout.write(json.dumps(rows, indent=2))

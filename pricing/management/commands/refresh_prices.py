@@ -62,57 +62,61 @@ class Command(BaseCommand):
         try:
             return super().execute(*args, **options)
         except DatabaseError as error:
-            said = Secrets.from_settings(os.environ).scrub(str(error))
+            error_text = Secrets.from_settings(os.environ).scrub(str(error))
             raise CommandError(
-                f"the database cannot be used ({said}). What is published stays in force. Check"
-                " that there is room on its disk, DATABASE_URL, and `manage.py migrate`; then"
+                f"the database cannot be used ({error_text}). What is published stays in force."
+                " Check that there is room on its disk, DATABASE_URL, and `manage.py migrate`; then"
                 " refresh again."
             ) from None
 
-    def handle(self, *_: Any, **given: Any) -> None:
+    def handle(self, *_: Any, **options: Any) -> None:
         try:
-            results = self._refresh(given)
+            results = self._refresh(options)
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
-        self._report(results, given["json"])
-        status = _status(results)
+        self._report(results, options["json"])
+        status = exit_status(results)
         if status:
             sys.exit(status)
 
-    def _refresh(self, given: dict[str, Any]) -> list[refresh.Result]:
-        if given["deadline"] <= 0:
-            raise InvalidInput("--deadline", f"{given['deadline']:g} is not more than 0 seconds")
-        providers = get_providers(given["provider"])
+    def _refresh(self, options: dict[str, Any]) -> list[refresh.RefreshResult]:
+        if options["deadline"] <= 0:
+            raise InvalidInput("--deadline", f"{options['deadline']:g} is not more than 0 seconds")
+        providers = get_providers(options["provider"])
         if not providers:
             raise InvalidInput("provider", "pricing/providers holds no adapter")
-        if given["replay"]:
-            held = find_recorded(
-                given["replay"], [p.name for p in providers], required=given["provider"]
+        if options["replay"]:
+            recorded = find_recorded(
+                options["replay"], [p.name for p in providers], required=options["provider"]
             )
-            providers = [p for p in providers if p.name in held]
-        asked = reference.refuse_unknown_regions([p.name for p in providers], given["region"])
-        options = refresh.Options(
-            regions=tuple(given["region"]),
-            replay_from=given["replay"],
-            record_to=given["record"],
-            dry_run=given["dry_run"],
-            force=given["force"],
-            deadline_s=given["deadline"],
+            providers = [p for p in providers if p.name in recorded]
+        selected = reference.select_providers([p.name for p in providers], options["region"])
+        refresh_options = refresh.RefreshOptions(
+            regions=tuple(options["region"]),
+            replay_from=options["replay"],
+            record_to=options["record"],
+            dry_run=options["dry_run"],
+            force=options["force"],
+            deadline_s=options["deadline"],
         )
-        with watch(quiet=given["json"], plain=self.stderr) as listener:
-            return refresh.refresh([p for p in providers if p.name in asked], options, listener)
+        with watch(quiet=options["json"], plain=self.stderr) as listener:
+            return refresh.refresh(
+                [p for p in providers if p.name in selected], refresh_options, listener
+            )
 
-    def _report(self, results: Sequence[refresh.Result], as_json: bool) -> None:
-        ages = {entry.provider: entry for entry in freshness()}
+    def _report(self, results: Sequence[refresh.RefreshResult], as_json: bool) -> None:
+        freshness_by_provider = {entry.provider: entry for entry in freshness()}
         if as_json:
-            document = [report.as_dict(r, ages.get(r.provider)) for r in results]
+            document = [report.to_dict(r, freshness_by_provider.get(r.provider)) for r in results]
             self.stdout.write(json.dumps({"providers": document}, indent=2))
             return
         for result in results:
-            self.stdout.write("\n".join(report.lines(result, ages.get(result.provider))))
+            self.stdout.write(
+                "\n".join(report.format_lines(result, freshness_by_provider.get(result.provider)))
+            )
 
 
-def _status(results: Sequence[refresh.Result]) -> int:
+def exit_status(results: Sequence[refresh.RefreshResult]) -> int:
     if any(result.outcome == "interrupted" for result in results):
         return INTERRUPTED
-    return 0 if all(result.is_good for result in results) else 1
+    return 0 if all(result.succeeded for result in results) else 1

@@ -24,7 +24,7 @@ from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
 from pricing.models import HeldBatch
-from pricing.publish.batch import Batch, pack
+from pricing.publish.batch import OfferBatch, pack
 from tests.planner.costing.market_of import offer
 from tests.planner.workspace import ROLES, SEEN, Workspace, market
 
@@ -50,7 +50,7 @@ class World:
         self._let_in()
 
     def _held_batch(self) -> HeldBatch:
-        batch = Batch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
+        batch = OfferBatch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
         return HeldBatch.objects.create(
             provider="aws",
             reasons=["prices moved too far"],

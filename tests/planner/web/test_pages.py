@@ -12,7 +12,7 @@ from django.utils.html import strip_tags
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.common.formatting import money_short
 from pricing.market.snapshot import Region
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from pricing.storage.reference import replace_regions
 from tests.planner.costing.market_of import H100, offer
@@ -223,7 +223,9 @@ def test_the_market_names_what_it_refuses(client, prices, name, value):
 
 def test_an_offer_that_is_gone_keeps_its_history(client, prices):
     on_demand = "aws:us-east-1:p5.48xlarge:on_demand"
-    only = Batch("aws", (offer("22.00", "spot", zone="us-east-1a"),), as_of=dt.date(2026, 11, 12))
+    only = OfferBatch(
+        "aws", (offer("22.00", "spot", zone="us-east-1a"),), as_of=dt.date(2026, 11, 12)
+    )
     publish(only, force=True, today=dt.date(2026, 11, 12))
     page = text(get(client, "market-offer", {"id": on_demand}))
     assert "no longer in the catalog" in page

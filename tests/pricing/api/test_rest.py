@@ -171,9 +171,9 @@ def test_a_cursor_of_another_is_refused() -> None:
 
 
 def test_if_none_match_and_if_match() -> None:
-    etag = rest.etag_of("offers", 3)
+    etag = rest.make_etag("offers", 3)
     factory = APIRequestFactory()
-    assert etag != rest.etag_of("offers", 4)
+    assert etag != rest.make_etag("offers", 4)
     assert rest.is_not_modified(factory.get("/", HTTP_IF_NONE_MATCH=f'"x", {etag}'), etag)
     assert not rest.is_not_modified(factory.get("/"), etag)
     rest.check_if_match(factory.get("/"), etag)

@@ -13,7 +13,7 @@ from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Region
 from pricing.models import RefreshRun
 from pricing.publish import history, publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.storage import reference
 from tests.pricing.make import A100, H100, T4, offer
 
@@ -54,7 +54,7 @@ def market():
 
 
 def publish(*offers, provider="aws", as_of=DAY, **more):
-    batch = Batch(provider, offers, as_of, **more)
+    batch = OfferBatch(provider, offers, as_of, **more)
     return publication.publish(batch, force=True, today=TODAY)
 
 
@@ -252,7 +252,7 @@ def test_a_page_of_offers_costs_one_query_once_the_catalog_is_known(
 
 
 def test_price_history_shows_each_change_with_its_date(get):
-    history.record("aws", [replace(OFFERS[0], price_per_hour=Decimal("98.32"),
+    history.replace_past_prices("aws", [replace(OFFERS[0], price_per_hour=Decimal("98.32"),
                                    as_of=dt.date(2024, 1, 1), source="old list")])  # fmt: skip
     answer = get(f"price-history/?offer_id={OFFERS[0].id}")
     assert [(r["date"], r["price_per_hour"], r["revision"]) for r in answer["results"]] == [

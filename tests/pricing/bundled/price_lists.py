@@ -131,6 +131,6 @@ def made(lists: PriceLists) -> Bundle:
 
 
 def outcomes(bundle: Bundle, file: str) -> dict[str, int]:
-    told = bundle.account.report()[file]["outcomes"]
+    told = bundle.audit.report()[file]["outcomes"]
     assert isinstance(told, dict)
     return {name: found["count"] for name, found in told.items()}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pricing.bundled.row_audit import Outcome
+from pricing.bundled.row_audit import RowOutcome
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import Offer
 from tests.pricing.bundled.price_lists import PriceLists, made, outcomes, price
@@ -64,7 +64,7 @@ def test_trap_11_a_retired_machine_is_shown_and_never_sold(
     bundle = made(lists.prices(price(provider, region, machine, "0.90")))
     assert not bundle.offers[0].sold_now
     assert "retired" in bundle.offers[0].source
-    assert outcomes(bundle, f"data/prices/{provider}.csv") == {Outcome.RETIRED: 1}
+    assert outcomes(bundle, f"data/prices/{provider}.csv") == {RowOutcome.RETIRED: 1}
 
 
 def test_trap_11_a_price_of_2020_is_never_sold(lists: PriceLists) -> None:
@@ -77,7 +77,7 @@ def test_trap_2_a_windows_price_is_counted_and_left_out(lists: PriceLists) -> No
     linux = price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526")
     bundle = made(lists.prices(windows, linux))
     assert [str(offer.price_per_hour) for offer in bundle.offers] == ["0.526"]
-    assert outcomes(bundle, "data/prices/azure.csv")[Outcome.WINDOWS] == 1
+    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.WINDOWS] == 1
 
 
 def test_trap_2_a_windows_price_listed_as_linux_is_withheld(lists: PriceLists) -> None:
@@ -85,26 +85,26 @@ def test_trap_2_a_windows_price_listed_as_linux_is_withheld(lists: PriceLists) -
     row = price("azure", "eastus", "Standard_NCC40ads_H100_v5", "8.82", source=karpenter)
     bundle = made(lists.prices(row, price("azure", "eastus", "Standard_NC40ads_H100_v5", "6.98")))
     assert [offer.instance_type for offer in bundle.offers] == ["Standard_NC40ads_H100_v5"]
-    assert outcomes(bundle, "data/prices/azure.csv")[Outcome.SUSPICIOUS] == 1
+    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.SUSPICIOUS] == 1
 
 
 @pytest.mark.parametrize(
     ("machine", "outcome"),
     [
-        ("NVasv4_Type1", Outcome.DEDICATED_HOST),
-        ("Standard_NP10s", Outcome.NO_ACCELERATOR),
-        ("Standard_ND999_X", Outcome.UNKNOWN_MACHINE),
-        ("NC16dsxlRTX6Kv6", Outcome.SUSPICIOUS),
-        ("Standard_NV10ads_A10_v5", Outcome.FRACTION_UNKNOWN),
+        ("NVasv4_Type1", RowOutcome.DEDICATED_HOST),
+        ("Standard_NP10s", RowOutcome.NO_ACCELERATOR),
+        ("Standard_ND999_X", RowOutcome.UNKNOWN_MACHINE),
+        ("NC16dsxlRTX6Kv6", RowOutcome.SUSPICIOUS),
+        ("Standard_NV10ads_A10_v5", RowOutcome.FRACTION_UNKNOWN),
     ],
 )
 def test_trap_8_a_machine_that_cannot_be_told_is_reported_by_name(
-    lists: PriceLists, machine: str, outcome: Outcome
+    lists: PriceLists, machine: str, outcome: RowOutcome
 ) -> None:
     lists.prices(price("azure", "eastus", machine, "0.18"))
     bundle = made(lists)
     assert bundle.offers == ()
-    found = bundle.account.report()["data/prices/azure.csv"]["outcomes"]
+    found = bundle.audit.report()["data/prices/azure.csv"]["outcomes"]
     assert isinstance(found, dict)
     assert machine in str(found[outcome]["examples"])
 
@@ -197,7 +197,7 @@ def test_of_two_dated_prices_the_newer_counts_and_the_older_is_history(lists: Pr
     bundle = made(lists)
     assert [str(offer.price_per_hour) for offer in bundle.offers] == ["6.7"]
     assert [str(offer.price_per_hour) for offer in bundle.past_prices] == ["7.5"]
-    assert outcomes(bundle, CHINA) == {Outcome.PUBLISHED: 1, Outcome.OLDER: 1}
+    assert outcomes(bundle, CHINA) == {RowOutcome.PUBLISHED: 1, RowOutcome.OLDER: 1}
 
 
 def test_spot_by_zone_replaces_the_least_of_the_region(lists: PriceLists) -> None:
@@ -210,7 +210,7 @@ def test_spot_by_zone_replaces_the_least_of_the_region(lists: PriceLists) -> Non
     )
     bundle = made(lists)
     assert {offer.zone for offer in bundle.offers} == {"use1-az1", "use1-az2"}
-    assert outcomes(bundle, "data/prices/aws.csv") == {Outcome.DUPLICATE: 1}
+    assert outcomes(bundle, "data/prices/aws.csv") == {RowOutcome.DUPLICATE: 1}
 
 
 def test_trap_6_a_region_in_two_spellings_is_one_region(lists: PriceLists) -> None:
@@ -220,7 +220,10 @@ def test_trap_6_a_region_in_two_spellings_is_one_region(lists: PriceLists) -> No
     )
     bundle = made(lists)
     assert [(o.region, str(o.price_per_hour)) for o in bundle.offers] == [("eastus", "0.526")]
-    assert outcomes(bundle, "data/prices/azure.csv") == {Outcome.PUBLISHED: 1, Outcome.OLDER: 1}
+    assert outcomes(bundle, "data/prices/azure.csv") == {
+        RowOutcome.PUBLISHED: 1,
+        RowOutcome.OLDER: 1,
+    }
 
 
 # GCP: hosts and slices ----------------------------------------------------------------------
@@ -253,8 +256,8 @@ def test_trap_3_an_attached_accelerator_is_priced_with_its_host(lists: PriceList
 def test_trap_3_an_accelerator_without_its_host_is_withheld(lists: PriceLists) -> None:
     bundle = made(lists.prices(t4("spot")).add(HOSTS, host("n1-standard-4", "0.19")))
     assert bundle.offers == ()
-    assert outcomes(bundle, "data/prices/gcp.csv") == {Outcome.HOST_UNKNOWN: 1}
-    assert outcomes(bundle, HOSTS) == {Outcome.HOST_UNUSED: 1}
+    assert outcomes(bundle, "data/prices/gcp.csv") == {RowOutcome.HOST_UNKNOWN: 1}
+    assert outcomes(bundle, HOSTS) == {RowOutcome.HOST_UNUSED: 1}
 
 
 def test_a_host_and_accelerator_are_as_old_as_the_older(lists: PriceLists) -> None:
@@ -281,7 +284,7 @@ def test_a_row_whose_unit_is_unclear_is_withheld(lists: PriceLists) -> None:
     row = {"region": "us-central1", "tpu": "v4 pod", "usd_per_hour_on_demand": "3.22"}
     bundle = made(lists.add(TPU, {**row, "basis": "per chip, spot per host - units MIXED"}))
     assert bundle.offers == ()
-    assert outcomes(bundle, TPU) == {Outcome.UNIT_MIXED: 1}
+    assert outcomes(bundle, TPU) == {RowOutcome.UNIT_MIXED: 1}
 
 
 # Doubts -------------------------------------------------------------------------------------
@@ -294,7 +297,7 @@ def test_trap_5_a_bigger_machine_cheaper_than_a_smaller_one_is_withheld(lists: P
     )
     bundle = made(lists)
     assert [o.instance_type for o in bundle.offers] == ["Standard_NC132ds_xl_RTXPRO6000BSE_v6"]
-    assert outcomes(bundle, "data/prices/azure.csv")[Outcome.SUSPICIOUS] == 1
+    assert outcomes(bundle, "data/prices/azure.csv")[RowOutcome.SUSPICIOUS] == 1
 
 
 def test_trap_5_spot_above_on_demand_is_withheld(lists: PriceLists) -> None:
@@ -309,7 +312,7 @@ def test_trap_5_spot_above_on_demand_is_withheld(lists: PriceLists) -> None:
 def test_trap_1_a_price_of_zero_or_less_is_withheld(lists: PriceLists, amount: str) -> None:
     bundle = made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", amount)))
     assert bundle.offers == ()
-    assert outcomes(bundle, "data/prices/aws.csv") == {Outcome.SUSPICIOUS: 1}
+    assert outcomes(bundle, "data/prices/aws.csv") == {RowOutcome.SUSPICIOUS: 1}
 
 
 @pytest.mark.parametrize("amount", ["", "n/a", "NaN"])

@@ -11,7 +11,7 @@ from itertools import pairwise
 import pytest
 
 from pricing.bundled import files
-from pricing.bundled.build import batches
+from pricing.bundled.build import group_batches
 from pricing.market import accelerators, interruptions, storage_prices
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import all_machine_types
@@ -66,7 +66,7 @@ def test_trap_6_regions_are_spelled_one_way() -> None:
 
 def test_publishing_would_withhold_nothing() -> None:
     rates = ExchangeRates.of(files.read_exchange_rates())
-    for batch in batches(OFFERS):
+    for batch in group_batches(OFFERS):
         _, withheld = check_rows(
             batch.offers,
             provider=batch.provider,
@@ -230,7 +230,7 @@ def test_offers_by_provider_are_those_of_the_report() -> None:
     assert count["aws"] > 3500
     assert count["azure"] > 2500
     assert count["gcp"] > 4500
-    assert {b.provider: b.digest for b in batches(OFFERS)} == {
+    assert {b.provider: b.digest for b in group_batches(OFFERS)} == {
         name: found["digest"] for name, found in REPORT["providers"].items()
     }
 

@@ -14,8 +14,8 @@ from pricing import models
 from pricing.bundled import files
 from pricing.bundled.build import build
 from pricing.bundled.load import load
-from pricing.publish import refresh
-from pricing.publish.refresh import Batch
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish
 from pricing.storage import reference, store
 from tests.pricing.bundled.price_lists import PriceLists, price
 
@@ -78,7 +78,7 @@ def test_trap_9_prices_of_a_live_refresh_stay_in_force(bundle: Path) -> None:
     assert latest is not None
     offers = [replace(o, as_of=dt.date(2026, 8, 9)) for o in store.read_offers(latest)]
     day = dt.date(2026, 8, 9)
-    refresh.publish(Batch("aws", tuple(offers), day), today=day)
+    publish(OfferBatch("aws", tuple(offers), day), today=day)
     told = {part.part: part for part in load(bundle)}
     assert not told["aws"].changed
     assert "stays in force" in told["aws"].note

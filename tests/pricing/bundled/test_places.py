@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pricing.bundled.row_audit import Outcome
+from pricing.bundled.row_audit import RowOutcome
 from pricing.common.invalid_input import InvalidInput
 from tests.pricing.bundled.price_lists import PriceLists, made, outcomes, price
 
@@ -43,7 +43,7 @@ def test_a_history_leaves_windows_out(lists: PriceLists) -> None:
     lists.add(file, {**row, "price_model": "on_demand"}, {**row, "price_model": "spot_windows"})
     bundle = made(lists)
     assert [offer.purchase_option for offer in bundle.past_prices] == ["on_demand"]
-    assert outcomes(bundle, file) == {Outcome.HISTORY: 1, Outcome.WINDOWS: 1}
+    assert outcomes(bundle, file) == {RowOutcome.HISTORY: 1, RowOutcome.WINDOWS: 1}
 
 
 def test_a_local_zone_lies_in_its_city(lists: PriceLists) -> None:

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 
 from pricing.bundled import files
 from pricing.bundled.build import build
-from pricing.bundled.row_audit import Account
+from pricing.bundled.row_audit import RowAudit
 from pricing.bundled.source import Row
 from pricing.common.invalid_input import InvalidInput
 from tests.pricing.bundled.price_lists import PriceLists, made, price
@@ -23,15 +23,15 @@ def lists(tmp_path: Path) -> PriceLists:
 
 def test_every_row_read_has_one_outcome(lists: PriceLists) -> None:
     lists.prices(price("aws", "us-east-1", "p2.xlarge", "0.9"))
-    account = made(lists).account
-    assert sum(account.totals().values()) == sum(account.read.values())
+    audit = made(lists).audit
+    assert sum(audit.totals().values()) == sum(audit.rows_read.values())
 
 
 def test_an_account_that_does_not_balance_is_refused() -> None:
-    account = Account()
-    account.enter(Row("a.csv", 2, {}))
+    audit = RowAudit()
+    audit.count_read(Row("a.csv", 2, {}))
     with pytest.raises(ValueError, match=r"differ: \{'a\.csv': \(1, 0\)\}"):
-        account.balance()
+        audit.check_complete()
 
 
 def test_a_missing_list_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from io import StringIO
 from django.core.management.base import OutputWrapper
 
 from pricing.management import progress
-from pricing.publish.refresh import Result
+from pricing.publish.refresh import RefreshResult
 
 
 def test_without_a_terminal_each_provider_has_a_line_when_it_begins_and_ends():
@@ -13,7 +13,7 @@ def test_without_a_terminal_each_provider_has_a_line_when_it_begins_and_ends():
     with progress.watch(quiet=False, plain=OutputWrapper(out)) as listener:
         listener.started("aws")
         listener.progress("aws", "pages", 1, 10)
-        listener.finished(Result("aws", "would_publish"))
+        listener.finished(RefreshResult("aws", "would_publish"))
     assert out.getvalue() == "aws: started\naws: would publish\n"
 
 
@@ -37,8 +37,8 @@ def test_a_terminal_shows_a_bar_for_each_provider(monkeypatch):
         for name in ("aws", "gcp"):
             listener.started(name)
         listener.progress("aws", "pages", 3, 10)
-        listener.finished(Result("aws", "published"))
-        listener.finished(Result("other", "busy"))
+        listener.finished(RefreshResult("aws", "published"))
+        listener.finished(RefreshResult("other", "busy"))
     assert "aws" in terminal.getvalue()
     assert "published" in terminal.getvalue()
 

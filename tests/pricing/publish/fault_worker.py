@@ -89,7 +89,7 @@ def broken_revisions() -> list[str]:
     for revision in revisions[-3:]:
         offers = {o.id: o.price_per_hour for o in store.read_offers(revision)}
         wanted = {o.id: o.price_per_hour for o in version(revision.number - 1)}
-        if offers != wanted or not store.verify(revision):
+        if offers != wanted or not store.verify_revision(revision):
             wrong.append(f"{revision} is mixed or partial")
     newest = len(revisions)
     loose = Price.objects.filter(first_revision__gt=newest)

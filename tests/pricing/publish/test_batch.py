@@ -7,10 +7,10 @@ from fractions import Fraction
 
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import PurchaseOption
-from pricing.publish.batch import Batch, by_reason, pack, unpack
+from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
 from tests.pricing.make import offer
 
-BATCH = Batch(
+BATCH = OfferBatch(
     provider="aws",
     offers=(
         offer("0.1234567891", Fraction(1, 8), zone="a", vcpus=0.5, memory_gib=None, as_of=None),
@@ -45,7 +45,7 @@ def test_the_digest_changes_with_a_price_and_not_with_the_dates():
 
 def test_details_are_limited_and_counts_are_whole():
     rows = [SkippedRow("unknown accelerator", f"X{n}") for n in range(30)]
-    found = by_reason([*rows, SkippedRow("windows")])
+    found = group_by_reason([*rows, SkippedRow("windows")])
     assert found["unknown accelerator"]["count"] == 30
     assert len(found["unknown accelerator"]["examples"]) == 10
     assert list(found) == ["unknown accelerator", "windows"]

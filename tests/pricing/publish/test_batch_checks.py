@@ -11,8 +11,8 @@ from pricing.ingest.provider import NotRead
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offers import PurchaseOption
 from pricing.publish import row_checks as rows
-from pricing.publish.batch import Batch
-from pricing.publish.batch_checks import InForce, check
+from pricing.publish.batch import OfferBatch
+from pricing.publish.batch_checks import PublishedState, check
 from tests.pricing.make import A100, H100, T4, offer
 
 DAY = dt.date(2026, 9, 1)
@@ -20,25 +20,25 @@ SPOT, RESERVED = PurchaseOption.SPOT, PurchaseOption.RESERVED
 GOOD = offer("55.04", vcpus=192.0, memory_gib=2048.0)
 
 
-def judge(*offers, published=(), force=False, **in_force):
-    batch = Batch("aws", offers, DAY)
-    return check(batch, InForce(offers=published, **in_force), DAY, force=force)
+def judge(*offers, published=(), force=False, **published_state):
+    batch = OfferBatch("aws", offers, DAY)
+    return check(batch, PublishedState(offers=published, **published_state), DAY, force=force)
 
 
-def withheld(*offers, **in_force) -> list[tuple[str, str]]:
-    return [(row.reason, row.detail) for row in judge(*offers, **in_force).withheld]
+def rejected(*offers, **published_state) -> list[tuple[str, str]]:
+    return [(row.reason, row.detail) for row in judge(*offers, **published_state).rejected_rows]
 
 
-def reasons(*offers, published, **in_force) -> tuple[str, ...]:
-    return judge(*offers, published=published, **in_force).reasons
+def reasons(*offers, published, **published_state) -> tuple[str, ...]:
+    return judge(*offers, published=published, **published_state).reasons
 
 
 # Rows -------------------------------------------------------------------------------------
 
 
 def test_a_sound_offer_passes():
-    verdict = judge(GOOD)
-    assert (verdict.offers, verdict.withheld, verdict.reasons) == ((GOOD,), (), ())
+    result = judge(GOOD)
+    assert (result.offers, result.rejected_rows, result.reasons) == ((GOOD,), (), ())
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_sound_offer_passes():
     ],
 )
 def test_what_is_not_in_the_form_of_an_offer_is_withheld(changes, fault):
-    ((reason, detail),) = withheld(replace(GOOD, **changes))
+    ((reason, detail),) = rejected(replace(GOOD, **changes))
     assert reason == rows.NOT_AN_OFFER
     assert fault in detail
 
@@ -79,44 +79,44 @@ def test_what_is_not_in_the_form_of_an_offer_is_withheld(changes, fault):
     "changes", [{"purchase_option": "on_demand"}, {"accelerator_count": 8}, {"region": ["x"]}]
 )
 def test_a_value_of_the_wrong_kind_does_not_hide_behind_an_equal_one(changes):
-    verdict = judge(GOOD, replace(GOOD, instance_type="other", **changes))
-    assert (verdict.offers, len(verdict.withheld)) == ((GOOD,), 1)
+    result = judge(GOOD, replace(GOOD, instance_type="other", **changes))
+    assert (result.offers, len(result.rejected_rows)) == ((GOOD,), 1)
 
 
 def test_trap_1_a_price_of_0_is_withheld_and_never_summed():
     capacity_block = offer("0", purchase_option=PurchaseOption.CAPACITY_BLOCK)
-    assert withheld(GOOD, capacity_block) == [(rows.NO_PRICE, capacity_block.id)]
+    assert rejected(GOOD, capacity_block) == [(rows.NO_PRICE, capacity_block.id)]
 
 
 def test_an_all_upfront_reservation_costs_0_an_hour_and_passes():
     reserved = offer("0", purchase_option=RESERVED, term_months=12, upfront=Decimal(87600))
-    assert withheld(reserved) == []
+    assert rejected(reserved) == []
 
 
 def test_trap_8_an_unknown_accelerator_is_withheld_by_name():
-    assert withheld(GOOD, offer(accelerator="mystery-9000", region="x")) == [
+    assert rejected(GOOD, offer(accelerator="mystery-9000", region="x")) == [
         (rows.UNKNOWN_ACCELERATOR, "mystery-9000")
     ]
 
 
 def test_a_currency_without_an_exchange_rate_is_withheld():
-    assert withheld(offer(currency="CNY")) == [(rows.NO_EXCHANGE_RATE, "CNY")]
+    assert rejected(offer(currency="CNY")) == [(rows.NO_EXCHANGE_RATE, "CNY")]
     known = ExchangeRates.of([ExchangeRate("CNY", DAY, Decimal(7))])
-    assert withheld(offer(currency="CNY"), exchange_rates=known) == []
+    assert rejected(offer(currency="CNY"), exchange_rates=known) == []
 
 
 def test_trap_5_spot_above_on_demand_is_withheld():
     spot = offer("55.2", purchase_option=SPOT, zone="us-east-1a")
-    assert withheld(GOOD, spot) == [(rows.SPOT_ABOVE, f"{spot.id} 55.2 > 55.04")]
+    assert rejected(GOOD, spot) == [(rows.SPOT_ABOVE, f"{spot.id} 55.2 > 55.04")]
 
 
 @pytest.mark.parametrize("price", ["55.04", "55.09", "20"])
 def test_spot_up_to_on_demand_passes_whatever_the_rounding(price):
-    assert withheld(GOOD, offer(price, purchase_option=SPOT)) == []
+    assert rejected(GOOD, offer(price, purchase_option=SPOT)) == []
 
 
 def test_spot_where_on_demand_is_not_known_passes():
-    assert withheld(offer("55.2", purchase_option=SPOT)) == []
+    assert rejected(offer("55.2", purchase_option=SPOT)) == []
 
 
 def size(price: str, name: str, count: int, vcpus: float, **more):
@@ -127,12 +127,12 @@ def size(price: str, name: str, count: int, vcpus: float, **more):
 
 def test_trap_5_a_bigger_size_cheaper_than_a_smaller_is_withheld():
     small, big = size("1.2", "g4dn.4xlarge", 1, 16), size("0.9", "g4dn.12xlarge", 4, 48)
-    assert withheld(small, big) == [(rows.BIGGER_CHEAPER, f"{big.id} < g4dn.4xlarge")]
+    assert rejected(small, big) == [(rows.BIGGER_CHEAPER, f"{big.id} < g4dn.4xlarge")]
 
 
 def test_more_accelerators_with_less_memory_may_be_cheaper():
     cpu, gpu = size("4.352", "g4dn.16xlarge", 1, 64), size("3.912", "g4dn.12xlarge", 4, 48)
-    assert withheld(cpu, gpu) == []
+    assert rejected(cpu, gpu) == []
 
 
 def test_sizes_of_other_families_regions_or_options_are_not_compared():
@@ -142,40 +142,40 @@ def test_sizes_of_other_families_regions_or_options_are_not_compared():
         size("0.9", "g4dn.12xlarge", 4, 48, region="other"),
         size("0.9", "g4dn.12xlarge", 4, 48, purchase_option=SPOT),
     ]
-    assert withheld(small, *others) == []
+    assert rejected(small, *others) == []
 
 
 def test_trap_6_two_prices_for_one_offer_leave_it_without_a_price():
     twice = [replace(GOOD, price_per_hour=Decimal(p)) for p in ("55.04", "5.504")]
-    verdict = judge(*twice, offer(region="eu-west-1"))
-    assert [row.reason for row in verdict.withheld] == [rows.TWO_PRICES] * 2
-    assert [o.region for o in verdict.offers] == ["eu-west-1"]
+    result = judge(*twice, offer(region="eu-west-1"))
+    assert [row.reason for row in result.rejected_rows] == [rows.TWO_PRICES] * 2
+    assert [o.region for o in result.offers] == ["eu-west-1"]
 
 
 def test_trap_6_the_same_offer_twice_counts_once():
-    verdict = judge(GOOD, replace(GOOD, sku="OTHER"))
-    assert (verdict.offers, verdict.reasons) == ((GOOD,), ())
-    assert [row.reason for row in verdict.withheld] == [rows.SAME_TWICE]
+    result = judge(GOOD, replace(GOOD, sku="OTHER"))
+    assert (result.offers, result.reasons) == ((GOOD,), ())
+    assert [row.reason for row in result.rejected_rows] == [rows.SAME_TWICE]
 
 
 def test_trap_6_a_region_in_another_spelling_is_withheld():
     right = [offer(region="westus3"), offer(region="westus3", instance_type="p4d.24xlarge")]
-    assert withheld(*right, offer("9", region="WestUS3")) == [
+    assert rejected(*right, offer("9", region="WestUS3")) == [
         (rows.REGION_TWICE, "WestUS3 for westus3")
     ]
 
 
 def test_the_known_spelling_of_a_region_counts_even_alone():
-    assert withheld(offer(region="West US 3"), known_regions=frozenset({"westus3"})) == [
+    assert rejected(offer(region="West US 3"), known_regions=frozenset({"westus3"})) == [
         (rows.REGION_TWICE, "West US 3 for westus3")
     ]
 
 
 def test_force_lets_through_what_is_improbable_and_nothing_that_is_wrong():
     spot = offer("60", purchase_option=SPOT)
-    verdict = judge(GOOD, spot, offer("0", region="x"), force=True)
-    assert verdict.offers == (GOOD, spot)
-    assert [row.reason for row in verdict.withheld] == [rows.NO_PRICE]
+    result = judge(GOOD, spot, offer("0", region="x"), force=True)
+    assert result.offers == (GOOD, spot)
+    assert [row.reason for row in result.rejected_rows] == [rows.NO_PRICE]
 
 
 # Batches ----------------------------------------------------------------------------------
@@ -239,21 +239,21 @@ def test_what_was_not_read_hides_no_loss():
     """Spot prices that a run without credentials cannot see say nothing about on demand."""
     spot = [replace(o, purchase_option=SPOT, price_per_hour=Decimal(9)) for o in TEN]
     lost = [o for o in TEN if o.region not in ("region-8", "region-9")]
-    batch = Batch("aws", lost[:7], DAY, not_read=(NotRead("no credentials", ("spot",)),))
-    verdict = check(batch, InForce(offers=(*TEN, *spot)), DAY)
-    assert verdict.reasons == (
+    batch = OfferBatch("aws", lost[:7], DAY, not_read=(NotRead("no credentials", ("spot",)),))
+    result = check(batch, PublishedState(offers=(*TEN, *spot)), DAY)
+    assert result.reasons == (
         "it has 7 offers sold now where 10 were (30% less)",
         "3 regions are gone: region-7, region-8, region-9",
     )
-    assert verdict.kept == 10
+    assert result.carried_over == 10
 
 
 def test_other_regions_hide_no_loss_in_the_one_that_was_read():
     here = tuple(offer(instance_type=f"p5.{n}xlarge", region="region-0") for n in range(10))
-    batch = Batch("aws", here[:7], DAY, regions=("region-0",))
-    verdict = check(batch, InForce(offers=(*here, *TEN[1:])), DAY)
-    assert verdict.reasons == ("it has 7 offers sold now where 10 were (30% less)",)
-    empty = check(replace(batch, offers=()), InForce(offers=(*here, *TEN[1:])), DAY)
+    batch = OfferBatch("aws", here[:7], DAY, regions=("region-0",))
+    result = check(batch, PublishedState(offers=(*here, *TEN[1:])), DAY)
+    assert result.reasons == ("it has 7 offers sold now where 10 were (30% less)",)
+    empty = check(replace(batch, offers=()), PublishedState(offers=(*here, *TEN[1:])), DAY)
     assert empty.reasons[-1] == "1 region is gone: region-0"
 
 
@@ -261,8 +261,8 @@ def test_a_family_that_other_regions_still_sell_is_not_lost():
     here = tuple(offer(instance_type=f"p5.{n}xlarge", region="region-0") for n in range(10))
     old = offer(instance_type="p4d.24xlarge", accelerator=A100, region="region-0")
     published = (*here, old, replace(old, region="region-1"))
-    batch = Batch("aws", here, DAY, regions=("region-0",))
-    assert check(batch, InForce(offers=published), DAY).reasons == ()
+    batch = OfferBatch("aws", here, DAY, regions=("region-0",))
+    assert check(batch, PublishedState(offers=published), DAY).reasons == ()
 
 
 def test_a_providers_own_list_may_replace_the_bundled_selection():
@@ -275,8 +275,8 @@ def test_a_batch_older_than_what_is_in_force_is_held():
 
 
 def test_a_batch_from_the_future_is_held():
-    verdict = check(Batch("aws", (GOOD,), DAY), InForce(), dt.date(2026, 8, 1))
-    assert "which is after today, 2026-08-01; check the clock" in verdict.reasons[0]
+    result = check(OfferBatch("aws", (GOOD,), DAY), PublishedState(), dt.date(2026, 8, 1))
+    assert "which is after today, 2026-08-01; check the clock" in result.reasons[0]
 
 
 def test_a_batch_of_which_too_much_was_withheld_is_held():
@@ -291,13 +291,13 @@ def test_unknown_accelerators_alone_do_not_hold_a_batch():
 
 def test_a_machine_no_longer_sold_does_not_count_as_lost():
     old = replace(TEN[0], region="old", sold_now=False, accelerator=H100)
-    verdict = judge(*TEN, published=(*TEN, old))
-    assert (verdict.reasons, verdict.kept) == ((), 1)
-    assert old in verdict.offers
+    result = judge(*TEN, published=(*TEN, old))
+    assert (result.reasons, result.carried_over) == ((), 1)
+    assert old in result.offers
 
 
 def test_an_offer_that_is_withheld_is_absent_and_keeps_no_older_price():
     ten = (*TEN, *(replace(o, instance_type="p5.1xlarge") for o in TEN))
-    verdict = judge(replace(ten[0], price_per_hour=Decimal(0)), *ten[1:], published=ten)
-    assert ten[0].id not in {o.id for o in verdict.offers}
-    assert verdict.reasons == ()
+    result = judge(replace(ten[0], price_per_hour=Decimal(0)), *ten[1:], published=ten)
+    assert ten[0].id not in {o.id for o in result.offers}
+    assert result.reasons == ()

@@ -12,7 +12,7 @@ from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import PurchaseOption
 from pricing.models import HeldBatch, Listing, Price, Revision
 from pricing.publish import publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.storage import store
 from pricing.storage.locks import AlreadyRunning, provider_lock
 from tests.pricing.make import A100, T4, offer
@@ -23,8 +23,8 @@ DAY = dt.date(2026, 9, 1)
 TODAY = dt.date(2026, 11, 20)
 
 
-def batch(*offers, as_of=DAY, **more) -> Batch:
-    return Batch("aws", offers, as_of, **more)
+def batch(*offers, as_of=DAY, **more) -> OfferBatch:
+    return OfferBatch("aws", offers, as_of, **more)
 
 
 def publish(*offers, force=False, **more):
@@ -119,7 +119,7 @@ def test_any_past_revision_reads_back_exactly():
         assert sorted(store.read_offers(revision), key=lambda o: o.id) == sorted(
             offers, key=lambda o: o.id
         )
-        assert store.verify(revision)
+        assert store.verify_revision(revision)
 
 
 def test_a_listing_that_comes_back_is_the_same_listing():
@@ -217,7 +217,7 @@ def test_parts_that_were_not_read_stay_in_force_with_their_dates():
         not_read=(NotRead("no credentials", ("spot",)),),
     )
     kept = next(o for o in in_force() if o.purchase_option is PurchaseOption.SPOT)
-    assert (kept.as_of, done.kept) == (DAY, 1)
+    assert (kept.as_of, done.carried_over) == (DAY, 1)
     assert done.warnings == ("not read: no credentials",)
 
 
@@ -229,7 +229,7 @@ def test_a_machine_that_was_not_read_stays_in_force_and_no_other():
         THREE[0].instance_type,
         THREE[2].instance_type,
     }
-    assert done.kept == 1
+    assert done.carried_over == 1
 
 
 def test_a_fetch_of_one_region_leaves_the_others_as_they_are():

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pricing.ingest.provider import ProviderUnavailable, SkippedRow
 from pricing.models import HeldBatch, Price, RefreshRun, Revision
 from pricing.publish import refresh
-from pricing.publish.refresh import Options
+from pricing.publish.refresh import RefreshOptions
 from pricing.storage import store
 from pricing.storage.locks import provider_lock
 from tests.pricing.publish.fake_provider import FakeProvider, some_offers
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def one(provider: FakeProvider, **options):
-    (result,) = refresh.refresh([provider], Options(**options))
+    (result,) = refresh.refresh([provider], RefreshOptions(**options))
     return result
 
 
@@ -129,7 +129,7 @@ def test_ctrl_c_leaves_the_last_revision_in_place():
     one(FakeProvider())
     release = threading.Event()
 
-    class Stop(refresh.Silent):
+    class Stop(refresh.SilentListener):
         def started(self, provider):
             raise KeyboardInterrupt
 
@@ -239,7 +239,7 @@ def test_a_clock_that_went_back_keeps_revisions_in_order(before):
     Revision.objects.update(published_at=later)
     result = one(FakeProvider())
     assert store.latest("nimbus").published_at == later
-    assert "which our clock has not reached" in result.publication.warnings[0]
+    assert "which is in the future by our clock" in result.publication.warnings[0]
 
 
 def test_bad_rows_are_withheld_with_reasons_and_the_rest_goes_on(before):
@@ -249,7 +249,7 @@ def test_bad_rows_are_withheld_with_reasons_and_the_rest_goes_on(before):
     ]
     result = one(FakeProvider([*some_offers(), *bad]))
     assert result.outcome == "published"
-    assert {reason: row["count"] for reason, row in result.publication.withheld.items()} == {
+    assert {reason: row["count"] for reason, row in result.publication.rejected_rows.items()} == {
         "price is not above 0": 1,
         "unknown accelerator": 1,
     }

@@ -18,7 +18,7 @@ from pricing.market.offers import Offer
 from pricing.models import HeldBatch, Price
 from pricing.providers.aws import provider
 from pricing.publish import refresh
-from pricing.publish.refresh import Options, Result
+from pricing.publish.refresh import RefreshOptions, RefreshResult
 from pricing.storage import store
 from tests.pricing.providers.aws_tools import hide_own_settings
 from tests.pricing.servers.aws import FakeAws
@@ -46,8 +46,8 @@ def public(server: FakeAws, monkeypatch: pytest.MonkeyPatch) -> FakeAws:
     return server
 
 
-def run(**options: object) -> Result:
-    (result,) = refresh.refresh([provider], Options(extra=EXTRA, **options))  # type: ignore[arg-type]
+def run(**options: object) -> RefreshResult:
+    (result,) = refresh.refresh([provider], RefreshOptions(extra=EXTRA, **options))  # type: ignore[arg-type]
     return result
 
 

@@ -12,7 +12,7 @@ from django.db import connection
 
 from pricing.models import OPEN, Listing, Price, Revision
 from pricing.publish import history, publication
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.storage import bulk, store
 from tests.pricing.make import offer
 
@@ -27,7 +27,7 @@ def machines(count: int, price: str = "1.5"):
 
 
 def publish(offers):
-    return publication.publish(Batch("aws", offers, DAY), force=True, today=DAY).revision
+    return publication.publish(OfferBatch("aws", offers, DAY), force=True, today=DAY).revision
 
 
 def published(revision):
@@ -45,8 +45,8 @@ def test_a_revision_of_any_size_reads_back_whole(count):
     second = publish(machines(count, "2.5"))
     assert published(first) == by_id(machines(count))
     assert published(second) == by_id(machines(count, "2.5"))
-    assert store.verify(first)
-    assert store.verify(second)
+    assert store.verify_revision(first)
+    assert store.verify_revision(second)
 
 
 def test_only_prices_that_ended_are_closed():
@@ -60,7 +60,7 @@ def test_only_prices_that_ended_are_closed():
     assert [published(r) for r in (first, second, third)] == list(
         map(by_id, (before, after, before))
     )
-    assert all(map(store.verify, (first, second, third)))
+    assert all(map(store.verify_revision, (first, second, third)))
     assert Price.objects.filter(last_revision=OPEN).count() == 40
 
 
@@ -72,7 +72,9 @@ def test_listings_are_written_in_the_order_of_their_index():
 
 def test_listings_of_two_shapes_of_one_offer_are_told_apart():
     big, small = offer("1", 8, as_of=DAY), offer("1", 4, as_of=DAY)
-    assert history.record("aws", [big, replace(small, as_of=DAY + dt.timedelta(1))]) == 2
+    assert (
+        history.replace_past_prices("aws", [big, replace(small, as_of=DAY + dt.timedelta(1))]) == 2
+    )
     publish([big])
     publish([small])
     publish([big])
@@ -88,7 +90,7 @@ def test_a_fraction_and_a_missing_shape_are_found_again():
     publish([replace(odd, sku="other")])
     publish([odd])
     assert Listing.objects.count() == 2
-    assert all(map(store.verify, Revision.objects.all()))
+    assert all(map(store.verify_revision, Revision.objects.all()))
 
 
 @pytest.mark.parametrize("was_on", [True, False])
@@ -96,7 +98,7 @@ def test_the_collector_is_left_as_it_was(was_on):
     before = gc.isenabled()
     (gc.enable if was_on else gc.disable)()
     try:
-        with bulk.without_collector():
+        with bulk.pause_garbage_collection():
             assert not gc.isenabled()
         assert gc.isenabled() == was_on
         assert gc.get_freeze_count() == 0
@@ -113,7 +115,7 @@ def test_prices_move_into_their_key_and_back_as_they_are():
         rows = list(Price.objects.order_by("pk").values())
         call_command("migrate", "pricing", verbosity=0)
         assert list(Price.objects.order_by("pk").values()) == rows
-        assert all(map(store.verify, revisions))
+        assert all(map(store.verify_revision, revisions))
         assert _is_within_key() == (connection.vendor == "sqlite")
         call_command("migrate", "pricing", "0001", verbosity=0)
         assert list(Price.objects.order_by("pk").values()) == rows

@@ -8,7 +8,7 @@ from django.test import Client
 from planner.models import Job, Role
 from planner.services.jobs import jobs
 from pricing.models import HeldBatch, RefreshRun, Revision
-from pricing.publish.batch import Batch
+from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
 from tests.planner.costing.market_of import offer
 from tests.planner.web.team.texts import text
@@ -26,7 +26,7 @@ def operator(db) -> Client:
 def held(work) -> HeldBatch:
     """A hundredfold price, which the checks hold back."""
     rows = (offer("5504.00", as_of=SEEN),)
-    done = publish(Batch("aws", rows, as_of=SEEN), today=SEEN)
+    done = publish(OfferBatch("aws", rows, as_of=SEEN), today=SEEN)
     assert done.outcome == "held"
     return done.held_batch
 
