@@ -12,8 +12,8 @@ from planner.costing.analysis.carbon import Energy
 from planner.costing.analysis.monte_carlo import RiskResult
 from planner.costing.analysis.robust_plan import RobustPlan
 from planner.costing.analysis.sensitivity import PriceGrid, TornadoBar
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Line, Scenario, cents
-from planner.costing.scenarios import Project
 
 
 def money(amount: Decimal | float | None) -> str | None:
@@ -164,7 +164,7 @@ def energy_of(energy: Energy | None) -> dict[str, Any] | None:
 
 
 def explanation_of(
-    explanation: Explanation | None, project: Project, currency: str
+    explanation: Explanation | None, inputs: ModelInputs, currency: str
 ) -> dict[str, Any] | None:
     """What the cheapest plan begins and when; what limits cost and where the advice turns, if
     the request asks for it."""
@@ -194,11 +194,13 @@ def explanation_of(
             }
             for p in explanation.switch_points
         ],
-        "words": describe(explanation, project, currency),
+        "words": describe(explanation, inputs, currency),
     }
 
 
-def robust_of(found: RobustPlan | None, project: Project, currency: str) -> dict[str, Any] | None:
+def robust_of(
+    found: RobustPlan | None, inputs: ModelInputs, currency: str
+) -> dict[str, Any] | None:
     """The plan begun with all futures in mind: expected cost over the futures of the risk, the
     mean of their dearest tenth, and what it costs if all goes as expected; the gap is over the
     `futures` that stood for them where it was searched, null where a limit forbids it in one."""
@@ -219,8 +221,8 @@ def robust_of(found: RobustPlan | None, project: Project, currency: str) -> dict
             key: {str(m): int(units[m]) for m in units.nonzero()[0]}
             for key, units in found.scenario.units_started.items()
         },
-        "words": describe(Explanation(list_purchases(found.scenario, project)), project, currency),
-        "warnings": list(warn_beyond_horizon(found.scenario, project, currency)),
+        "words": describe(Explanation(list_purchases(found.scenario, inputs)), inputs, currency),
+        "warnings": list(warn_beyond_horizon(found.scenario, inputs, currency)),
     }
 
 

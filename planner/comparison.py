@@ -53,9 +53,9 @@ from planner.costing.inputs.checks import (
 from planner.costing.inputs.custom_offers import build_custom_offer_table
 from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.servers import ServerSelection, select_servers
-from planner.costing.model_inputs import Recipe
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import OPTIONS, SPOT, Project, solve_scenarios
+from planner.costing.scenarios import OPTIONS, SPOT, solve_scenarios
 from planner.sizing.demand import Demand, demand_of
 from planner.sizing.equivalents import with_equivalents
 from pricing.market.accelerators import resolve
@@ -72,20 +72,19 @@ class Comparison:
     today: dt.date
     terms: Assumptions
     demand: Demand
-    project: Project
+    inputs: ModelInputs
     fleet: ServerSelection
     scenarios: Mapping[ScenarioKey, Scenario]
     break_even: tuple[BreakEven, ...]
     cost_lines: tuple[CostLine, ...]
     recommendation: Recommendation
-    recipe: Recipe
     warnings: tuple[str, ...] = ()
     units_per_usd: float = 1.0
 
     @property
     def calendar(self) -> Calendar:
         """Months of the plan."""
-        return self.project.calendar
+        return self.inputs.calendar
 
     @cached_property
     def spread(self) -> RiskParameters | None:
@@ -98,7 +97,7 @@ class Comparison:
     def risk(self) -> RiskResult | None:
         """The scenarios over many futures, where the request asks for it."""
         return (
-            None if self.spread is None else assess_risk(self.scenarios, self.project, self.spread)
+            None if self.spread is None else assess_risk(self.scenarios, self.inputs, self.spread)
         )
 
     @cached_property
@@ -107,7 +106,7 @@ class Comparison:
         weight = self.request.risk.tail_weight if self.request.risk else None
         if weight is None or self.spread is None or self.recommendation.scenario is None:
             return None
-        return find_robust_plan(self.project, self.spread, weight, self.scenarios.values())
+        return find_robust_plan(self.inputs, self.spread, weight, self.scenarios.values())
 
     @cached_property
     def explanation(self) -> Explanation | None:
@@ -117,8 +116,8 @@ class Comparison:
         if not best.feasible:
             return None
         if self.request.explain:
-            return explain(best, self.project)
-        return Explanation(list_purchases(best, self.project))
+            return explain(best, self.inputs)
+        return Explanation(list_purchases(best, self.inputs))
 
     @cached_property
     def swings(self) -> list[TornadoBar]:
@@ -128,7 +127,7 @@ class Comparison:
             return []
         given = frozenset(self.request.on_prem.model_fields_set)
         return one_way_sensitivity(
-            self.recipe, self.scenarios, advised, self.demand.range_p10_p90, given
+            self.inputs, self.scenarios, advised, self.demand.range_p10_p90, given
         )
 
     @cached_property
@@ -136,7 +135,7 @@ class Comparison:
         """Energy and carbon of the feasible scenarios."""
         grids = GridCarbon(self.catalog, self.request.on_prem.g_co2e_per_kwh)
         return {
-            key: calculate_energy(scenario, self.project, grids.intensity)
+            key: calculate_energy(scenario, self.inputs, grids.intensity)
             for key, scenario in self.scenarios.items()
             if scenario.feasible
         }
@@ -147,7 +146,7 @@ class Comparison:
         used = {row.against for row in self.break_even}
         for scenario in self.scenarios.values():
             used |= set(scenario.used_hours) | set(scenario.units_started)
-        return tuple(s for key, s in sorted(self.project.by_key.items()) if key in used)
+        return tuple(s for key, s in sorted(self.inputs.by_key.items()) if key in used)
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as plain values: money as decimal strings, shares as fractions."""
@@ -186,7 +185,7 @@ class _Comparing:
         check_names(self.request, self.catalog)
         check_server_life(self.terms)
         check_minimum_duration(self.request, self.demand)
-        scenarios = self._explained(solve_scenarios(self.project))
+        scenarios = self._explained(solve_scenarios(self.inputs))
         break_even = tuple(self._break_even())
         return Comparison(
             request=self.request,
@@ -194,19 +193,18 @@ class _Comparing:
             today=self.today,
             terms=self.terms,
             demand=self.demand,
-            project=self.project,
+            inputs=self.inputs,
             fleet=self.fleet,
             scenarios=scenarios,
             break_even=break_even,
             cost_lines=tuple(self._cost_lines(break_even)),
-            recipe=self.recipe,
-            recommendation=recommend(scenarios, self.project, break_even, self.request.currency),
+            recommendation=recommend(scenarios, self.inputs, break_even, self.request.currency),
             warnings=(
                 *self.demand.warnings,
                 *warn_without_deadline(self.request.workload, self.demand, self.calendar),
                 *self.market.warnings(),
                 *self.fleet.warn_worn_out(self.calendar, int(self.terms["useful_life_months"])),
-                *collect_warnings(self.project, scenarios, self.market.catalog_offers),
+                *collect_warnings(self.inputs, scenarios, self.market.catalog_offers),
             ),
             units_per_usd=self.units_per_usd,
         )
@@ -305,10 +303,10 @@ class _Comparing:
         )
 
     @cached_property
-    def recipe(self) -> Recipe:
+    def inputs(self) -> ModelInputs:
         limits = self.request.constraints
         share = limits.max_spot_share
-        return Recipe(
+        return ModelInputs(
             rentals=tuple(self.market.rentals()),
             servers=self.fleet,
             throughput=self.market.throughput,
@@ -324,22 +322,18 @@ class _Comparing:
             monthly_budget=limits.monthly_budget,
         )
 
-    @property
-    def project(self) -> Project:
-        return self.recipe.project
-
     def _explained(self, scenarios: Mapping[ScenarioKey, Scenario]) -> dict[ScenarioKey, Scenario]:
         """Scenarios with what they owe later, or with the reasons for what is not there."""
         currency = self.request.currency
         return {
-            key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, self.project, currency)))
+            key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, self.inputs, currency)))
             if s.feasible
             else replace(s, why_not=(*s.why_not, *self._why_not(key)))
             for key, s in scenarios.items()
         }
 
     def _why_not(self, key: ScenarioKey) -> tuple[str, ...]:
-        offered = {s.purchase_option for s in self.project.sources}
+        offered = {s.purchase_option for s in self.inputs.sources}
         if key is ScenarioKey.ON_PREM:
             if self.request.on_prem.servers == ():
                 return ("on_prem.servers is empty: none may be bought",)
@@ -351,7 +345,7 @@ class _Comparing:
         return self.market.exclusions(options) if self.request.use_catalog else ()
 
     def _break_even(self) -> Iterator[BreakEven]:
-        rents = find_best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.inputs.sources, self.calendar)
         given = frozenset(self.request.on_prem.model_fields_set)
         for server in self.fleet.to_buy:
             r = self.market.throughput[server.accelerator]
@@ -359,10 +353,10 @@ class _Comparing:
 
     def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:
         """For the server that pays back first; without servers, of one accelerator."""
-        rents = find_best_rents(self.project.sources, self.calendar)
+        rents = find_best_rents(self.inputs.sources, self.calendar)
         reached = [row for row in break_even if row.hours is not None]
         first = min(reached, key=lambda row: (row.hours, row.server), default=None)
-        server = self.project.by_key.get(f"server:{first.server}") if first else None
+        server = self.inputs.by_key.get(f"server:{first.server}") if first else None
         return build_cost_lines(server, rents, self.calendar)
 
 

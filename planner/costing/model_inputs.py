@@ -1,4 +1,4 @@
-"""What a project is made of, so that it can be made again at other prices and terms. PURE."""
+"""Everything a plan is made from, and the same at other prices, terms and demand. PURE."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from planner.costing.cost_model.charges import Calendar, Category, Stream
 from planner.costing.cost_model.rental import Rental, build_rental_source
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.inputs.servers import ServerSelection
-from planner.costing.optimizer.problem import Quota
-from planner.costing.scenarios import Project
+from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """Offers and servers that matter, terms, demand and limits: together a `Project`."""
+class ModelInputs:
+    """Offers and servers that matter, assumptions, demand and limits: all that makes a plan."""
 
     rentals: tuple[Rental, ...]
     servers: ServerSelection
@@ -42,17 +41,50 @@ class Recipe:
     monthly_budget: float | None = None
 
     @cached_property
-    def project(self) -> Project:
-        """The project with every source and its charges."""
-        return Project(
-            calendar=self.calendar,
+    def sources(self) -> tuple[CapacitySource, ...]:
+        """Every source of accelerator-hours with its charges."""
+        return tuple(self._sources())
+
+    @cached_property
+    def by_key(self) -> dict[str, CapacitySource]:
+        """Sources by key."""
+        return {source.key: source for source in self.sources}
+
+    @cached_property
+    def units(self) -> dict[str, CommitmentOption]:
+        """What is started in whole units, as the optimiser sees it, by key."""
+        units_started = (source for source in self.sources if source.term is not None)
+        return {source.key: source.commitment_option(self.calendar) for source in units_started}
+
+    @cached_property
+    def peak_hours(self) -> Floats:
+        """[T] hours at peak: H / P, 0 without work."""
+        return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
+
+    @cached_property
+    def problem(self) -> PlanProblem:
+        """The optimiser's view: every source, every limit."""
+        calendar, months = self.calendar, self.calendar.months
+        fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
+        return PlanProblem(
             hours=self.hours,
             peak=self.peak,
-            sources=tuple(self._sources()),
+            rental_options=tuple(
+                s.rental_option(calendar) for s in self.sources if s.term is None and s.capacity
+            ),
+            units=tuple(self.units.values()),
             quotas=self.quotas,
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,
             monthly_budget=self.monthly_budget,
+            base_cost=float(fixed_cash @ calendar.discount),
+            base_cash=fixed_cash[:months],
+        )
+
+    def keys(self, options: Collection[str]) -> frozenset[str]:
+        """Keys of the sources of some purchase options; what is owned already is always there."""
+        return frozenset(
+            s.key for s in self.sources if s.purchase_option in options or s.existing is not None
         )
 
     def _sources(self) -> Iterator[CapacitySource]:
@@ -76,7 +108,7 @@ class Recipe:
         )
         yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed_streams=(stream,))
 
-    def select_sources(self, keys: Collection[str]) -> Recipe:
+    def select_sources(self, keys: Collection[str]) -> ModelInputs:
         """The same with the sources of these keys alone; what is owned already stays."""
         servers = tuple(s for s in self.servers.to_buy if f"server:{s.slug}" in keys)
         return replace(
@@ -85,7 +117,7 @@ class Recipe:
             servers=replace(self.servers, to_buy=servers),
         )
 
-    def with_assumption(self, field: str, value: float) -> Recipe:
+    def with_assumption(self, field: str, value: float) -> ModelInputs:
         """The same with another value of one assumption."""
         assumptions = replace(self.assumptions, values={**self.assumptions.values, field: value})
         calendar = replace(
@@ -100,11 +132,11 @@ class Recipe:
             data=replace(self.data, assumptions=assumptions),
         )
 
-    def with_demand(self, factor: float) -> Recipe:
+    def with_demand(self, factor: float) -> ModelInputs:
         """The same with `factor` times the hours and the peak."""
         return replace(self, hours=self.hours * factor, peak=self.peak * factor)
 
-    def with_rental_prices(self, factor: float) -> Recipe:
+    def with_rental_prices(self, factor: float) -> ModelInputs:
         """The same with every rental price, upfront included, times `factor`."""
         rentals = tuple(
             replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)
@@ -112,7 +144,7 @@ class Recipe:
         )
         return replace(self, rentals=rentals)
 
-    def with_unit_prices(self, factor: float) -> Recipe:
+    def with_unit_prices(self, factor: float) -> ModelInputs:
         """The same with the price of every server to buy times `factor`."""
         servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
         return replace(self, servers=replace(self.servers, to_buy=servers))

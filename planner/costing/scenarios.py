@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.capacity_source import OWNED
 from planner.costing.cost_model.ownership import first_arrival_month
-from planner.costing.optimizer.problem import CommitmentOption, Plan, PlanProblem, Quota
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.solve import solve
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from pricing.market.offers import PurchaseOption
-
-Floats = NDArray[np.float64]
 
 ON_DEMAND = frozenset({PurchaseOption.ON_DEMAND.value})
 SPOT = frozenset({PurchaseOption.SPOT.value, PurchaseOption.LOW_PRIORITY.value})
@@ -46,71 +42,13 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
 """Scenarios whose plans are open to another one too."""
 
 
-@dataclass(frozen=True)
-class Project:
-    """Everything that a plan is made from."""
-
-    calendar: Calendar
-    hours: Floats
-    """[T] reference accelerator-hours."""
-    peak: Floats
-    """[T] reference accelerators at once."""
-    sources: tuple[CapacitySource, ...]
-    quotas: tuple[Quota, ...] = ()
-    max_spot_share: float = 1.0
-    capex_budget: float | None = None
-    monthly_budget: float | None = None
-
-    @cached_property
-    def by_key(self) -> dict[str, CapacitySource]:
-        """Sources by key."""
-        return {source.key: source for source in self.sources}
-
-    @cached_property
-    def units(self) -> dict[str, CommitmentOption]:
-        """What is started in whole units, as the optimiser sees it, by key."""
-        units_started = (source for source in self.sources if source.term is not None)
-        return {source.key: source.commitment_option(self.calendar) for source in units_started}
-
-    @cached_property
-    def peak_hours(self) -> Floats:
-        """[T] hours at peak: H / P, 0 without work."""
-        return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
-
-    @cached_property
-    def problem(self) -> PlanProblem:
-        """The optimiser's view: every source, every limit."""
-        calendar, months = self.calendar, self.calendar.months
-        fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
-        return PlanProblem(
-            hours=self.hours,
-            peak=self.peak,
-            rental_options=tuple(
-                s.rental_option(calendar) for s in self.sources if s.term is None and s.capacity
-            ),
-            units=tuple(self.units.values()),
-            quotas=self.quotas,
-            max_spot_share=self.max_spot_share,
-            capex_budget=self.capex_budget,
-            monthly_budget=self.monthly_budget,
-            base_cost=float(fixed_cash @ calendar.discount),
-            base_cash=fixed_cash[:months],
-        )
-
-    def keys(self, options: Collection[str]) -> frozenset[str]:
-        """Keys of the sources of some purchase options; what is owned already is always there."""
-        return frozenset(
-            s.key for s in self.sources if s.purchase_option in options or s.existing is not None
-        )
-
-
-def solve_scenarios(project: Project) -> dict[ScenarioKey, Scenario]:
+def solve_scenarios(inputs: ModelInputs) -> dict[ScenarioKey, Scenario]:
     """Every scenario, in the order of `ScenarioKey`.
 
     A plan that one scenario finds is open to every scenario that contains it, so that none is
     more expensive than one it contains, whatever gap the optimiser stopped at.
     """
-    solver = _ScenarioSolver(project)
+    solver = _ScenarioSolver(inputs)
     scenarios: dict[ScenarioKey, Scenario] = {}
     for key in ScenarioKey:
         own = solver.scenario(key)
@@ -133,8 +71,8 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
 class _ScenarioSolver:
     """Solves the scenarios of one project, each set of sources once."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, inputs: ModelInputs) -> None:
+        self.inputs = inputs
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
 
     def scenario(self, key: ScenarioKey) -> Scenario:
@@ -145,41 +83,41 @@ class _ScenarioSolver:
 
     def _missing_option(self, key: ScenarioKey) -> str:
         """What a scenario lacks to be one at all, "" if nothing."""
-        options = {s.purchase_option for s in self.project.sources if s.existing is None}
+        options = {s.purchase_option for s in self.inputs.sources if s.existing is None}
         if key is ScenarioKey.ON_DEMAND and not options & ON_DEMAND:
             return "no offer on demand fits"
         if key is ScenarioKey.SPOT and not options & SPOT:
             return "no spot offer fits"
-        if key is ScenarioKey.SPOT and self.project.max_spot_share == 0:
+        if key is ScenarioKey.SPOT and self.inputs.max_spot_share == 0:
             return "constraints.max_spot_share is 0"
         if key is ScenarioKey.ON_PREM:
             return self._missing_server()
-        if not self.project.sources:
+        if not self.inputs.sources:
             return "nothing fits"
         return ""
 
     def _missing_server(self) -> str:
-        owned = [s for s in self.project.sources if s.is_owned]
+        owned = [s for s in self.inputs.sources if s.is_owned]
         if not owned:
             return "no server fits"
-        months = self.project.calendar.months
+        months = self.inputs.calendar.months
         offered = [s for s in owned if s.existing is None]
         to_buy = [s for s in offered if s.max_units != 0]
-        if offered and not to_buy and not _has_existing_servers(self.project):
+        if offered and not to_buy and not _has_existing_servers(self.inputs):
             return "no server may be bought: max_units is 0"
         if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""
 
     def _find_plan(self, key: ScenarioKey) -> Plan:
-        keys = self.project.keys(OPTIONS[key])
+        keys = self.inputs.keys(OPTIONS[key])
         if key is ScenarioKey.ON_PREM:
             return self._solve(keys, self._on_prem_problem(), "on_prem")
         if key is ScenarioKey.SPOT:
-            spot_only = self._solve(self.project.keys(SPOT), self.project.problem)
+            spot_only = self._solve(self.inputs.keys(SPOT), self.inputs.problem)
             if spot_only.feasible:
                 return spot_only
-        return self._solve(keys, self.project.problem)
+        return self._solve(keys, self.inputs.problem)
 
     def _solve(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
         cache_key = (name, keys)
@@ -189,10 +127,10 @@ class _ScenarioSolver:
 
     def _on_prem_problem(self) -> PlanProblem:
         """Renting on demand only until the first servers can arrive."""
-        problem = self.project.problem
-        servers = [s for s in self.project.sources if s.is_owned]
-        months = np.arange(self.project.calendar.months)
-        before_arrival = months < first_arrival_month(servers, self.project.calendar.months)
+        problem = self.inputs.problem
+        servers = [s for s in self.inputs.sources if s.is_owned]
+        months = np.arange(self.inputs.calendar.months)
+        before_arrival = months < first_arrival_month(servers, self.inputs.calendar.months)
         rental_options = tuple(
             replace(
                 s, available=before_arrival if s.available is None else s.available & before_arrival
@@ -205,41 +143,41 @@ class _ScenarioSolver:
         if not plan.feasible:
             return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
         warnings = tuple(self._warnings(key, plan))
-        return build_scenario(self.project, key, plan, plan.bound, warnings)
+        return build_scenario(self.inputs, key, plan, plan.bound, warnings)
 
     def _warnings(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
         """What a scenario's name leads one to expect and its plan does not do."""
-        project = self.project
-        owned = {s.key for s in project.sources if s.is_owned}
+        inputs = self.inputs
+        owned = {s.key for s in inputs.sources if s.is_owned}
         units_started = {k for k, units in plan.units_started.items() if units.any()}
         if (
             key is ScenarioKey.ON_PREM
             and not units_started & owned
-            and not _has_existing_servers(project)
+            and not _has_existing_servers(inputs)
         ):
             yield "No server is bought: the work is over before the first could arrive."
-        if key is ScenarioKey.COMMITTED and not _has_commitments(project, plan, units_started):
-            offered = any(s.purchase_option in COMMITTED for s in project.sources)
+        if key is ScenarioKey.COMMITTED and not _has_commitments(inputs, plan, units_started):
+            offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
             verb = "pays" if offered else "fits"
-            suffix = " beside the servers in place" if _has_existing_servers(project) else ""
+            suffix = " beside the servers in place" if _has_existing_servers(inputs) else ""
             yield f"No commitment {verb}: this is renting on demand alone{suffix}."
 
 
 def build_scenario(
-    project: Project, key: ScenarioKey, plan: Plan, bound: float, warnings: tuple[str, ...] = ()
+    inputs: ModelInputs, key: ScenarioKey, plan: Plan, bound: float, warnings: tuple[str, ...] = ()
 ) -> Scenario:
     """A feasible plan with its books; none of the scenario's sources gives one below `bound`."""
-    used = settle_used_hours(plan, project.by_key, project.hours)
-    ledger = build_ledger(plan, project.by_key, used, project.calendar)
+    used = settle_used_hours(plan, inputs.by_key, inputs.hours)
+    ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar)
     return Scenario(
         key,
         feasible=True,
         lines=ledger.lines,
         accrued=ledger.accrued,
         write_off=ledger.write_off,
-        capacity=capacity_rows(plan, project.by_key, used, project.peak_hours),
-        calendar=project.calendar,
-        served_hours=project.hours,
+        capacity=capacity_rows(plan, inputs.by_key, used, inputs.peak_hours),
+        calendar=inputs.calendar,
+        served_hours=inputs.hours,
         units_started={k: units for k, units in plan.units_started.items() if units.any()},
         used_hours=used,
         cost=plan.cost,
@@ -248,14 +186,14 @@ def build_scenario(
     )
 
 
-def _has_existing_servers(project: Project) -> bool:
-    return any(s.existing is not None and s.existing.any() for s in project.sources)
+def _has_existing_servers(inputs: ModelInputs) -> bool:
+    return any(s.existing is not None and s.existing.any() for s in inputs.sources)
 
 
-def _has_commitments(project: Project, plan: Plan, units_started: Collection[str]) -> bool:
+def _has_commitments(inputs: ModelInputs, plan: Plan, units_started: Collection[str]) -> bool:
     """Whether a plan pays for anything before it is used."""
     used = {key for key, hours in plan.rented_hours.items() if hours.any()} | set(units_started)
-    return any(project.by_key[key].purchase_option in COMMITTED for key in used)
+    return any(inputs.by_key[key].purchase_option in COMMITTED for key in used)
 
 
 def rank_feasible(scenarios: Mapping[ScenarioKey, Scenario]) -> Sequence[Scenario]:

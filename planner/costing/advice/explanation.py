@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from planner.contract.money import format_money
 from planner.costing.advice.server_operating_cost import additional_units
 from planner.costing.cost_model.charges import Calendar
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import (
     MarginalValue,
     SwitchPoint,
@@ -17,7 +18,7 @@ from planner.costing.optimizer.marginal_values import (
 )
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import OPTIONS, Project
+from planner.costing.scenarios import OPTIONS
 
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
@@ -34,9 +35,9 @@ class Explanation:
     switch_points: tuple[SwitchPoint, ...] = ()
 
 
-def to_plan(scenario: Scenario, project: Project) -> Plan:
+def to_plan(scenario: Scenario, inputs: ModelInputs) -> Plan:
     """The scenario as the optimiser's plan."""
-    units = {key for key, source in project.by_key.items() if source.term is not None}
+    units = {key for key, source in inputs.by_key.items() if source.term is not None}
     used_hours = scenario.used_hours
     return Plan(
         feasible=scenario.feasible,
@@ -48,90 +49,88 @@ def to_plan(scenario: Scenario, project: Project) -> Plan:
     )
 
 
-def list_purchases(scenario: Scenario, project: Project) -> tuple[UnitStart, ...]:
+def list_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[UnitStart, ...]:
     """What a scenario starts, in the order of months."""
-    return list_unit_starts(project.problem, to_plan(scenario, project))
+    return list_unit_starts(inputs.problem, to_plan(scenario, inputs))
 
 
-def explain(scenario: Scenario, project: Project) -> Explanation:
+def explain(scenario: Scenario, inputs: ModelInputs) -> Explanation:
     """The best plan of all sources, its limits and the demand at which it would be another.
 
     The changed problems are solved anew: seconds, not milliseconds.
     """
-    keys = project.keys(OPTIONS[ScenarioKey.HYBRID])
-    plan = to_plan(scenario, project)
+    keys = inputs.keys(OPTIONS[ScenarioKey.HYBRID])
+    plan = to_plan(scenario, inputs)
     values = marginal_values(
-        project.problem,
+        inputs.problem,
         plan,
         keys,
         gap=MARGINAL_GAP,
         node_limit=NODES,
-        additional_units=additional_units(project.sources, project.calendar),
+        additional_units=additional_units(inputs.sources, inputs.calendar),
     )
-    points = demand_switch_points(project.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
+    points = demand_switch_points(inputs.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
     return Explanation(
-        list_unit_starts(project.problem, plan),
+        list_unit_starts(inputs.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
-        tuple(p for p in points if _groups(p.below, project) != _groups(p.above, project)),
+        tuple(p for p in points if _groups(p.below, inputs) != _groups(p.above, inputs)),
     )
 
 
-def _groups(keys: frozenset[str] | None, project: Project) -> frozenset[str] | None:
+def _groups(keys: frozenset[str] | None, inputs: ModelInputs) -> frozenset[str] | None:
     """What is started, as the advice names it: servers by name, commitments by their term;
     None where there is no plan."""
     if keys is None:
         return None
     groups = set()
     for key in keys:
-        source = project.by_key[key]
+        source = inputs.by_key[key]
         months = source.term.duration_months if source.term else 0
         groups.add(source.label if source.is_owned else f"commitments of {months} months")
     return frozenset(groups)
 
 
-def describe(explanation: Explanation, project: Project, currency: str) -> list[str]:
+def describe(explanation: Explanation, inputs: ModelInputs, currency: str) -> list[str]:
     """The explanation as sentences."""
-    calendar = project.calendar
-    sentences = [_describe_start(purchase, project, calendar) for purchase in explanation.purchases]
-    sentences += [
-        _describe_value(value, project, currency) for value in explanation.marginal_values
-    ]
-    sentences += [_describe_switch(point, project) for point in explanation.switch_points]
+    calendar = inputs.calendar
+    sentences = [_describe_start(purchase, inputs, calendar) for purchase in explanation.purchases]
+    sentences += [_describe_value(value, inputs, currency) for value in explanation.marginal_values]
+    sentences += [_describe_switch(point, inputs) for point in explanation.switch_points]
     return sentences
 
 
-def _describe_start(purchase: UnitStart, project: Project, calendar: Calendar) -> str:
-    source = project.by_key[purchase.key]
+def _describe_start(purchase: UnitStart, inputs: ModelInputs, calendar: Calendar) -> str:
+    source = inputs.by_key[purchase.key]
     verb = "buy" if source.is_owned else "commit to"
     period = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
     when = f"{calendar.month(purchase.month):%Y-%m}"
     return f"{when}: {verb} {purchase.units} × {source.label}, in use from {period}."
 
 
-def _describe_value(value: MarginalValue, project: Project, currency: str) -> str:
-    limit = _add_label(value.limit, project)
+def _describe_value(value: MarginalValue, inputs: ModelInputs, currency: str) -> str:
+    limit = _add_label(value.limit, inputs)
     saving_text = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
         return f"{limit[0].upper()}{limit[1:]} {saving_text}."
     return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saving_text}."
 
 
-def _add_label(limit: str, project: Project) -> str:
+def _add_label(limit: str, inputs: ModelInputs) -> str:
     """A limit with the label of the source that its key names."""
-    for key in sorted(project.by_key, key=len, reverse=True):
+    for key in sorted(inputs.by_key, key=len, reverse=True):
         if f" {key}" in limit:
-            limit = limit.replace(key, project.by_key[key].label)
+            limit = limit.replace(key, inputs.by_key[key].label)
             break
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 
-def _describe_switch(point: SwitchPoint, project: Project) -> str:
-    below, above = _groups(point.below, project), _groups(point.above, project)
+def _describe_switch(point: SwitchPoint, inputs: ModelInputs) -> str:
+    below, above = _groups(point.below, inputs), _groups(point.above, inputs)
     if below is None or above is None:
         side = "From" if above is None else "Up to"
         return (
             f"{side} {point.multiplier:.2f} times the demand there is no plan"
-            f"{_describe_conflicts(point, project)}."
+            f"{_describe_conflicts(point, inputs)}."
         )
     return (
         f"At {point.multiplier:.2f} times the demand the advice turns from "
@@ -139,7 +138,7 @@ def _describe_switch(point: SwitchPoint, project: Project) -> str:
     )
 
 
-def _describe_conflicts(point: SwitchPoint, project: Project) -> str:
+def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
     if not point.conflicts:
@@ -148,7 +147,7 @@ def _describe_conflicts(point: SwitchPoint, project: Project) -> str:
     if unserved:
         return f": {'; '.join(unserved)}"
     limits = [
-        f"{_add_label(c.limit, project)} (now {c.current_value:,.6g})" for c in point.conflicts
+        f"{_add_label(c.limit, inputs)} (now {c.current_value:,.6g})" for c in point.conflicts
     ]
     if all(conflict.is_sufficient for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"

@@ -13,8 +13,9 @@ from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import Project, rank_feasible
+from planner.costing.scenarios import rank_feasible
 from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
@@ -47,7 +48,7 @@ class Recommendation:
 
 def recommend(
     scenarios: Mapping[ScenarioKey, Scenario],
-    project: Project,
+    inputs: ModelInputs,
     break_even: Sequence[BreakEven],
     currency: str,
 ) -> Recommendation:
@@ -64,23 +65,23 @@ def recommend(
     )
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
-    because = [*_describe_plan(best, project), *_describe_saving(best, ranked, other, currency)]
-    because += _describe_resale(best, project, currency)
+    because = [*_describe_plan(best, inputs), *_describe_saving(best, ranked, other, currency)]
+    because += _describe_resale(best, inputs, currency)
     if other is None or other.key is not ScenarioKey.ON_DEMAND:
         because += _compare_with_on_demand(best, scenarios, currency)
-    because += warn_beyond_horizon(best, project, currency)
-    because += _describe_break_even(best, project, break_even)
+    because += warn_beyond_horizon(best, inputs, currency)
+    because += _describe_break_even(best, inputs, break_even)
     because += describe_proof(best, currency)
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
 
-def _describe_plan(best: Scenario, project: Project) -> Iterator[str]:
+def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
     """What to start and to rent, what there is, and what share of the hours each serves."""
     for key, units_started in best.units_started.items():
-        source = project.by_key[key]
+        source = inputs.by_key[key]
         verb = "Buy" if source.is_owned else "Commit to"
         start_months = [
-            f"{int(units_started[m])} in {project.calendar.month(m):%Y-%m}"
+            f"{int(units_started[m])} in {inputs.calendar.month(m):%Y-%m}"
             for m in np.flatnonzero(units_started).tolist()
         ]
         many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more starts"
@@ -88,10 +89,10 @@ def _describe_plan(best: Scenario, project: Project) -> Iterator[str]:
         subject = "It serves" if units_started.sum() == 1 else "They serve"
         served = "" if share == ALL else f" {subject} {share}."
         yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
-    rented = [project.by_key[key] for key in best.used_hours if project.by_key[key].term is None]
+    rented = [inputs.by_key[key] for key in best.used_hours if inputs.by_key[key].term is None]
     for source in rented:
         yield f"Rent {_share(best, source)} from {source.label}."
-    for source in project.sources:
+    for source in inputs.sources:
         if source.existing is not None and source.existing.any():
             verb = "serves" if source.existing.max() == 1 else "serve"
             yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
@@ -144,15 +145,15 @@ def _why_no_next_best(best: Scenario, ranked: Sequence[Scenario]) -> str:
     return "every other feasible scenario costs the same"
 
 
-def _describe_resale(best: Scenario, project: Project, currency: str) -> Iterator[str]:
+def _describe_resale(best: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
     """Income that is easily overlooked: what servers already owned fetch, what makes a total
     negative."""
     residual_lines = [line for line in best.lines if line.category is Category.RESIDUAL]
-    is_owned = any(project.by_key[line.source].existing is not None for line in residual_lines)
+    is_owned = any(inputs.by_key[line.source].existing is not None for line in residual_lines)
     if not residual_lines or (best.total_cost >= 0 and not is_owned):
         return
     income = -sum((line.amount for line in residual_lines), Decimal("0.00"))
-    tax = project.calendar.tax_rate
+    tax = inputs.calendar.tax_rate
     before = ", before tax," if tax else ""
     total_without_resale = best.total_cost + income * (1 - Decimal(str(tax)))
     why = (
@@ -186,7 +187,7 @@ def _format_percent(saved: Decimal, of: Scenario) -> str:
 
 
 def _describe_break_even(
-    best: Scenario, project: Project, break_even: Sequence[BreakEven]
+    best: Scenario, inputs: ModelInputs, break_even: Sequence[BreakEven]
 ) -> Iterator[str]:
     """When the server that matters pays back against renting on demand: one that the plan buys,
     else the one that would be first, then also against what the plan rents instead."""
@@ -201,7 +202,7 @@ def _describe_break_even(
     )
     if row is None:
         return
-    server = project.by_key[f"server:{row.server}"]
+    server = inputs.by_key[f"server:{row.server}"]
     name, over_life = server.label, _describe_life(row, server.hours_per_month / HOURS_PER_MONTH)
     after = (
         f"against on demand after {row.hours:,.0f} hours of use "

@@ -10,9 +10,10 @@ from planner.contract.money import format_money
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import COMMITTED, Project
+from planner.costing.scenarios import COMMITTED
 from planner.sizing.demand import Demand
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
@@ -27,19 +28,19 @@ _NOTES = {
 
 
 def collect_warnings(
-    project: Project, scenarios: Mapping[ScenarioKey, Scenario], catalog_offers: OfferTable
+    inputs: ModelInputs, scenarios: Mapping[ScenarioKey, Scenario], catalog_offers: OfferTable
 ) -> Iterator[str]:
     """Warnings on the answer as a whole."""
     committed = scenarios[ScenarioKey.COMMITTED]
-    if committed.feasible and not {s.purchase_option for s in project.sources} & COMMITTED:
+    if committed.feasible and not {s.purchase_option for s in inputs.sources} & COMMITTED:
         yield "No commitment fits: committed is the same as on demand."
     used_keys = {key for s in scenarios.values() for key in (*s.used_hours, *s.units_started)}
-    rented = [s for s in project.sources if s.key in used_keys and s.native is not None]
+    rented = [s for s in inputs.sources if s.key in used_keys and s.native is not None]
     yield from _warn_price_dates([s for s in rented if s.native and s.native.source != "request"])
     for source in rented:
         yield from _warn_option_terms(source)
     for source in rented:
-        yield from _warn_quota_below_node(source, project.quotas)
+        yield from _warn_quota_below_node(source, inputs.quotas)
     unsold = len(catalog_offers) - int(catalog_offers.sold_now.sum())
     if unsold:
         yield (
@@ -79,12 +80,12 @@ def warn_without_deadline(
     )
 
 
-def warn_beyond_horizon(scenario: Scenario, project: Project, currency: str) -> Iterator[str]:
+def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
     """What the commitments of a plan bind to after the horizon and its totals leave out; after
     tax, as the totals are."""
-    calendar, amount_due, last = project.calendar, 0.0, 0
+    calendar, amount_due, last = inputs.calendar, 0.0, 0
     for key, units_started in scenario.units_started.items():
-        source = project.by_key[key]
+        source = inputs.by_key[key]
         if source.is_owned or source.term is None or source.term.charges_after_horizon:
             continue
         amount_due += float(source.due_after_horizon() @ units_started)

@@ -16,8 +16,8 @@ import numpy as np
 
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.inputs.servers import IDLE_SHARE
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import Project
 from planner.sizing.performance.energy import energy_kwh
 from pricing.market import accelerators
 from pricing.market.offers import HOURS_PER_MONTH
@@ -113,10 +113,10 @@ class GridCarbon:
         return place.g_co2e_per_kwh, place.carbon_source
 
 
-def calculate_energy(scenario: Scenario, project: Project, intensity: Intensity) -> Energy:
+def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensity) -> Energy:
     """Energy and carbon of every source that the scenario keeps in service or uses."""
     by_source, unknown_power = [], []
-    for key, source in project.by_key.items():
+    for key, source in inputs.by_key.items():
         hours_used = float(scenario.used_hours.get(key, np.zeros(1)).sum())
         hours_in_service = _hours_in_service(scenario, source)
         if not hours_used and not hours_in_service:

@@ -35,8 +35,8 @@ from planner.contract.request.comparison import Risk as RiskRequest
 from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
 from planner.costing.analysis.progress import report
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import Project
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -265,12 +265,12 @@ def _lognormal(z: Floats, sd: float, years: Floats) -> Floats:
 
 
 def assess_risk(
-    scenarios: Mapping[ScenarioKey, Scenario], project: Project, parameters: RiskParameters
+    scenarios: Mapping[ScenarioKey, Scenario], inputs: ModelInputs, parameters: RiskParameters
 ) -> RiskResult:
     """Percentiles, probability of being cheapest and regret of every feasible scenario."""
     feasible = [s for s in scenarios.values() if s.feasible]
-    exposures = [measure_exposure(s, project) for s in feasible]
-    cost = simulate(exposures, project.hours, project.peak, parameters, draw_samples(parameters))
+    exposures = [measure_exposure(s, inputs) for s in feasible]
+    cost = simulate(exposures, inputs.hours, inputs.peak, parameters, draw_samples(parameters))
     return summarize_risk([s.key for s in feasible], cost, parameters)
 
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Category
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT, Project
+from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT
 
 Floats = NDArray[np.float64]
 
@@ -50,13 +51,13 @@ class Exposure:
     """[T] rent of an hour that may not be spot."""
 
 
-def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
+def measure_exposure(scenario: Scenario, inputs: ModelInputs) -> Exposure:
     """A scenario's plan as the samples see it."""
-    months = project.calendar.months
-    fixed, residual = _fixed(project)
+    months = inputs.calendar.months
+    fixed, residual = _fixed(inputs)
     later_commitments, hours, width, in_use, in_service_cost = (np.zeros(months) for _ in range(5))
     used_hours = np.zeros(months)
-    for key, source in project.by_key.items():
+    for key, source in inputs.by_key.items():
         units_started = np.asarray(
             scenario.units_started.get(key, np.zeros(months)), dtype=np.float64
         )
@@ -67,14 +68,14 @@ def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
         width += in_service * source.capacity
         source_hours = scenario.used_hours.get(key, np.zeros(months))
         used_hours += source_hours * source.capacity
-        in_use += source_hours * project.units[key].hour_cost
-        in_service_cost += in_service * project.units[key].hour_cost
-        cost, residual_value = _start_costs(source, units_started, project)
+        in_use += source_hours * inputs.units[key].hour_cost
+        in_service_cost += in_service * inputs.units[key].hour_cost
+        cost, residual_value = _start_costs(source, units_started, inputs)
         residual += residual_value
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
             later_commitments[1:] += cost[1:]
-    rents = _average_rents(scenario, project)
+    rents = _average_rents(scenario, inputs)
     np.divide(in_service_cost, width, out=in_service_cost, where=width > 0)
     in_use = np.where(used_hours > 0, in_use / np.maximum(used_hours, 1e-12), in_service_cost)
     return Exposure(
@@ -87,17 +88,17 @@ def measure_exposure(scenario: Scenario, project: Project) -> Exposure:
         rents.spot,
         rents.data,
         in_use,
-        project.max_spot_share,
+        inputs.max_spot_share,
         rents.spot_share,
         rents.on_demand_rent,
     )
 
 
-def _fixed(project: Project) -> tuple[float, float]:
+def _fixed(inputs: ModelInputs) -> tuple[float, float]:
     """Operating cost of the servers already owned, and their residual value."""
-    calendar = project.calendar
+    calendar = inputs.calendar
     operating_cost = residual_value = 0.0
-    for source in project.sources:
+    for source in inputs.sources:
         for stream in source.fixed_streams:
             is_taxed = stream.category is not Category.RESIDUAL or source.taxes_capital
             due = stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
@@ -109,10 +110,10 @@ def _fixed(project: Project) -> tuple[float, float]:
 
 
 def _start_costs(
-    source: CapacitySource, units_started: Floats, project: Project
+    source: CapacitySource, units_started: Floats, inputs: ModelInputs
 ) -> tuple[Floats, float]:
     """[T] present cost of units by their start without the residual value, and that value."""
-    calendar = project.calendar
+    calendar = inputs.calendar
     assert source.term is not None
     after_tax = 1.0 - calendar.tax_rate * source.taxes_capital
     residual = sum(
@@ -120,7 +121,7 @@ def _start_costs(
         np.zeros((calendar.months, calendar.length)),
     )
     residual_value = units_started * (residual @ calendar.discount) * after_tax
-    start = project.units[source.key].start_cost
+    start = inputs.units[source.key].start_cost
     start_cost = np.where(
         units_started > 0, units_started * np.where(np.isfinite(start), start, 0.0), 0.0
     )
@@ -138,26 +139,26 @@ class _Rents:
     on_demand_rent: Floats
 
 
-def _average_rents(scenario: Scenario, project: Project) -> _Rents:
+def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
     """What an hour rented costs in each month.
 
     A month in which the plan rents nothing takes what its scenario may rent: spot where that is
     cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
     """
-    months = project.calendar.months
+    months = inputs.calendar.months
     rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))
     for key, used in scenario.used_hours.items():
-        source = project.by_key[key]
+        source = inputs.by_key[key]
         if source.term is not None:
             continue
-        price, data_cost = _split_hour_cost(source, project)
+        price, data_cost = _split_hour_cost(source, inputs)
         into = spot if source.is_spot else rent
         into += used * price
         data += used * data_cost
         hours += used * source.capacity
         spot_hours += used * source.capacity * source.is_spot
-    on_demand, data_cost = _on_demand(scenario, project)
-    spot_price, spot_data_cost = _spot(scenario, project)
+    on_demand, data_cost = _on_demand(scenario, inputs)
+    spot_price, spot_data_cost = _spot(scenario, inputs)
     is_spot = spot_price + spot_data_cost < on_demand + data_cost
     for rate, fallback in (
         (rent, np.where(is_spot, 0.0, on_demand)),
@@ -170,9 +171,9 @@ def _average_rents(scenario: Scenario, project: Project) -> _Rents:
     return _Rents(rent, spot, data, spot_hours, on_demand)
 
 
-def _split_hour_cost(source: CapacitySource, project: Project) -> tuple[Floats, Floats]:
+def _split_hour_cost(source: CapacitySource, inputs: ModelInputs) -> tuple[Floats, Floats]:
     """[T] net present rent, and data, of one useful node-hour."""
-    calendar = project.calendar
+    calendar = inputs.calendar
     months = calendar.months
     after_tax = (1.0 - calendar.tax_rate) * calendar.discount[:months]
     price, data = np.zeros(months), np.zeros(months)
@@ -183,37 +184,37 @@ def _split_hour_cost(source: CapacitySource, project: Project) -> tuple[Floats, 
     return price, data
 
 
-def _on_demand(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
+def _on_demand(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour on demand; without offers, the scenario's own average cost."""
-    hourly = [s for s in project.sources if s.term is None and s.capacity]
+    hourly = [s for s in inputs.sources if s.term is None and s.capacity]
     candidates = [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
-    months = project.calendar.months
+    months = inputs.calendar.months
     if not candidates:
         served = float(scenario.served_hours.sum())
         average = scenario.cost / served if served else 0.0
         return np.full(months, average), np.zeros(months)
-    return _cheapest(candidates, project)
+    return _cheapest(candidates, inputs)
 
 
-def _spot(scenario: Scenario, project: Project) -> tuple[Floats, Floats]:
+def _spot(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
     candidates = [
         s
-        for s in project.sources
+        for s in inputs.sources
         if s.is_spot
         and s.capacity
         and s.available is None
         and s.purchase_option in OPTIONS[scenario.key] & SPOT
     ]
-    if not candidates or not project.max_spot_share:
-        return np.full(project.calendar.months, np.inf), np.zeros(project.calendar.months)
-    return _cheapest(candidates, project)
+    if not candidates or not inputs.max_spot_share:
+        return np.full(inputs.calendar.months, np.inf), np.zeros(inputs.calendar.months)
+    return _cheapest(candidates, inputs)
 
 
-def _cheapest(sources: Sequence[CapacitySource], project: Project) -> tuple[Floats, Floats]:
+def _cheapest(sources: Sequence[CapacitySource], inputs: ModelInputs) -> tuple[Floats, Floats]:
     """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
     cheapest = min(
-        sources, key=lambda s: (float(_split_hour_cost(s, project)[0][0]) / s.capacity, s.key)
+        sources, key=lambda s: (float(_split_hour_cost(s, inputs)[0][0]) / s.capacity, s.key)
     )
-    price, data = _split_hour_cost(cheapest, project)
+    price, data = _split_hour_cost(cheapest, inputs)
     return price / cheapest.capacity, data / cheapest.capacity

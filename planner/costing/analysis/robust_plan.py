@@ -31,6 +31,7 @@ from planner.costing.analysis.monte_carlo import (
 )
 from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.analysis.progress import listener
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.reduced_problem import ReducedProblem
@@ -43,7 +44,7 @@ from planner.costing.optimizer.stochastic import (
 )
 from planner.costing.results.ledger import settle_used_hours
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
-from planner.costing.scenarios import OPTIONS, Project, build_scenario
+from planner.costing.scenarios import OPTIONS, build_scenario
 
 Floats = NDArray[np.float64]
 UnitsStarted = Mapping[str, NDArray[np.int64]]
@@ -87,7 +88,10 @@ class RobustPlan:
 
 
 def find_robust_plan(
-    project: Project, parameters: RiskParameters, cvar_weight: float, scenarios: Iterable[Scenario]
+    inputs: ModelInputs,
+    parameters: RiskParameters,
+    cvar_weight: float,
+    scenarios: Iterable[Scenario],
 ) -> RobustPlan | None:
     """The best plan on expected cost + `cvar_weight` · worst tenth; None where nothing is feasible.
 
@@ -99,14 +103,14 @@ def find_robust_plan(
     if not feasible:
         return None
     with listener(lambda _done, _total: None):  # the progress bar already covers the samples
-        return _RobustSearch(project, parameters, cvar_weight, tuple(feasible)).best()
+        return _RobustSearch(inputs, parameters, cvar_weight, tuple(feasible)).best()
 
 
 @dataclass(frozen=True)
 class _RobustSearch:
     """The plans that come into question, and what they cost over the samples."""
 
-    project: Project
+    inputs: ModelInputs
     parameters: RiskParameters
     weight: float
     scenarios: tuple[Scenario, ...]
@@ -116,9 +120,7 @@ class _RobustSearch:
     @cached_property
     def problem(self) -> PlanProblem:
         """With every source that is compared."""
-        return restrict_sources(
-            self.project.problem, self.project.keys(OPTIONS[ScenarioKey.HYBRID])
-        )
+        return restrict_sources(self.inputs.problem, self.inputs.keys(OPTIONS[ScenarioKey.HYBRID]))
 
     @cached_property
     def reduced(self) -> ReducedProblem:
@@ -175,9 +177,7 @@ class _RobustSearch:
             )
             seen.add(_signature(starts_of_plan))
             if plan is not None:
-                yield build_scenario(
-                    self.project, ScenarioKey.HYBRID, plan, self.scenarios[0].bound
-                )
+                yield build_scenario(self.inputs, ScenarioKey.HYBRID, plan, self.scenarios[0].bound)
 
     def _polish(self, units_started: Sequence[UnitsStarted]) -> UnitsStarted:
         """The best of `units_started`, changed by the unit for as long as that pays."""
@@ -193,7 +193,7 @@ class _RobustSearch:
             _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in units_started])
         ]
         while len(self._scores) < MAX_TRIALS:
-            candidates = [best, *_neighbours(best, keys, self.project.calendar.months)]
+            candidates = [best, *_neighbours(best, keys, self.inputs.calendar.months)]
             i = _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in candidates])
             if not i:
                 break
@@ -209,11 +209,11 @@ class _RobustSearch:
         return self._scores[signature]
 
     def _cost_on_samples(self, plan: Plan) -> float:
-        used = settle_used_hours(plan, self.project.by_key, self.project.hours)
+        used = settle_used_hours(plan, self.inputs.by_key, self.inputs.hours)
         scenario = Scenario(
             ScenarioKey.HYBRID,
             feasible=True,
-            served_hours=self.project.hours,
+            served_hours=self.inputs.hours,
             units_started=plan.units_started,
             used_hours=used,
             cost=plan.cost,
@@ -228,9 +228,9 @@ class _RobustSearch:
 
     def _simulate_cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
         """[plan, N] net present cost, as `assess_risk` computes it."""
-        project = self.project
-        exposures = [measure_exposure(plan, project) for plan in plans]
-        return simulate(exposures, project.hours, project.peak, self.parameters, samples)
+        inputs = self.inputs
+        exposures = [measure_exposure(plan, inputs) for plan in plans]
+        return simulate(exposures, inputs.hours, inputs.peak, self.parameters, samples)
 
     def _objective(self, cost: Floats) -> float:
         return float(cost.mean()) + self.weight * calculate_cvar_90(cost)
@@ -254,9 +254,9 @@ class _RobustSearch:
         return int(rows[distance.argmin()])
 
     def _to_sample(self, n: int, share: float) -> Sample:
-        project, all_samples = self.project, self.all_samples
+        inputs, all_samples = self.inputs, self.all_samples
         hours, peak, prices = demand_in_sample(
-            project.hours, project.peak, self.parameters, all_samples, n
+            inputs.hours, inputs.peak, self.parameters, all_samples, n
         )
         return Sample(hours, peak, prices, share, float(all_samples.spot[n]))
 

@@ -17,7 +17,7 @@ from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, s
 from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
-from planner.costing.model_inputs import Recipe
+from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import ON_DEMAND
 from pricing.market.offers import HOURS_PER_MONTH
@@ -70,7 +70,7 @@ class TornadoBar:
         return abs(self.net_present_cost_at_high - self.net_present_cost_at_low)
 
 
-Change = Callable[[Recipe, float], Recipe]
+Change = Callable[[ModelInputs, float], ModelInputs]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class _Parameter:
 
 
 def one_way_sensitivity(
-    recipe: Recipe,
+    inputs: ModelInputs,
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
     demand_range: tuple[float, float] = (1.0, 1.0),
@@ -94,8 +94,8 @@ def one_way_sensitivity(
     """One row for each figure that moves anything, the furthest reaching first."""
     plans = _distinct(scenarios, advised)
     keys = {key for s in plans for key in (*s.units_started, *s.used_hours)}
-    restricted = recipe.select_sources(
-        keys | _first_to_break_even(recipe, request_fields) | _on_demand_keys(recipe)
+    restricted = inputs.select_sources(
+        keys | _first_to_break_even(inputs, request_fields) | _on_demand_keys(inputs)
     )
     rows = []
     for parameter in _parameters(restricted, demand_range):
@@ -133,28 +133,32 @@ def _distinct(scenarios: Mapping[ScenarioKey, Scenario], advised: ScenarioKey) -
     return distinct
 
 
-def _parameters(recipe: Recipe, demand_range: tuple[float, float]) -> Iterator[_Parameter]:
+def _parameters(inputs: ModelInputs, demand_range: tuple[float, float]) -> Iterator[_Parameter]:
     low, high = (
         demand_range if demand_range != (1.0, 1.0) else (1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE)
     )
-    yield _Parameter("workload.hours", "factor", low, high, Recipe.with_demand)
+    yield _Parameter("workload.hours", "factor", low, high, ModelInputs.with_demand)
     yield _Parameter(
-        "rental_prices", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, Recipe.with_rental_prices
+        "rental_prices",
+        "factor",
+        1 - DEFAULT_CHANGE,
+        1 + DEFAULT_CHANGE,
+        ModelInputs.with_rental_prices,
     )
-    if recipe.servers.to_buy:
-        prices = Recipe.with_unit_prices
+    if inputs.servers.to_buy:
+        prices = ModelInputs.with_unit_prices
         yield _Parameter(
             "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
         )
-    for row in recipe.assumptions.rows:
+    for row in inputs.assumptions.rows:
         name = row.field.rsplit(".", 1)[-1]
         if name in FIELDS:
-            yield _assumption_case(row, name, recipe)
+            yield _assumption_case(row, name, inputs)
 
 
-def _assumption_case(row: Assumption, name: str, recipe: Recipe) -> _Parameter:
+def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parameter:
     """Between the published ends of a default, in its own unit; ± 20 % of what was given."""
-    value, default = recipe.assumptions[name], all_defaults()[name]
+    value, default = inputs.assumptions[name], all_defaults()[name]
     scale = value / default.value if default.value and not row.given else 1.0
     low, high = default.low * scale, default.high * scale
     if row.given:
@@ -162,7 +166,7 @@ def _assumption_case(row: Assumption, name: str, recipe: Recipe) -> _Parameter:
     low, high = max(low, LOWER_LIMITS.get(name, low)), min(high, UPPER_LIMITS.get(name, high))
     if name == "useful_life_months":
         low, high = float(round(low)), float(round(high))
-        low = max(low, recipe.assumptions["lead_time_months"] + 1)
+        low = max(low, inputs.assumptions["lead_time_months"] + 1)
     return _Parameter(row.field, row.unit, low, high, lambda r, at: r.with_assumption(name, at))
 
 
@@ -180,11 +184,11 @@ class _CaseResult:
         cls,
         parameter: _Parameter,
         at: float,
-        recipe: Recipe,
+        inputs: ModelInputs,
         plans: Sequence[Scenario],
         request_fields: frozenset[str],
     ) -> _CaseResult:
-        changed = parameter.change(recipe, at)
+        changed = parameter.change(inputs, at)
         undiscounted = changed.with_assumption("discount_rate_per_year", 0.0)
         return cls(
             total=cost_plans(plans[:1], undiscounted)[0],
@@ -193,29 +197,28 @@ class _CaseResult:
         )
 
 
-def cost_plans(plans: Sequence[Scenario], recipe: Recipe) -> list[float]:
-    """Cost of each plan in the circumstances of `recipe`, discounted at its rate."""
-    project = recipe.project
-    exposures = [measure_exposure(plan, project) for plan in plans]
+def cost_plans(plans: Sequence[Scenario], inputs: ModelInputs) -> list[float]:
+    """Cost of each plan in the circumstances of `inputs`, discounted at its rate."""
+    exposures = [measure_exposure(plan, inputs) for plan in plans]
     no_risk = RiskParameters(samples=1, seed=0, interruptions_vary=False)
-    cost = simulate(exposures, project.hours, project.peak, no_risk, draw_samples(no_risk))
+    cost = simulate(exposures, inputs.hours, inputs.peak, no_risk, draw_samples(no_risk))
     return [float(one) for one in cost[:, 0]]
 
 
-def _break_even(recipe: Recipe, request_fields: frozenset[str]) -> float | None:
+def _break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> float | None:
     """Least hours after which a server has cost less than on demand."""
-    return min(_break_even_hours(recipe, request_fields).values(), default=None)
+    return min(_break_even_hours(inputs, request_fields).values(), default=None)
 
 
-def _break_even_hours(recipe: Recipe, request_fields: frozenset[str]) -> dict[str, float]:
+def _break_even_hours(inputs: ModelInputs, request_fields: frozenset[str]) -> dict[str, float]:
     """Hours to break-even of each server that gets there."""
-    rents = find_best_rents(recipe.project.sources, recipe.calendar)
+    rents = find_best_rents(inputs.sources, inputs.calendar)
     against = [rent for rent in rents if rent.source.purchase_option in ON_DEMAND] or rents
     hours: dict[str, float] = {}
-    for server in recipe.servers.to_buy:
-        r = recipe.throughput[server.accelerator]
+    for server in inputs.servers.to_buy:
+        r = inputs.throughput[server.accelerator]
         rows = compute_break_even(
-            server, r, against, recipe.assumptions, recipe.calendar, request_fields
+            server, r, against, inputs.assumptions, inputs.calendar, request_fields
         )
         finite = [row.hours for row in rows if row.hours is not None]
         if finite:
@@ -223,15 +226,15 @@ def _break_even_hours(recipe: Recipe, request_fields: frozenset[str]) -> dict[st
     return hours
 
 
-def _first_to_break_even(recipe: Recipe, request_fields: frozenset[str]) -> set[str]:
+def _first_to_break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> set[str]:
     """Key of the server that pays back first."""
-    hours = _break_even_hours(recipe, request_fields)
+    hours = _break_even_hours(inputs, request_fields)
     return {f"server:{min(hours, key=lambda slug: (hours[slug], slug))}"} if hours else set()
 
 
-def _on_demand_keys(recipe: Recipe) -> set[str]:
+def _on_demand_keys(inputs: ModelInputs) -> set[str]:
     """Key of the offer on demand from which what the plan lacks is rented."""
-    rents = find_best_rents(recipe.project.sources, recipe.calendar)
+    rents = find_best_rents(inputs.sources, inputs.calendar)
     return {rent.source.key for rent in rents if rent.source.purchase_option in ON_DEMAND}
 
 

@@ -67,7 +67,7 @@ def test_the_residual_counts_as_long_as_the_plan_credits_it(horizon: int) -> Non
         on_prem={"servers": [server], "useful_life_months": 60, "residual_rate": 0.7,
                  "network_storage_rate": 0, "install_cost_rate": 0},
     )  # fmt: skip
-    term = found.project.by_key["server:custom"].term
+    term = found.inputs.by_key["server:custom"].term
     resold = bool(term.at_end[0].any())
     assert resold is (horizon < 63)
     worth = 100_000 * 0.7 ** (horizon / 12) if resold else 0.0

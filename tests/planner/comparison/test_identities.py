@@ -49,7 +49,7 @@ def test_the_books_balance(request: dict[str, Any], offers: list[Offer]) -> None
 
 def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None:
     """What the optimiser weighed is what the lines say, but for the rounding of each line."""
-    problem = comparison.project.problem
+    problem = comparison.inputs.problem
     cost = problem.base_cost
     for unit in problem.units:
         units_started = scenario.units_started.get(unit.key, np.zeros(len(problem.hours)))
@@ -64,7 +64,7 @@ def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None
 def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) -> None:
     """Used and unused hours are the hours bought, and what is written off is what was paid."""
     for key in scenario.units_started:
-        source = comparison.project.by_key[key]
+        source = comparison.inputs.by_key[key]
         if source.is_owned:
             continue
         up = source.units_in_service(np.asarray(scenario.units_started[key], dtype=float))

@@ -35,7 +35,7 @@ def comparison() -> Comparison:
 
 def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Comparison) -> None:
     sure = RiskParameters(100, 1, interruptions_vary=False)
-    risk = assess_risk(comparison.scenarios, comparison.project, sure)
+    risk = assess_risk(comparison.scenarios, comparison.inputs, sure)
     for key, (low, middle, high) in risk.percentiles.items():
         plan = float(comparison.scenarios[key].net_present_cost)
         assert low == middle == high
@@ -53,7 +53,7 @@ def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Com
 )
 def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None:
     one = compared(hours=GROWING, **fields)
-    risk = assess_risk(one.scenarios, one.project, RiskParameters(100, 1, interruptions_vary=False))
+    risk = assess_risk(one.scenarios, one.inputs, RiskParameters(100, 1, interruptions_vary=False))
     for key, (_, middle, _) in risk.percentiles.items():
         plan = float(one.scenarios[key].net_present_cost)
         assert middle == pytest.approx(plan, rel=1e-5, abs=5)
@@ -62,7 +62,7 @@ def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None
 def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
     def once(seed: int) -> object:
         return assess_risk(
-            comparison.scenarios, comparison.project, RiskParameters(500, seed, 0.2)
+            comparison.scenarios, comparison.inputs, RiskParameters(500, seed, 0.2)
         ).mean
 
     assert once(1) == once(1)
@@ -70,7 +70,7 @@ def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
 
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Comparison) -> None:
-    risk = assess_risk(comparison.scenarios, comparison.project, SPREAD)
+    risk = assess_risk(comparison.scenarios, comparison.inputs, SPREAD)
     assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
     assert min(risk.regret.values()) >= 0
@@ -80,7 +80,7 @@ def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compa
 def test_more_spread_is_wider(comparison: Comparison) -> None:
     def width(sd: float) -> float:
         spread = RiskParameters(2000, 1, demand_growth_sd=sd)
-        low, _, high = assess_risk(comparison.scenarios, comparison.project, spread).percentiles[
+        low, _, high = assess_risk(comparison.scenarios, comparison.inputs, spread).percentiles[
             "on_demand"
         ]
         return high - low
@@ -90,7 +90,7 @@ def test_more_spread_is_wider(comparison: Comparison) -> None:
 
 def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
     spread = RiskParameters(2000, 1, price_sd=0.3)
-    risk = assess_risk(comparison.scenarios, comparison.project, spread)
+    risk = assess_risk(comparison.scenarios, comparison.inputs, spread)
 
     def width(key: str) -> float:
         low, _, high = risk.percentiles[key]
@@ -101,26 +101,26 @@ def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
 
 def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -> None:
     late = RiskParameters(50, 1, slip_months_sd=3)
-    hours = comparison.project.hours
-    one = measure_exposure(comparison.scenarios["on_demand"], comparison.project)
+    hours = comparison.inputs.hours
+    one = measure_exposure(comparison.scenarios["on_demand"], comparison.inputs)
     flat = type(one)(**{**vars(one), "rent": np.full(len(hours), 2.0)})
-    cost = simulate([flat], hours, comparison.project.peak, late, draw_samples(late))
+    cost = simulate([flat], hours, comparison.inputs.peak, late, draw_samples(late))
     assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
 
 
 def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison) -> None:
     """An independent reckoning, one future at a time."""
     futures = draw_samples(SPREAD)
-    project = comparison.project
-    one = measure_exposure(comparison.scenarios["hybrid"], project)
-    cost = simulate([one], project.hours, project.peak, SPREAD, futures)[0]
+    inputs = comparison.inputs
+    one = measure_exposure(comparison.scenarios["hybrid"], inputs)
+    cost = simulate([one], inputs.hours, inputs.peak, SPREAD, futures)[0]
     years = np.arange(24) / 12
     for n in (0, 700, 1999):
         slip = int(futures.slip[n])
-        work = np.concatenate([np.zeros(slip), project.hours])[:24]
-        work[-1] += project.hours[24 - slip :].sum() if slip else 0
+        work = np.concatenate([np.zeros(slip), inputs.hours])[:24]
+        work[-1] += inputs.hours[24 - slip :].sum() if slip else 0
         at_peak = np.maximum(
-            np.concatenate([np.zeros(slip), project.hours / project.peak])[:24], (work > 0) * 1.0
+            np.concatenate([np.zeros(slip), inputs.hours / inputs.peak])[:24], (work > 0) * 1.0
         )
         growth = np.exp(0.2 * futures.growth[n] * years - 0.5 * (0.2 * years) ** 2)
         price = np.exp(0.05 * futures.price[n] * years - 0.5 * (0.05 * years) ** 2)
@@ -171,8 +171,8 @@ def test_a_future_beyond_the_plan_rents_no_more_spot_than_is_allowed() -> None:
 def test_a_month_without_rent_takes_spot_only_in_scenarios_that_may_rent_it() -> None:
     one = compared(hours=GROWING, constraints={"max_spot_share": 0.3})
     served = replace(one.scenarios["hybrid"], used_hours={})
-    dear = measure_exposure(replace(served, key=ScenarioKey.ON_PREM), one.project)
-    mixed = measure_exposure(served, one.project)
+    dear = measure_exposure(replace(served, key=ScenarioKey.ON_PREM), one.inputs)
+    mixed = measure_exposure(served, one.inputs)
     assert not dear.spot.any()
     assert (dear.rent == dear.on_demand_rent).all()
     assert (mixed.spot_share == 1).all()

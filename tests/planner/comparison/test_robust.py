@@ -77,7 +77,7 @@ def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     found = one.robust
     assert found is not None
     assert one.spread is not None
-    risk = assess_risk({found.scenario.key: found.scenario}, one.project, one.spread)
+    risk = assess_risk({found.scenario.key: found.scenario}, one.inputs, one.spread)
     assert found.expected == risk.mean[found.scenario.key]
     assert found.cvar_90 == risk.cvar_90[found.scenario.key]
 

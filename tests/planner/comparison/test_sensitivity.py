@@ -27,7 +27,7 @@ def plain() -> dict[str, dict[str, Any]]:
 def test_the_plans_cost_the_same_without_a_change() -> None:
     comparison = compared(on_prem=SERVERS)
     plans = [s for s in comparison.scenarios.values() if s.feasible]
-    for plan, cost in zip(plans, cost_plans(plans, comparison.recipe), strict=True):
+    for plan, cost in zip(plans, cost_plans(plans, comparison.inputs), strict=True):
         assert cost == pytest.approx(float(plan.net_present_cost), rel=1e-6, abs=1)
 
 
