@@ -48,15 +48,19 @@ pure: .make/venv-dev ## The pure rooms alone: no Django, no database
 pure-%:
 	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" $(PURE_$*) $(ARGS)
 
-check: .make/venv-dev .make/npm ## Linter, types, import contracts, migrations
+check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
+	@$(BIN)/djlint templates --check --quiet
+	@$(BIN)/djlint templates --lint --quiet
+	@.ci/npm exec --no -- eslint static
 	@$(BIN)/mypy planner pricing
 	@$(BIN)/lint-imports
 	@$(MANAGE) makemigrations --check --dry-run
 
 format: .make/venv-dev ## Format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
+	@$(BIN)/djlint templates --reformat --quiet
 
 fuzz: .make/venv-dev .make/npm ## Random instances in their long form
 	@FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) -m fuzz $(ARGS)

@@ -84,7 +84,10 @@ TEMPLATES = [
             "libraries": {
                 "planner_format": "planner.web.common.formatting",
                 "planner_forms": "planner.web.common.widgets",
+                "planner_market": "planner.web.market.sentences",
+                "planner_plan": "planner.web.plan.sentences",
                 "planner_team": "planner.web.team.tags",
+                "planner_team_words": "planner.web.team.sentences",
             },
         },
     },

@@ -55,8 +55,12 @@
   }, true);
   document.addEventListener("change", (event) => {
     const grid = event.target.closest("[data-month-grid]");
-    if (grid) { event.stopPropagation(); writeGrid(grid); return; }
-    if (["start", "horizon_months"].includes(event.target.name)) document.querySelectorAll("[data-month-grid]").forEach(fillGrid);
+    if (grid) {
+      event.stopPropagation();
+      writeGrid(grid);
+    } else if (["start", "horizon_months"].includes(event.target.name)) {
+      document.querySelectorAll("[data-month-grid]").forEach(fillGrid);
+    }
   }, true);
 
   /* A column pasted into the grid fills the boxes that follow. */
@@ -96,7 +100,8 @@
     const note = document.createElement("div");
     note.className = "alert alert-danger";
     note.setAttribute("role", "alert");
-    note.textContent = "The server did not answer. The figures are still those from before this change; change the value again or press Recalculate.";
+    note.textContent = "The server did not answer. The figures are still those from before this change; "
+      + "change the value again or press Recalculate.";
     place.replaceChildren(note);
   };
   document.addEventListener("htmx:responseError", unanswered);

@@ -12,42 +12,54 @@
     );
   });
 
-  /* Shows how much of a chosen file was sent, and lets it be stopped. */
-  document.addEventListener("submit", (event) => {
-    const form = event.target.closest("[data-upload]");
-    const file = form && form.querySelector("input[type=file]").files[0];
-    if (!file) return;
-    event.preventDefault();
+  const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+  /* Where the server sent the browser, or the form with what was refused in it. */
+  function showReply(request, form, stop) {
+    const reply = new URL(request.responseURL);
+    if (reply.pathname !== new URL(form.action).pathname) {
+      const isSamePage = reply.pathname === window.location.pathname;
+      window.location.assign(reply);
+      if (isSamePage) window.location.reload();
+      return;
+    }
+    const refused = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("[data-upload]");
+    if (refused) form.replaceWith(refused);
+    else stop(`stopped: the server answered ${request.status}`);
+  }
+
+  function showProgress(step, bar, words) {
+    bar.value = (100 * step.loaded) / step.total;
+    words.textContent = step.loaded < step.total
+      ? `${megabytes(step.loaded)} of ${megabytes(step.total)} MB`
+      : "done, reading";
+  }
+
+  function upload(form) {
     const box = form.querySelector("[data-upload-progress]");
-    const bar = box.querySelector("progress");
     const words = box.querySelector("[data-upload-words]");
     const button = form.querySelector(".btn-primary");
     const request = new XMLHttpRequest();
-    const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
-    const idle = (text) => { words.textContent = text; button.disabled = false; };
-
-    request.upload.addEventListener("progress", (step) => {
-      bar.value = (100 * step.loaded) / step.total;
-      words.textContent = step.loaded < step.total ? `${megabytes(step.loaded)} of ${megabytes(step.total)} MB` : "done, reading";
-    });
-    request.addEventListener("load", () => {
-      const there = new URL(request.responseURL);
-      if (there.pathname !== new URL(form.action).pathname) {
-        const same = there.pathname === window.location.pathname;
-        window.location.assign(there);
-        if (same) window.location.reload();
-        return;
-      }
-      const refused = new DOMParser().parseFromString(request.responseText, "text/html").querySelector("[data-upload]");
-      if (refused) form.replaceWith(refused);
-      else idle(`stopped: the server answered ${request.status}`);
-    });
-    request.addEventListener("error", () => idle("stopped: the connection failed; try again"));
-    request.addEventListener("abort", () => idle("stopped; nothing was kept"));
+    const stop = (text) => {
+      words.textContent = text;
+      button.disabled = false;
+    };
+    request.upload.addEventListener("progress", (step) => showProgress(step, box.querySelector("progress"), words));
+    request.addEventListener("load", () => showReply(request, form, stop));
+    request.addEventListener("error", () => stop("stopped: the connection failed; try again"));
+    request.addEventListener("abort", () => stop("stopped; nothing was kept"));
     box.querySelector("[data-upload-cancel]").addEventListener("click", () => request.abort(), { once: true });
     request.open("POST", form.action);
     box.hidden = false;
     button.disabled = true;
     request.send(new FormData(form));
+  }
+
+  /* Shows how much of a chosen file was sent, and lets it be stopped. */
+  document.addEventListener("submit", (event) => {
+    const form = event.target.closest("[data-upload]");
+    if (!form?.querySelector("input[type=file]").files[0]) return;
+    event.preventDefault();
+    upload(form);
   });
 })();

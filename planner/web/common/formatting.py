@@ -16,6 +16,7 @@ from django.utils.text import slugify
 
 from planner.web.common.form_fields import label_of
 from planner.web.common.glossary import TERMS
+from pricing.freshness import Freshness
 
 register = template.Library()
 _UNKNOWN = "not known"
@@ -83,6 +84,34 @@ def plain(value: Any) -> str:
         return _UNKNOWN if value in (None, "") else str(value)
     text = f"{figure:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@register.filter
+def quantity(value: Any, unit: str) -> str:
+    """A figure with its unit: `16 GiB`; where it is not known, no unit either."""
+    figure = plain(value)
+    return figure if figure == _UNKNOWN else f"{figure} {unit}"
+
+
+@register.filter
+def price_age(row: Freshness) -> str:
+    """How old a provider's prices are: `oldest price 12 days`."""
+    if row.age_days is None:
+        return "the prices carry no date"
+    return f"oldest price {row.age_days} days"
+
+
+@register.filter
+def price_age_short(row: Freshness) -> str:
+    """The same for a narrow place: `12 d`."""
+    return "undated" if row.age_days is None else f"{row.age_days} d"
+
+
+@register.filter
+def price_reading(row: Freshness) -> str:
+    """When a provider's prices were read: `read 2026-11-20, its oldest price is 12 days old`."""
+    oldest = "" if row.age_days is None else f", its oldest price is {row.age_days} days old"
+    return f"read {row.as_of or _UNKNOWN}{oldest}"
 
 
 @register.filter

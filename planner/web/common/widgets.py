@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from django import forms, template
 from django.forms.boundfield import BoundField
 from django.utils.safestring import SafeString
@@ -40,3 +43,19 @@ def is_group(field: BoundField) -> bool:
 def is_wide(field: BoundField) -> bool:
     """Whether the field takes a whole line of a grid."""
     return isinstance(field.field.widget, forms.Textarea) or is_group(field)
+
+
+@register.filter
+def button_class(attrs: Mapping[str, Any]) -> str:
+    """The classes of a button that an account page names by tags and type.
+
+    >>> button_class({"tags": "delete", "type": "submit"}), button_class({"type": "submit"})
+    ('btn btn-danger', 'btn')
+    >>> button_class({"tags": "prominent,login", "type": "submit"})
+    'btn btn-primary'
+    """
+    tags = str(attrs.get("tags") or "")
+    if "delete" in tags or "danger" in tags:
+        return "btn btn-danger"
+    is_main = attrs.get("type") == "submit" and tags and "secondary" not in tags
+    return "btn btn-primary" if is_main else "btn"

@@ -40,6 +40,8 @@ class Rows:
 
     name: str
     rows: tuple[tuple[Box, ...], ...]
+    title: str = ""
+    help: str = ""
 
     @property
     def more(self) -> int:
@@ -146,7 +148,7 @@ class PlanForm:
         """The boxes of a group named as in `planner.web.common.form_fields`, in capitals there."""
         return [self.box(field) for field in getattr(f, group.upper())]
 
-    def rows(self, name: str) -> Rows:
+    def rows(self, name: str, title: str = "", help: str = "") -> Rows:
         pattern = f.ROWS[name]
         shown = tuple(
             tuple(
@@ -154,7 +156,7 @@ class PlanForm:
             )
             for i in range(self._row_count(name))
         )
-        return Rows(name, shown)
+        return Rows(name, shown, title, help)
 
     def _row_count(self, name: str) -> int:
         prefix = f"{name}."

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from planner.sizing.calibration.calibration import calibrate as read_log_text
 from planner.web.common.access import open_page
 from planner.web.common.view_helpers import sent
-from planner.web.plan.calibration import MAX_LOG_BYTES, LogForm, carried, text_of
+from planner.web.plan.calibration import LOG_COMMAND, MAX_LOG_BYTES, LogForm, carried, text_of
 
 
 @open_page
@@ -20,6 +20,7 @@ def calibrate(request: HttpRequest) -> HttpResponse:
         "form": form,
         "found": found,
         "carried": carried(found) if found else [],
+        "log_command": LOG_COMMAND,
         "most_mb": MAX_LOG_BYTES // 1_000_000,
     }
     return render(request, "web/calibrate.html", context, status=400 if form.errors else 200)

@@ -27,6 +27,23 @@ WORKLOAD_KINDS = (
     ("samples", "I know my samples"),
     ("accelerator_hours", "I know my hours"),
 )
+_REPEATED_GROUPS = {
+    "runs": (
+        "workload.runs",
+        "Runs",
+        "when the training happens; spread over the horizon if left empty",
+    ),
+    "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
+    "servers": (
+        "on_prem.servers",
+        "Servers to consider",
+        "reference servers of the accelerator if left empty",
+    ),
+    "owned": ("on_prem.already_owned", "Servers you already own"),
+    "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
+    "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
+}
+"""Field of the request, title and help of each group of rows."""
 Context = dict[str, Any]
 
 
@@ -112,14 +129,7 @@ def _form_context(query: QueryDict, outcome: Outcome) -> Context:
     form = PlanForm(query, outcome.refusals)
     groups = ("plan", "training", "samples", "hours", "work", "limits", "owning", "finance")
     boxes = {name: form.boxes(name) for name in (*groups, "prices", "risk")}
-    rows = {
-        "runs": form.rows("workload.runs"),
-        "quotas": form.rows("constraints.quotas"),
-        "servers": form.rows("on_prem.servers"),
-        "owned": form.rows("on_prem.already_owned"),
-        "custom_offers": form.rows("custom_offers"),
-        "adjustments": form.rows("price_adjustments"),
-    }
+    rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
     return _live_context(query, outcome) | {
         "form": form,
         "boxes": boxes,

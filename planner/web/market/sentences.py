@@ -1,0 +1,79 @@
+"""Sentences of the market and hardware pages that depend on what is known."""
+
+from __future__ import annotations
+
+from django import template
+
+from planner.web.common.formatting import number, plain, rate, words
+from planner.web.market.views.hardware import Row
+from pricing.market.accelerators import Accelerator
+from pricing.market.offers import Offer
+from pricing.market.snapshot import Region
+from pricing.models import Revision
+
+register = template.Library()
+_UNKNOWN = "not known"
+
+
+@register.filter
+def interconnect(accelerator: Accelerator) -> str:
+    """The link between accelerators and its bandwidth: `NVLink 4, 900 GB/s`."""
+    parts = [accelerator.interconnect or _UNKNOWN]
+    if accelerator.interconnect_gb_per_s:
+        parts.append(f"{plain(accelerator.interconnect_gb_per_s)} GB/s")
+    return ", ".join(parts)
+
+
+@register.filter
+def source_note(accelerator: Accelerator) -> str:
+    """Where an accelerator's values come from, and which of them nobody verified."""
+    if not accelerator.unverified:
+        return accelerator.source
+    return f"{accelerator.source} Not verified: {', '.join(accelerator.unverified)}."
+
+
+@register.filter
+def lowest_on_demand(row: Row) -> str:
+    """The lowest price on demand and who asks it: `2.10 USD/h, aws us-east-1`."""
+    if row.offer is None:
+        return "not rented"
+    return f"{rate(row.usd_per_hour)}/h, {row.offer.provider} {row.offer.region}"
+
+
+@register.filter
+def commitment_term(offer: Offer) -> str:
+    """How long a commitment binds and how it is paid: `36 months, all upfront`."""
+    if not offer.term_months:
+        return ""
+    payment = f", {words(offer.payment_option)}" if offer.payment_option else ""
+    return f"{offer.term_months} months{payment}"
+
+
+@register.filter
+def list_price(offer: Offer) -> str:
+    """What a provider asks, in its own currency: `3.2 USD/h and 1,000 USD upfront`."""
+    price = f"{plain(offer.price_per_hour)} {offer.currency}/h"
+    if not offer.upfront:
+        return price
+    return f"{price} and {plain(offer.upfront)} {offer.currency} upfront"
+
+
+@register.filter
+def place(region: Region | None) -> str:
+    """City and country of a region.
+
+    >>> place(Region("europe", "IE", "Dublin")), place(None)
+    ('Dublin IE', 'not known')
+    """
+    if region is None:
+        return _UNKNOWN
+    return " ".join(part for part in (region.city, region.country) if part)
+
+
+@register.filter
+def oldest_price(revision: Revision) -> str:
+    """The day of the oldest price sold now, and how many prices carry none."""
+    oldest = revision.oldest_price_as_of
+    day = f"{oldest:%Y-%m-%d}" if oldest else _UNKNOWN
+    undated = revision.undated_prices
+    return f"{day}; {number(undated)} carry no date." if undated else f"{day}."

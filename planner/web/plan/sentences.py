@@ -1,0 +1,33 @@
+"""Sentences of the plan's pages that depend on what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import template
+
+from planner.models import Job
+from planner.web.common.formatting import figures, number
+
+register = template.Library()
+
+
+@register.filter
+def sample_progress(job: Job) -> str:
+    """How far a job is: `Trying futures: 2,000 of 10,000`."""
+    message = job.message or "Waiting for its turn"
+    return f"{message}: {number(job.done)} of {number(job.total)}" if job.total else message
+
+
+@register.filter
+def cpu_sentence(cpu: Mapping[str, Any]) -> str:
+    """Whether a CPU would do, with the hours it would take where they are known.
+
+    >>> cpu_sentence({"note": "a CPU machine is enough", "hours": 12.34})
+    'A CPU machine is enough (12.3 h of a machine with 16 virtual CPUs).'
+    """
+    note = str(cpu["note"])
+    hours = cpu["hours"]
+    detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
+    return f"{note[:1].upper()}{note[1:]}{detail}."

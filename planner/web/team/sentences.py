@@ -1,0 +1,138 @@
+"""Sentences of the team's pages that depend on the state of what they describe."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from django import template
+
+from planner.models import Alert, ApiToken, BudgetPeriod, Invitation, Job, Project, SavedComparison
+from planner.services.alerts.project_summaries import Moved
+from planner.web.common.formatting import money, number, percent, words
+
+register = template.Library()
+
+_JOB_TITLES = {
+    "price_refresh": "Refresh of the prices",
+    "project_reprice": "Pricing everything again",
+}
+_PERIODS = {
+    BudgetPeriod.YEARLY: "a year",
+    BudgetPeriod.MONTHLY: "a month",
+    BudgetPeriod.TOTAL: "for the whole plan",
+}
+
+
+@register.filter
+def job_title(job: Job) -> str:
+    """What a job does."""
+    if job.kind == "actuals_upload":
+        return f"Reading {job.arguments.get('file_name', '')}".strip()
+    return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
+
+
+@register.filter
+def refresh_outcome(result: Mapping[str, Any]) -> str:
+    """What a refresh came to at one provider: `published, revision 7, 812 prices`."""
+    parts = [str(result["outcome"])]
+    if result.get("revision"):
+        parts.append(f"revision {result['revision']}")
+    if result.get("offers"):
+        parts.append(f"{number(result['offers'])} prices")
+    outcome = ", ".join(parts)
+    if result.get("message"):
+        outcome = f"{outcome}. {result['message']}"
+    return " ".join(part for part in (outcome, result.get("remedy")) if part)
+
+
+@register.filter
+def budget_line(project: Project, currency: str) -> str:
+    """`Budget 12,000 USD a year`, or that none is set."""
+    if not project.budget:
+        return "No budget set"
+    return (
+        f"Budget {money(project.budget, currency)} {_PERIODS[BudgetPeriod(project.budget_period)]}"
+    )
+
+
+@register.filter
+def watch_line(project: Project) -> str:
+    """Whether the prices of a project's plan are watched."""
+    if not project.watched:
+        return "prices are not watched"
+    return f"watched: a move of more than {percent(project.watch_threshold, 1)} is reported"
+
+
+@register.filter
+def history_line(saved: SavedComparison) -> str:
+    """Who answered, submitted and approved a comparison, and when."""
+    steps: tuple[tuple[str, dt.date | None, object], ...] = (
+        ("Answered", saved.answered_on, saved.created_by),
+        ("submitted", saved.submitted_at, saved.submitter),
+        ("approved", saved.approved_at, saved.approver),
+    )
+    return " · ".join(_step(verb, day, person) for verb, day, person in steps if day)
+
+
+def _step(verb: str, day: dt.date, person: object) -> str:
+    return f"{verb} {day:%Y-%m-%d}" + (f" by {person}" if person else "")
+
+
+@register.filter
+def decision_line(saved: SavedComparison) -> str:
+    """Whose decision the state of a comparison is, where it is somebody's."""
+    people = {"approved": saved.approver, "submitted": saved.submitter}
+    person = people.get(saved.state)
+    return f"by {person}" if person else ""
+
+
+@register.filter
+def revision_moves(moves: Iterable[Moved]) -> str:
+    """Price lists that have a later revision: `aws revision 3 → 4, gcp revision 1 → 2`.
+
+    >>> revision_moves([Moved("aws", 3, 4), Moved("gcp", 1, 2)])
+    'aws revision 3 → 4, gcp revision 1 → 2'
+    """
+    return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)
+
+
+@register.filter
+def alert_change(alert: Alert) -> str:
+    """The cost before and after, where both are known."""
+    if not (alert.before and alert.after):
+        return ""
+    return f"{money(alert.before, alert.currency)} → {money(alert.after, alert.currency)}"
+
+
+@register.filter
+def token_end(token: ApiToken) -> str:
+    """When a token ends or ended."""
+    if token.revoked_at:
+        return f"revoked {token.revoked_at:%Y-%m-%d}"
+    return f"{'' if token.is_active else 'expired '}{token.expires_at:%Y-%m-%d}"
+
+
+@register.filter
+def invitation_state(invitation: Invitation) -> str:
+    """What became of an invitation, and when."""
+    if invitation.accepted_at:
+        return f"accepted {invitation.accepted_at:%Y-%m-%d}"
+    if invitation.revoked_at:
+        return f"revoked {invitation.revoked_at:%Y-%m-%d}"
+    return f"{'open until' if invitation.is_open else 'expired'} {invitation.expires_at:%Y-%m-%d}"
+
+
+@register.filter
+def saving_note(is_pinned: bool) -> str:
+    """What saving a plan does, with the prices of its link or with the team's."""
+    source = (
+        "is kept as the link shows it, at the prices the link names,"
+        if is_pinned
+        else "is computed once more with the team's prices"
+    )
+    return (
+        f"The answer {source} and frozen with the prices, assumptions and dates it came from. "
+        "It can then be submitted, approved and replayed."
+    )

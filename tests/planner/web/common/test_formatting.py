@@ -1,0 +1,49 @@
+"""Figures with units, and how old prices are, with and without a value."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+from planner.web.common import formatting
+from pricing.freshness import Freshness
+
+FRESHNESS = Freshness(
+    provider="aws",
+    title="AWS",
+    revision=1,
+    origin="live",
+    as_of=dt.date(2026, 11, 20),
+    oldest_price_as_of=dt.date(2026, 11, 8),
+    age_days=12,
+    level="green",
+    offers=10,
+    undated_prices=0,
+    last_run="published",
+    last_run_at=None,
+    message="",
+    held_batches=0,
+)
+UNDATED = replace(FRESHNESS, age_days=None)
+
+
+def test_a_quantity_without_a_value_has_no_unit() -> None:
+    assert formatting.quantity(2000.0, "GiB") == "2,000 GiB"
+    assert formatting.quantity(0, "days") == "0 days"
+    assert formatting.quantity(None, "GiB") == "not known"
+
+
+def test_the_age_of_prices_is_told_in_two_lengths() -> None:
+    assert formatting.price_age(FRESHNESS) == "oldest price 12 days"
+    assert formatting.price_age_short(FRESHNESS) == "12 d"
+
+
+def test_prices_without_a_date_have_no_age() -> None:
+    assert formatting.price_age(UNDATED) == "the prices carry no date"
+    assert formatting.price_age_short(UNDATED) == "undated"
+    assert formatting.price_reading(UNDATED) == "read 2026-11-20"
+
+
+def test_a_reading_names_the_oldest_price() -> None:
+    reading = formatting.price_reading(FRESHNESS)
+    assert reading == "read 2026-11-20, its oldest price is 12 days old"

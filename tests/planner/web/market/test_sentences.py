@@ -1,0 +1,87 @@
+"""Sentences of the market and hardware pages, with and without what they may leave out."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+
+import pytest
+
+from planner.web.market import sentences
+from planner.web.market.views.hardware import Row
+from pricing.market.accelerators import Accelerator
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Region
+from pricing.models import Revision
+
+ACCELERATOR = Accelerator(
+    slug="x",
+    name="X",
+    vendor="v",
+    architecture="a",
+    year=2024,
+    accelerator_class="training",
+    form="sxm",
+    memory_gib=80,
+)
+OFFER = Offer(
+    provider="aws",
+    region="us-east-1",
+    instance_type="p5.48xlarge",
+    accelerator="x",
+    accelerator_count=Fraction(8),
+    purchase_option=PurchaseOption.ON_DEMAND,
+    price_per_hour=Decimal("55.040"),
+)
+
+
+def test_the_interconnect_names_its_bandwidth_where_known() -> None:
+    assert sentences.interconnect(ACCELERATOR) == "not known"
+    linked = replace(ACCELERATOR, interconnect="NVLink 4")
+    assert sentences.interconnect(linked) == "NVLink 4"
+    assert (
+        sentences.interconnect(replace(linked, interconnect_gb_per_s=900)) == "NVLink 4, 900 GB/s"
+    )
+
+
+def test_the_source_names_what_nobody_verified() -> None:
+    sheet = replace(ACCELERATOR, source="Datasheet.")
+    assert sentences.source_note(sheet) == "Datasheet."
+    unsure = replace(sheet, unverified=("tdp_w", "year"))
+    assert sentences.source_note(unsure) == "Datasheet. Not verified: tdp_w, year."
+
+
+def test_the_lowest_price_says_who_asks_it() -> None:
+    assert sentences.lowest_on_demand(Row(ACCELERATOR, (), None, None)) == "not rented"
+    row = Row(ACCELERATOR, ("AWS",), OFFER, 6.88)
+    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, aws us-east-1"
+
+
+@pytest.mark.parametrize(
+    ("months", "payment", "term"),
+    [(0, "", ""), (12, "", "12 months"), (36, "all_upfront", "36 months, all upfront")],
+)
+def test_a_commitment_says_its_term_and_payment(months: int, payment: str, term: str) -> None:
+    offer = replace(OFFER, term_months=months, payment_option=payment)
+    assert sentences.commitment_term(offer) == term
+
+
+def test_the_list_price_adds_what_is_due_upfront() -> None:
+    assert sentences.list_price(OFFER) == "55.04 USD/h"
+    upfront = replace(OFFER, price_per_hour=Decimal(0), upfront=Decimal(120000))
+    assert sentences.list_price(upfront) == "0 USD/h and 120,000 USD upfront"
+
+
+def test_a_region_is_its_city_and_country() -> None:
+    assert sentences.place(Region("europe", city="Dublin")) == "Dublin"
+    assert sentences.place(Region("europe", "IE", "Dublin")) == "Dublin IE"
+    assert sentences.place(None) == "not known"
+
+
+def test_the_oldest_price_counts_those_without_a_date() -> None:
+    day = dt.date(2026, 11, 1)
+    assert sentences.oldest_price(Revision(oldest_price_as_of=day)) == "2026-11-01."
+    undated = Revision(oldest_price_as_of=None, undated_prices=1200)
+    assert sentences.oldest_price(undated) == "not known; 1,200 carry no date."
