@@ -24,7 +24,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-READ_BY_A_PROVIDER = re.compile(r"(?:settings\.get\(|_URL_SETTING = |setting=)\"([A-Z_]{4,})\"")
+READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 from django.conf import settings
@@ -44,7 +45,8 @@ def render_section(name: str, text: str) -> Section:
     title, _, body = text.partition("\n")
     title = title.removeprefix("# ").strip()
     html = _markdown(name).convert(_LINK.sub(r"](#\1)", body.strip()))
-    return Section(name, title, _TABLE.sub(rf"{_scrolling(title)}\1</table></div>", html))
+    number = count(1)
+    return Section(name, title, _TABLE.sub(lambda m: _scroll(m[1], title, next(number)), html))
 
 
 def _markdown(name: str) -> Markdown:
@@ -54,9 +56,9 @@ def _markdown(name: str) -> Markdown:
     )
 
 
-def _scrolling(title: str) -> str:
-    """Opening tags of a table that scrolls on its own where the window is narrow."""
+def _scroll(rows: str, title: str, number: int) -> str:
+    """A table that scrolls on its own where the window is narrow; each label is unique."""
     return (
-        f'<div class="table-responsive" tabindex="0" role="region" aria-label="{title}: table">'
-        '<table class="table table-sm">'
+        f'<div class="table-responsive" tabindex="0" role="region" aria-label="{title}, table '
+        f'{number}"><table class="table table-sm">{rows}</table></div>'
     )
