@@ -1,4 +1,4 @@
-"""What is documented: every setting, command, target, field and link, and how long the README is."""
+"""What has to be documented: every setting, command, target and field; what links lead to."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|tests)/[\w./-]+)`")
+TEST_NAME = re.compile(r"`(test_\w+)`")
 READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
 
 
@@ -92,6 +94,21 @@ def test_links_of_the_repository_s_own_pages_lead_somewhere():
     for path in IN_THE_REPOSITORY:
         targets = [link for link in LINK.findall(path.read_text()) if "://" not in link]
         assert [link for link in targets if not (ROOT / link).exists()] == [], path.name
+
+
+def test_files_and_tests_that_a_page_names_exist(written):
+    files = set(REPOSITORY_PATH.findall(written))
+    assert len(files) > 50
+    assert sorted(file for file in files if not (ROOT / file).exists()) == []
+    source = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    names = set(TEST_NAME.findall(written))
+    assert sorted(name for name in names if f"def {name}(" not in source) == []
+
+
+def test_the_method_page_names_no_field_of_the_api():
+    text = re.sub(r"<[^>]+>", " ", "".join(section.html for section in read_sections()))
+    fields = {row.name for rows in read_fields(REQUESTS, "validation").values() for row in rows}
+    assert sorted(name for name in fields if "_" in name and re.search(rf"\b{name}\b", text)) == []
 
 
 def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):

@@ -16,6 +16,7 @@ from planner.web.common.methodology import read_sections
 from planner.web.market.lowest_prices import lowest_prices
 from planner.web.plan.presets import PRESETS
 
+
 @open_page
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
