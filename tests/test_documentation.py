@@ -6,6 +6,8 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,10 @@ from docs_build.models_reference import read_fields
 from docs_build.reference import ANSWERS, REQUESTS, render_pages
 from docs_build.settings_reference import read_variables
 from docs_build.targets_reference import read_make_variables, read_targets
+from planner.contract.request.comparison import read_request
+from planner.contract.validation import parse
 from planner.environment import VARIABLES
+from planner.sizing.estimate import EstimateRequest
 from planner.web.common.methodology import ORDER, read_sections
 
 ROOT = Path(settings.BASE_DIR)
@@ -25,6 +30,7 @@ IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|tests)/[\w./-]+)`")
+TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 TEST_NAME = re.compile(r"`(test_\w+)`")
 READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
 
@@ -94,6 +100,21 @@ def test_links_of_the_repository_s_own_pages_lead_somewhere():
     for path in IN_THE_REPOSITORY:
         targets = [link for link in LINK.findall(path.read_text()) if "://" not in link]
         assert [link for link in targets if not (ROOT / link).exists()] == [], path.name
+
+
+def test_requests_that_a_page_shows_are_accepted():
+    shown = [
+        (path.stem, tomllib.loads(textwrap.dedent(block)))
+        for path in PAGES
+        for block in TOML.findall(path.read_text())
+    ]
+    whole = [(page, request) for page, request in shown if "workload" in request]
+    assert len(whole) >= 4
+    for page, request in whole:
+        if page == "estimate":
+            parse(EstimateRequest, request)
+        else:
+            read_request(request)
 
 
 def test_files_and_tests_that_a_page_names_exist(written):
