@@ -1,13 +1,14 @@
 # Two commands matter: `make run` and `make test`. Both set up whatever is missing.
 PYTHON ?= python3
 PORT ?= 8000
+DOCS_PORT ?= 8002
 BIN := .venv/bin
 MANAGE := $(BIN)/python manage.py
 WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run test sweep pure check format fuzz faults focus bench lock clean
+.PHONY: help run test sweep pure check docs format fuzz faults focus bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -36,27 +37,31 @@ test: .make/venv-dev .make/npm ## Everything a change needs
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, the longer ways
+sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, longer journeys
 	@.ci/browser
 	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests/planner $(ARGS)
 
 PURE_sizing := tests/planner/sizing --ignore=tests/planner/sizing/test_any_input.py
 PURE_costing := tests/planner/costing tests/pricing/market/test_snapshot.py tests/pricing/market/test_accelerators.py tests/pricing/publish/test_batch_checks.py
-pure: .make/venv-dev ## The pure rooms alone: no Django, no database
+pure: .make/venv-dev ## The pure core alone: no Django, no database
 	@$(MAKE) --no-print-directory -j2 -Otarget pure-sizing pure-costing
 
 pure-%:
 	@PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 OPENBLAS_NUM_THREADS=1 QUICK=1 $(BIN)/python -m pytest -o addopts= -W ignore::pytest.PytestConfigWarning -q -m "not fuzz" $(PURE_$*) $(ARGS)
 
-check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations
+check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations, documentation
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/djlint templates --check --quiet
 	@$(BIN)/djlint templates --lint --quiet
 	@.ci/npm exec --no -- eslint static
-	@$(BIN)/mypy planner pricing
+	@$(BIN)/mypy planner pricing docs_build
 	@$(BIN)/lint-imports
 	@$(MANAGE) makemigrations --check --dry-run
+	@$(BIN)/python -m mkdocs build --strict --quiet
+
+docs: .make/venv-dev ## The documentation, with the reference made from the code, on 127.0.0.1:8002
+	@$(BIN)/python -m mkdocs serve --dev-addr 127.0.0.1:$(DOCS_PORT)
 
 format: .make/venv-dev ## Format the code
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
@@ -71,7 +76,7 @@ faults: .make/venv-dev .make/npm ## The fault matrix in its long form
 focus: .make/venv-dev ## The FOCUS export against the public validator (Python 3.12 or 3.13)
 	@.ci/focus $(ARGS)
 
-bench: .make/venv-dev .make/npm ## Speed and memory as ratios against floors of the same run
+bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
 
 lock: .make/venv ## Pin the dependencies anew

@@ -11,6 +11,41 @@ _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 
+VARIABLES = {
+    "DEBUG": "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required",
+    "SECRET_KEY": "long random text that signs sessions, links and webhooks (Django's own)",
+    "ALLOWED_HOSTS": "names under which the server may be called (Django's own)",
+    "CSRF_TRUSTED_ORIGINS": "origins, with https://, whose forms are accepted (Django's own)",
+    "LOGIN_REQUIRED": "1 closes market, estimate and comparison to anonymous visitors",
+    "DATABASE_URL": "`postgres://user:password@host:5432/name` for PostgreSQL; "
+    "without it SQLite in `db.sqlite3`",
+    "SIGNUP_OPEN": "1 lets anybody open an account; invited people always can",
+    "OIDC_SERVER_URL": "issuer for sign-in with OpenID Connect; without it there is none",
+    "OIDC_NAME": "label of the button that signs in with OpenID Connect",
+    "OIDC_CLIENT_ID": "client id at the OpenID Connect issuer",
+    "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
+    "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
+    "shared where a Celery worker runs on another machine",
+    "EMAIL_BACKEND": "Django's mail backend, for password resets; prints mail unless set",
+    "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
+    "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",
+    "NUM_PROXIES": "proxies in front of the server whose `X-Forwarded-For` is believed",
+    "API_MAX_BODY_BYTES": "largest JSON body, bytes",
+    "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
+    "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
+    "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
+    "WEBHOOK_ALLOWED_NETWORKS": "networks (CIDR) that webhooks may reach although not public",
+    "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
+    "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "
+    "else `thread`",
+    "CACHE_URL": "Redis that several servers share, for rate limits",
+    "PRICES_AMBER_AFTER_DAYS": "age of a provider's prices from which it is shown amber, days",
+    "PRICES_RED_AFTER_DAYS": "age of a provider's prices from which it is shown red, days",
+    "LOG_LEVEL": "least severe message that is logged",
+}
+"""Every variable that may be read, with its meaning: the settings reference prints it."""
+
+
 class Environment:
     """Reads `variables` (the process's own by default)."""
 

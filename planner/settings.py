@@ -1,6 +1,7 @@
 """One settings file for every environment; environment variables decide what differs.
 
-README.md lists each variable. Nothing imports this module: use `django.conf.settings`.
+`planner.environment` describes each variable. Nothing imports this module: use
+`django.conf.settings`.
 """
 
 from __future__ import annotations

@@ -21,7 +21,9 @@ from pricing.common.invalid_input import InvalidInput
 class RequestModel(BaseModel):
     """Base of everything a request holds: strict types, no unknown field, frozen."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 def _month(value: object) -> object:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils import timezone
@@ -17,46 +12,9 @@ from planner.services.projects.comparisons import next_month
 from planner.web.common.access import open_page
 from planner.web.common.context import THEMES
 from planner.web.common.glossary import TERMS
+from planner.web.common.methodology import read_sections
 from planner.web.market.lowest_prices import lowest_prices
 from planner.web.plan.presets import PRESETS
-
-METHOD = (
-    ("Training hours", "planner.sizing.footprint.training_flops"),
-    ("Throughput", "planner.sizing.performance.throughput"),
-    ("Goodput", "planner.sizing.performance.goodput"),
-    ("Memory", "planner.sizing.footprint.memory"),
-    ("Demand", "planner.sizing.demand"),
-    ("Owning", "planner.costing.cost_model.ownership"),
-    ("Renting", "planner.costing.cost_model.rental"),
-    ("The plan", "planner.costing.optimizer.problem"),
-    ("Finance", "planner.costing.cost_model.finance"),
-    ("Break-even", "planner.costing.analysis.break_even"),
-    ("Uncertainty", "planner.costing.analysis.monte_carlo"),
-)
-"""Rooms of the core whose docstrings make up the method page."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    name: str
-    paragraphs: tuple[str, ...]
-
-
-def _paragraphs(item: Any) -> tuple[str, ...]:
-    """The docstring's paragraphs without its examples."""
-    text = inspect.getdoc(item) or ""
-    return tuple(part for part in text.split("\n\n") if part and not part.startswith(">>>"))
-
-
-def _entries(module: Any) -> list[Entry]:
-    public = [
-        (name, item)
-        for name, item in vars(module).items()
-        if (inspect.isfunction(item) or inspect.isclass(item))
-        and item.__module__ == module.__name__
-        and not name.startswith("_")
-    ]
-    return [Entry(name, _paragraphs(item)) for name, item in public if inspect.getdoc(item)]
 
 
 @open_page
@@ -71,13 +29,8 @@ def start(request: HttpRequest) -> HttpResponse:
 @open_page
 @require_safe
 def method(request: HttpRequest) -> HttpResponse:
-    """The formulas, from the docstrings of the core, and the glossary."""
-    rooms = [(title, import_module(name)) for title, name in METHOD]
-    sections = [
-        {"title": title, "intro": _paragraphs(module), "entries": _entries(module)}
-        for title, module in rooms
-    ]
-    return render(request, "web/method.html", {"sections": sections, "terms": TERMS})
+    """The formulas, from docs/methodology, and the glossary."""
+    return render(request, "web/method.html", {"sections": read_sections(), "terms": TERMS})
 
 
 @require_POST

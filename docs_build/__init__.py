@@ -1,0 +1,1 @@
+"""Builds the reference pages of the documentation from the code that they describe."""

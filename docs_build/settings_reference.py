@@ -1,0 +1,70 @@
+"""The settings reference: every environment variable that planner/settings.py reads."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from docs_build.markdown_table import format_table
+from planner.environment import VARIABLES
+
+SETTINGS = Path(__file__).parent.parent / "planner" / "settings.py"
+KINDS = {"flag": "0 or 1", "number": "whole number", "words": "list, by comma", "text": "text"}
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One environment variable as the settings read it."""
+
+    name: str
+    kind: str
+    default: str
+
+
+def read_variables(source: str | None = None) -> list[Variable]:
+    """Each variable once, in the order of the settings; the default as the code says it.
+
+    >>> read_variables('X = env.number("API_LIMIT", 1_000)')
+    [Variable(name='API_LIMIT', kind='number', default='1000')]
+    """
+    tree = ast.parse(SETTINGS.read_text() if source is None else source)
+    variables: dict[str, Variable] = {}
+    for call in _calls(tree):
+        assert isinstance(call.func, ast.Attribute)
+        name = ast.literal_eval(call.args[0])
+        default = _default(call.args[1]) if len(call.args) > 1 else ""
+        variables.setdefault(name, Variable(name, call.func.attr, default))
+    return list(variables.values())
+
+
+def render_settings() -> str:
+    """The table of the reference page."""
+    rows = (
+        (f"`{v.name}`", KINDS[v.kind], f"`{v.default}`" if v.default else "", VARIABLES[v.name])
+        for v in read_variables()
+    )
+    return format_table(("variable", "value", "default", "meaning"), rows)
+
+
+def _calls(tree: ast.AST) -> Iterator[ast.Call]:
+    """Calls of `env.text` and its like, in the order in which they stand."""
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+    ours = [
+        call
+        for call in calls
+        if isinstance(call.func, ast.Attribute)
+        and isinstance(call.func.value, ast.Name)
+        and call.func.value.id == "env"
+    ]
+    yield from sorted(ours, key=lambda call: (call.lineno, call.col_offset))
+
+
+def _default(node: ast.expr) -> str:
+    """The default in plain text; a setting it depends on by its name."""
+    if isinstance(node, ast.IfExp):
+        return f"{_default(node.body)} ({ast.unparse(node.test)})"
+    if isinstance(node, ast.Constant):
+        return str(int(node.value) if isinstance(node.value, bool) else node.value)
+    return ast.unparse(node)

@@ -1,0 +1,146 @@
+"""What has to be documented: every setting, command, target and field; what links lead to."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from docs_build.commands_reference import read_arguments, read_commands
+from docs_build.models_reference import read_fields
+from docs_build.reference import ANSWERS, REQUESTS, render_pages
+from docs_build.settings_reference import read_variables
+from docs_build.targets_reference import read_make_variables, read_targets
+from planner.contract.request.comparison import read_request
+from planner.contract.validation import parse
+from planner.environment import VARIABLES
+from planner.sizing.estimate import EstimateRequest
+from planner.web.common.methodology import ORDER, read_sections
+
+ROOT = Path(settings.BASE_DIR)
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
+MOST_README_LINES = 100
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|tests)/[\w./-]+)`")
+TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+TEST_NAME = re.compile(r"`(test_\w+)`")
+READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
+
+
+@pytest.fixture(scope="module")
+def pages():
+    return render_pages()
+
+
+@pytest.fixture(scope="module")
+def written():
+    return "\n".join(path.read_text() for path in [*PAGES, *IN_THE_REPOSITORY])
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= MOST_README_LINES
+
+
+def test_every_setting_is_described_and_none_that_is_not_read(pages):
+    names = {variable.name for variable in read_variables()}
+    assert names == set(VARIABLES)
+    assert all(f"`{name}`" in pages["reference/settings.md"] for name in names)
+
+
+def test_every_variable_that_a_provider_reads_is_on_a_page(written):
+    source = "\n".join(path.read_text() for path in (ROOT / "pricing").rglob("*.py"))
+    names = set(READ_BY_A_PROVIDER.findall(source))
+    assert {"GCP_PROJECT", "AZURE_SUBSCRIPTION_ID", "AWS_PRICE_LIST_URL"} <= names
+    assert [name for name in names if f"`{name}`" not in written] == []
+
+
+def test_every_command_and_argument_says_what_it_is(pages):
+    page = pages["reference/commands.md"]
+    commands = read_commands()
+    assert len(commands) >= 10
+    for name, command in commands.items():
+        assert f"## {name}\n" in page
+        assert command.help, name
+        arguments = read_arguments(name, command)
+        assert [a.dest for a in arguments if not a.help] == [], name
+
+
+def test_every_make_target_says_what_it_does(pages):
+    targets = read_targets()
+    assert {"run", "test", "check", "docs"} <= targets.keys()
+    assert [target for target, meaning in targets.items() if not meaning] == []
+    assert all(f"`{name}`" in pages["reference/make.md"] for name in read_make_variables())
+
+
+@pytest.mark.parametrize(("models", "mode"), [(REQUESTS, "validation"), (ANSWERS, "serialization")])
+def test_every_field_of_the_contract_is_described(models, mode):
+    fields = [row for rows in read_fields(models, mode).values() for row in rows]
+    assert [f"{row.model}.{row.name}" for row in fields if not row.meaning.strip()] == []
+
+
+def test_every_page_of_the_methodology_is_on_the_method_page():
+    assert {path.stem for path in (ROOT / "docs" / "methodology").glob("*.md")} == set(ORDER)
+    html = "".join(section.html for section in read_sections())
+    assert html.count("<math") > 50
+    assert "$$" not in html
+    assert 'href="#costing"' in html
+    assert ".md" not in html
+    assert re.search(r"\sstyle=", html) is None
+
+
+def test_links_of_the_repository_s_own_pages_lead_somewhere():
+    for path in IN_THE_REPOSITORY:
+        targets = [link for link in LINK.findall(path.read_text()) if "://" not in link]
+        assert [link for link in targets if not (ROOT / link).exists()] == [], path.name
+
+
+def test_requests_that_a_page_shows_are_accepted():
+    shown = [
+        (path.stem, tomllib.loads(textwrap.dedent(block)))
+        for path in PAGES
+        for block in TOML.findall(path.read_text())
+    ]
+    whole = [(page, request) for page, request in shown if "workload" in request]
+    assert len(whole) >= 4
+    for page, request in whole:
+        if page == "estimate":
+            parse(EstimateRequest, request)
+        else:
+            read_request(request)
+
+
+def test_files_and_tests_that_a_page_names_exist(written):
+    files = set(REPOSITORY_PATH.findall(written))
+    assert len(files) > 50
+    assert sorted(file for file in files if not (ROOT / file).exists()) == []
+    source = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    names = set(TEST_NAME.findall(written))
+    assert sorted(name for name in names if f"def {name}(" not in source) == []
+
+
+def test_the_method_page_names_no_field_of_the_api():
+    text = re.sub(r"<[^>]+>", " ", "".join(section.html for section in read_sections()))
+    fields = {row.name for rows in read_fields(REQUESTS, "validation").values() for row in rows}
+    assert sorted(name for name in fields if "_" in name and re.search(rf"\b{name}\b", text)) == []
+
+
+def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],
+        cwd=ROOT,
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "planner.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    html = "\n".join(path.read_text() for path in tmp_path.rglob("*.html"))
+    assert re.findall(r"<(?:script|img|link|iframe)[^>]*(?:src|href)=\"https?://[^\"]*", html) == []
