@@ -179,11 +179,11 @@ def _build_past_offer(price: PastPrice) -> Offer:
 def _read_state() -> State:
     """What is in force, in one query; every part of it names content that never changes."""
     rates = models.ExchangeRate.objects.order_by("-updated_at").values("updated_at")[:1]
-    places = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
+    regions = models.Region.objects.order_by("-updated_at").values("updated_at")[:1]
     rows = list(
         newest_revisions()
-        .annotate(rates=Subquery(rates), places=Subquery(places))
-        .values_list("provider", "number", "published_at", "rates", "places")
+        .annotate(rates=Subquery(rates), regions=Subquery(regions))
+        .values_list("provider", "number", "published_at", "rates", "regions")
     )
     loaded = rows[0][3:] if rows else ()
     return State(tuple(row[:3] for row in rows), loaded)

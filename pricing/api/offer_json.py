@@ -18,7 +18,9 @@ def format_amount(amount: Decimal) -> str:
     return f"{quantize(amount):f}"
 
 
-def offer_json(published: Catalog, row: int, revision_of: Mapping[str, int]) -> dict[str, Any]:
+def offer_json(
+    published: Catalog, row: int, revision_by_provider: Mapping[str, int]
+) -> dict[str, Any]:
     """The offer of a row of the catalog, with the fields of the contract."""
     offer = published.offers.offer(row)
     memory = float(published.offers.accelerator_memory_gib[row])
@@ -46,7 +48,7 @@ def offer_json(published: Catalog, row: int, revision_of: Mapping[str, int]) -> 
         "sold_now": offer.sold_now,
         "as_of": offer.as_of,
         "source": offer.source,
-        "revision": revision_of.get(offer.provider),
+        "revision": revision_by_provider.get(offer.provider),
     }
 
 

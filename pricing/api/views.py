@@ -89,12 +89,12 @@ def _render_page(
     search.check_known_names(published)
     start = position.start if position else 0
     rows, count = search.page(published.offers, start, size)
-    revision_of = {info.provider: info.revision for info in published.revisions}
+    revision_by_provider = {info.provider: info.revision for info in published.revisions}
     next_cursor = to_cursor(search, start + size, published) if start + size < count else None
     content = {
         "count": count,
         "catalog": [catalog_json(info, today) for info in published.revisions],
-        "results": [offer_json(published, int(row), revision_of) for row in rows],
+        "results": [offer_json(published, int(row), revision_by_provider) for row in rows],
     }
     return next_cursor, JSONRenderer().render(content)
 

@@ -40,8 +40,8 @@ def write(bundle: Bundle, folder: Path = FOLDER) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     _write_compressed(folder / OFFERS, _format_offers(bundle.offers))
     _write_compressed(folder / PAST_PRICES, _format_offers(bundle.past_prices))
-    places = sorted(bundle.regions.items())
-    rows = [(*key, *astuple(region)) for key, region in places]
+    regions = sorted(bundle.regions.items())
+    rows = [(*key, *astuple(region)) for key, region in regions]
     _write_text(folder / REGIONS, _format_csv(_REGION_COLUMNS, rows))
     _write_text(
         folder / EXCHANGE_RATES, _format_csv(_RATE_COLUMNS, map(astuple, bundle.exchange_rates))

@@ -46,18 +46,18 @@ class _PastPrice:
 
 def past_prices(folder: Path, audit: RowAudit, lists: ReferenceLists) -> list[Offer]:
     """Every change of price under `folder`, each dated by the first day it was seen."""
-    past = [
+    dated_prices = [
         *_read_aws(folder, audit),
         *_read_azure(folder, audit),
         *_read_gcp(folder, audit, lists),
     ]
-    return list(_select_changes(past, audit))
+    return list(_select_changes(dated_prices, audit))
 
 
-def _select_changes(past: list[_PastPrice], audit: RowAudit) -> Iterator[Offer]:
+def _select_changes(dated_prices: list[_PastPrice], audit: RowAudit) -> Iterator[Offer]:
     """In order of date, the prices that differ from the one before of the same offer."""
     by_id: dict[str, list[_PastPrice]] = defaultdict(list)
-    for price in past:
+    for price in dated_prices:
         by_id[price.offer.id].append(price)
     for prices in by_id.values():
         last_price: Decimal | None = None

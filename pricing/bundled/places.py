@@ -54,7 +54,7 @@ def exchange_rates(folder: Path, audit: RowAudit) -> list[ExchangeRate]:
     for row in map(audit.count_read, read_rows(folder, RATES)):
         currency = _currency_by_area().get(row["country_or_area"])
         if currency is None:
-            raise InvalidInput(row.place, f"currency of {row['country_or_area']!r} is not known")
+            raise InvalidInput(row.location, f"currency of {row['country_or_area']!r} is not known")
         audit.record(row, RowOutcome.EXCHANGE_RATE)
         units = row.price("units_per_usd")
         rates.append(ExchangeRate(currency, _last_day_of_month(row["month"]), units, row["source"]))
@@ -87,8 +87,10 @@ def _locate_unlisted(
     value, source = carbon.get(key, (None, ""))
     if name in _places_by_code():
         known = _places_by_code()[name]
-        place = Region(_find_geography(known), known["country"], known["city"], name=known["name"])
-        return replace(place, g_co2e_per_kwh=value, carbon_source=source)
+        known_place = Region(
+            _find_geography(known), known["country"], known["city"], name=known["name"]
+        )
+        return replace(known_place, g_co2e_per_kwh=value, carbon_source=source)
     match = _ZONE.match(name)
     parent = listed.get((provider, match["parent"])) if match else None
     if match is None or parent is None:
@@ -133,8 +135,8 @@ def _copy_national_carbon(
     return replace(region, g_co2e_per_kwh=other.g_co2e_per_kwh, carbon_source=source)
 
 
-def _find_geography(place: Mapping[str, str]) -> str:
-    return place["geography"] or _lookup_geography(place["country"])
+def _find_geography(known_place: Mapping[str, str]) -> str:
+    return known_place["geography"] or _lookup_geography(known_place["country"])
 
 
 def _lookup_geography(country: str) -> str:

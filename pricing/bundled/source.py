@@ -24,10 +24,10 @@ class Row:
         try:
             return self.values[column].strip()
         except KeyError:
-            raise InvalidInput(self.place, f"has no column {column!r}") from None
+            raise InvalidInput(self.location, f"has no column {column!r}") from None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it is, for people."""
         return f"{self.file} line {self.line}"
 
@@ -39,16 +39,16 @@ class Row:
         try:
             amount = Decimal(text)
         except InvalidOperation:
-            raise InvalidInput(self.place, f"{column} {text!r} is not a number") from None
+            raise InvalidInput(self.location, f"{column} {text!r} is not a number") from None
         if not amount.is_finite():
-            raise InvalidInput(self.place, f"{column} {text!r} is not a number")
+            raise InvalidInput(self.location, f"{column} {text!r} is not a number")
         return amount
 
     def price(self, column: str) -> Decimal:
         """Money that must be there: `InvalidInput` where it is absent."""
         amount = self.amount(column)
         if amount is None:
-            raise InvalidInput(self.place, f"{column} is empty; every price row needs it")
+            raise InvalidInput(self.location, f"{column} is empty; every price row needs it")
         return amount
 
 

@@ -38,12 +38,12 @@ def to_scaled(amount: Decimal) -> int:
     1
     """
     scaled = _EXACT.multiply(amount, _SCALE)
-    whole = int(scaled)
-    if whole != scaled:
+    scaled_integer = int(scaled)
+    if scaled_integer != scaled:
         raise ValueError(f"{amount} has more than {DECIMAL_PLACES} decimal places")
-    if abs(whole) > _LARGEST:
+    if abs(scaled_integer) > _LARGEST:
         raise ValueError(f"{amount} is beyond the largest amount that can be kept")
-    return whole
+    return scaled_integer
 
 
 def from_scaled(scaled: int | Decimal) -> Decimal:
@@ -52,6 +52,10 @@ def from_scaled(scaled: int | Decimal) -> Decimal:
     >>> from_scaled(550400000000), from_scaled(10**12)
     (Decimal('55.04'), Decimal('100'))
     """
-    whole, fraction_digits = divmod(abs(int(scaled)), _SCALE)
-    amount = Decimal(f"{whole}.{fraction_digits:010d}".rstrip("0") if fraction_digits else whole)
+    scaled_integer, fraction_digits = divmod(abs(int(scaled)), _SCALE)
+    amount = Decimal(
+        f"{scaled_integer}.{fraction_digits:010d}".rstrip("0")
+        if fraction_digits
+        else scaled_integer
+    )
     return amount if scaled >= 0 else -amount

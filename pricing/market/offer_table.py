@@ -48,9 +48,11 @@ class CodedColumn:
         >>> CodedColumn.of(["b", "a", "b"]).codes.tolist()
         [0, 1, 0]
         """
-        seen: dict[str, int] = {}
-        codes = np.fromiter((seen.setdefault(v, len(seen)) for v in values), dtype=np.int32)
-        return cls(tuple(seen), codes)
+        code_by_value: dict[str, int] = {}
+        codes = np.fromiter(
+            (code_by_value.setdefault(v, len(code_by_value)) for v in values), dtype=np.int32
+        )
+        return cls(tuple(code_by_value), codes)
 
     @cached_property
     def code_by_name(self) -> Mapping[str, int]:
@@ -223,8 +225,8 @@ class OfferTable:
     def _match_interconnects(self, part: str | None) -> Collection[str]:
         if part is None:
             return ()
-        named = [name for name in self.interconnect.names if part.lower() in name.lower()]
-        return named or [part]
+        matches = [name for name in self.interconnect.names if part.lower() in name.lower()]
+        return matches or [part]
 
 
 def _to_float_array(values: Iterable[float]) -> Floats:

@@ -231,6 +231,6 @@ def _summarize_names(
 ) -> Iterable[str]:
     """One sentence on all of `names`, the first few of them by name."""
     if names:
-        more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+        suffix = f" and {len(names) - max_names} more" if len(names) > max_names else ""
         count = pluralize(len(names), singular or plural, plural)
-        yield f"{count}: {', '.join(names[:max_names])}{more}"
+        yield f"{count}: {', '.join(names[:max_names])}{suffix}"

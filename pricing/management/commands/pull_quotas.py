@@ -93,5 +93,7 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(rows, indent=2))
             return
         for row in rows:
-            place = f"{row['provider']} {row['region']}"
-            self.stdout.write(f"{place:<28} {row['accelerator']:<40} {row['max_accelerators']}")
+            provider_and_region = f"{row['provider']} {row['region']}"
+            self.stdout.write(
+                f"{provider_and_region:<28} {row['accelerator']:<40} {row['max_accelerators']}"
+            )

@@ -96,12 +96,12 @@ def read(client: AwsClient, context: FetchContext) -> FetchedRows:
     yield from _read_savings_plans(client, state, regions, context)
 
 
-def _find_priced_regions(rows: Iterable[str], wanted: tuple[str, ...]) -> list[str]:
+def _find_priced_regions(rows: Iterable[str], wanted_regions: tuple[str, ...]) -> list[str]:
     """The regions with a price, those with EC2 before their Local Zones."""
     priced = {region_code(_parse_row(row)["product"].get("attributes", {})) for row in rows}
     priced.discard("")
-    missing = find_unknown(wanted, priced)
-    if wanted and len(missing) == len(wanted):
+    missing = find_unknown(wanted_regions, priced)
+    if wanted_regions and len(missing) == len(wanted_regions):
         raise ProviderUnavailable(
             "aws",
             f"no accelerator is priced in {', '.join(missing)}",
@@ -114,7 +114,7 @@ def _find_priced_regions(rows: Iterable[str], wanted: tuple[str, ...]) -> list[s
             "The last published prices stay in force; try again later.",
         )
     return sorted(
-        priced.intersection(wanted) if wanted else priced,
+        priced.intersection(wanted_regions) if wanted_regions else priced,
         key=lambda code: (not is_ec2_region(code), code),
     )
 

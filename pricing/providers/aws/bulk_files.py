@@ -94,9 +94,9 @@ def _read_price_lists(http: ProviderHttpClient) -> list[_PriceList]:
 
 def _parse_price_list(url: str) -> _PriceList:
     """A base address, or one that goes on to .../offers/v1.0/aws or .../offers/v1.0/cn."""
-    base, _, rest = url.partition("/offers/v1.0/")
+    base, _, list_path = url.partition("/offers/v1.0/")
     base = check_endpoint("aws", "AWS_PRICE_LIST_URL", base).url
-    china = rest.startswith("cn") or ".amazonaws.com.cn" in base
+    china = list_path.startswith("cn") or ".amazonaws.com.cn" in base
     return _PriceList(base, "cn" if china else "aws")
 
 

@@ -39,10 +39,10 @@ def fetch_quotas(context: FetchContext) -> list[Quota]:
         return list(_read_quotas(client, context.regions))
 
 
-def _read_quotas(client: AwsClient, wanted: tuple[str, ...]) -> Iterator[Quota]:
+def _read_quotas(client: AwsClient, wanted_regions: tuple[str, ...]) -> Iterator[Quota]:
     denied: AccessDenied | None = None
     has_answer = False
-    for region in wanted or client.regions():
+    for region in wanted_regions or client.regions():
         try:
             rows = list(_rows(client, region))
         except AccessDenied as error:

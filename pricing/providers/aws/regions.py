@@ -44,10 +44,10 @@ def region_currency(region: str) -> str:
     return "CNY" if region.startswith("cn-") else "USD"
 
 
-def find_unknown(wanted: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
+def find_unknown(wanted_regions: Iterable[str], known: Iterable[str]) -> tuple[str, ...]:
     """The wanted regions that are not known, in their order."""
     known_regions = set(known)
-    return tuple(region for region in wanted if region not in known_regions)
+    return tuple(region for region in wanted_regions if region not in known_regions)
 
 
 def report_other_partition(regions: Iterable[str]) -> NotRead | None:

@@ -130,9 +130,9 @@ def _check_product(
 ) -> SkippedRow | None:
     if family and family not in _MACHINE_FAMILIES:
         return _make_skipped(f"not a machine but a {family.lower()}", instance_type)
-    for name, wanted, reason in _REQUIRED_ATTRIBUTES:
-        value = attributes.get(name) or wanted
-        if value != wanted:
+    for name, required_value, reason in _REQUIRED_ATTRIBUTES:
+        value = attributes.get(name) or required_value
+        if value != required_value:
             return _make_skipped(reason, f"{instance_type} {value}")
     usage = attributes.get("usagetype") or "BoxUsage"
     if "BoxUsage" not in usage or "HostBoxUsage" in usage:

@@ -109,15 +109,15 @@ def read_resource_sku(row: Mapping[str, Any]) -> ResourceSku | None:
     """One row of the API; None for what is no virtual machine (disks, availability sets)."""
     if str(row.get("resourceType", "")).lower() != "virtualmachines" or not row.get("name"):
         return None
-    places = [str(place) for place in row.get("locations") or ()]
-    places += [str(info.get("location", "")) for info in row.get("locationInfo") or ()]
+    locations = [str(location) for location in row.get("locations") or ()]
+    locations += [str(info.get("location", "")) for info in row.get("locationInfo") or ()]
     return ResourceSku(
         name=str(row["name"]),
         capabilities={
             str(one.get("name", "")): str(one.get("value", ""))
             for one in row.get("capabilities") or ()
         },
-        regions=frozenset(region_name(place) for place in places if place),
+        regions=frozenset(region_name(location) for location in locations if location),
     )
 
 

@@ -66,9 +66,9 @@ def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
     """The prices of one row; nothing for a machine without accelerators."""
     if not _is_accelerator_machine(row):
         return
-    reason = next((why for why, applies in _REASONS if applies(row, now)), "")
-    if reason:
-        yield SkippedRow(reason, _words(row))
+    rejection = next((reason for reason, applies in _REASONS if applies(row, now)), "")
+    if rejection:
+        yield SkippedRow(rejection, _words(row))
         return
     if _text(row, "type").lower() == "reservation":
         yield _reservation(row)
@@ -111,9 +111,11 @@ def _reservation(row: Row) -> Price | SkippedRow:
 def _savings_plans(row: Row, base: Price) -> Iterator[Price | SkippedRow]:
     plans = row.get("savingsPlan") or []
     for plan in plans if isinstance(plans, list) else [plans]:
-        said = plan if isinstance(plan, Mapping) else {}
-        term = parse_term_months(_text(said, "term"))
-        rate = parse_amount(said.get("retailPrice")) or parse_amount(said.get("unitPrice"))
+        plan_fields = plan if isinstance(plan, Mapping) else {}
+        term = parse_term_months(_text(plan_fields, "term"))
+        rate = parse_amount(plan_fields.get("retailPrice")) or parse_amount(
+            plan_fields.get("unitPrice")
+        )
         if not term or not rate or rate <= 0:
             yield SkippedRow("savings plan without a term or price", _words(row))
             continue
@@ -166,10 +168,10 @@ def parse_amount(value: object) -> Decimal | None:
 def parse_moment(text: object) -> dt.datetime | None:
     """A time of the API, UTC where it does not say."""
     try:
-        found = dt.datetime.fromisoformat(str(text))
+        parsed = dt.datetime.fromisoformat(str(text))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=dt.UTC)
+    return parsed if parsed.tzinfo else parsed.replace(tzinfo=dt.UTC)
 
 
 def _is_accelerator_machine(row: Row) -> bool:
@@ -195,9 +197,9 @@ def _is_windows(row: Row, _now: dt.datetime) -> bool:
 
 
 def _is_dedicated_host(row: Row, _now: dt.datetime) -> bool:
-    named = _text(row, "armSkuName") or _text(row, "skuName")
+    machine_name = _text(row, "armSkuName") or _text(row, "skuName")
     return "dedicated host" in _text(row, "productName").lower() or bool(
-        re.search(r"[_ ]type\d+$", named, re.IGNORECASE)
+        re.search(r"[_ ]type\d+$", machine_name, re.IGNORECASE)
     )
 
 
@@ -254,7 +256,7 @@ def _is_zero(row: Row, _now: dt.datetime) -> bool:
     return (parse_amount(row.get("retailPrice")) or Decimal(0)) <= 0
 
 
-def _region_of(row: Row) -> str:
+def _parse_region(row: Row) -> str:
     return region_name(_text(row, "armRegionName"))
 
 
@@ -274,7 +276,7 @@ _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
     ("converted price, not in US dollars", _is_converted),
     ("price is zero or missing", _is_zero),
     ("no machine name", lambda row, _: not _text(row, "armSkuName")),
-    ("no region", lambda row, _: not _region_of(row)),
-    ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_region_of(row)))),
+    ("no region", lambda row, _: not _parse_region(row)),
+    ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_parse_region(row)))),
     ("not yet in effect", _starts_later),
 )

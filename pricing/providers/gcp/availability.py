@@ -123,7 +123,7 @@ def read_machine_types(
         machine = types_by_name.get(name) or types_by_name.setdefault(
             name, _parse_live_machine_type(name, row)
         )
-        machine.regions.add(region_of(zone))
+        machine.regions.add(zone_region(zone))
     return types_by_name
 
 
@@ -137,17 +137,17 @@ def read_accelerator_types(
         name = str(row.get("name") or "")
         if not name or not _is_current(row):
             continue
-        regions[name].add(region_of(zone))
+        regions[name].add(zone_region(zone))
         cards = int(row.get("maximumCardsPerInstance") or 0)
         if cards:
             max_cards[name] = max(cards, max_cards.get(name, 0))
     return dict(regions), max_cards
 
 
-def region_of(zone: str) -> str:
+def zone_region(zone: str) -> str:
     """The region of a zone, by name or by key of an aggregated list.
 
-    >>> region_of("zones/us-central1-a")
+    >>> zone_region("zones/us-central1-a")
     'us-central1'
     """
     return zone.rpartition("/")[2].rpartition("-")[0]
