@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar, Category, Stream
-from planner.costing.cost_model.rental import Rental, build_rental_source
+from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.inputs.servers import ServerSelection
 from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota
@@ -24,7 +24,8 @@ Floats = NDArray[np.float64]
 class ModelInputs:
     """Offers and servers that matter, assumptions, demand and limits: all that makes a plan."""
 
-    rentals: tuple[Rental, ...]
+    rentals: tuple[CapacitySource, ...]
+    """Offers before their charges: those follow from assumptions, demand and data."""
     servers: ServerSelection
     throughput: Mapping[str, float]
     assumptions: Assumptions
@@ -89,7 +90,7 @@ class ModelInputs:
 
     def _sources(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
-            yield build_rental_source(
+            yield price_rental(
                 rental, self.assumptions, self.calendar, self.hours, self.data, self.term_end
             )
         yield from self.servers.build_sources(self.throughput, self.assumptions, self.calendar)
@@ -113,7 +114,7 @@ class ModelInputs:
         servers = tuple(s for s in self.servers.to_buy if f"server:{s.slug}" in keys)
         return replace(
             self,
-            rentals=tuple(r for r in self.rentals if r.offer.id in keys),
+            rentals=tuple(r for r in self.rentals if r.key in keys),
             servers=replace(self.servers, to_buy=servers),
         )
 

@@ -26,7 +26,7 @@ from planner.costing.cost_model.charges import (
     build_unit_streams,
 )
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
-from pricing.market.offers import HOURS_PER_MONTH
+from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
 
@@ -68,11 +68,14 @@ class CapacitySource:
     unit_charges: tuple[UnitCharge, ...] = ()
     term: Term | None = None
     """Set for what is started in whole units; None for what is rented by the hour."""
-    provider: str = ""
-    region: str = ""
-    zone: str = ""
     instance_type: str = ""
-    offer_id: str = ""
+    offer: Offer | None = None
+    """The offer behind what is rented; None for servers."""
+    price_per_hour: float = 0.0
+    """Recurring price of the whole machine in the request's currency, discounts applied."""
+    upfront: float = 0.0
+    min_accelerators: int = 1
+    """Least number of accelerators that one job takes."""
     hours_per_month: float = float(HOURS_PER_MONTH)
     goodput: float = 1.0
     """Useful share of the hours paid for."""
@@ -97,6 +100,26 @@ class CapacitySource:
     def is_owned(self) -> bool:
         """Whether the team owns it."""
         return self.purchase_option == OWNED
+
+    @property
+    def provider(self) -> str:
+        """Provider of what is rented, "" for servers."""
+        return self.offer.provider if self.offer else ""
+
+    @property
+    def region(self) -> str:
+        """Region of what is rented, "" for servers."""
+        return self.offer.region if self.offer else ""
+
+    @property
+    def zone(self) -> str:
+        """Zone of what is rented, "" where the offer names none."""
+        return self.offer.zone if self.offer else ""
+
+    @property
+    def offer_id(self) -> str:
+        """Id of the offer, "" for servers."""
+        return self.offer.id if self.offer else ""
 
     def hour_cash(self, calendar: Calendar) -> Floats:
         """[T] money for one useful node-hour in month t, before tax."""

@@ -13,14 +13,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
-from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import (
     Calendar,
     Category,
@@ -57,47 +57,24 @@ PAID_AHEAD = frozenset({PurchaseOption.CAPACITY_BLOCK, PurchaseOption.DWS_CALEND
 """Options whose hours are reserved by date and paid before they are used."""
 
 
-@dataclass(frozen=True)
-class Rental:
-    """An offer with what the request makes of it; money in the request's currency."""
-
-    offer: Offer
-    price_per_hour: float
-    """Recurring price of the whole machine, adjustment and conversion done."""
-    upfront: float
-    r: float
-    """Relative throughput of its accelerator."""
-    limit_groups: tuple[str, ...] = ()
-    available: NDArray[np.bool_] | None = None
-    min_accelerators: int = 1
-    """Least number of accelerators that one job takes."""
-    native: NativePrice | None = None
-    label: str = ""
-
-
-def build_rental_source(
-    rental: Rental,
+def price_rental(
+    source: CapacitySource,
     assumptions: Assumptions,
     calendar: Calendar,
     demand_hours: Floats,
     data: CloudData,
     term_end: str = "prorate",
 ) -> CapacitySource:
-    """The source that an offer is, with all its charges."""
-    offer = rental.offer
-    option = offer.purchase_option
-    is_spot = option.is_interruptible
-    goodput = (
-        estimate_spot_goodput(offer, rental.min_accelerators, assumptions, data) if is_spot else 1.0
+    """`source` with the charges of its offer: what it costs to rent, store and transfer.
+
+    `demand_hours` [T] are the reference accelerator-hours over which the data is shared.
+    """
+    offer = source.offer
+    assert offer is not None
+    data_charges = data.build_charges(
+        offer.provider, offer.region, source.capacity, calendar, demand_hours
     )
-    accelerators = float(offer.accelerator_count)
-    capacity = accelerators * rental.r
-    hour_charges = data.build_charges(
-        offer.provider, offer.region, capacity, calendar, demand_hours
-    )
-    unit_charges: tuple[UnitCharge, ...] = ()
-    term = None
-    if option.is_commitment:
+    if offer.purchase_option.is_commitment:
         term = Term(
             months=calendar.months,
             length=calendar.length,
@@ -105,30 +82,13 @@ def build_rental_source(
             duration_months=offer.term_months,
             charges_after_horizon=term_end == "full",
         )
-        unit_charges = _commitment_charges(rental, term, assumptions, calendar)
-    else:
-        hour_charges = (*_hour_charges(rental, goodput, assumptions, calendar), *hour_charges)
-    return CapacitySource(
-        key=offer.id,
-        label=rental.label or describe_offer(offer),
-        purchase_option=option.value,
-        accelerator=offer.accelerator,
-        accelerators=accelerators,
-        capacity=capacity,
-        hour_charges=hour_charges,
-        unit_charges=unit_charges,
-        term=term,
-        provider=offer.provider,
-        region=offer.region,
-        zone=offer.zone,
-        instance_type=offer.instance_type,
-        offer_id=offer.id,
-        goodput=goodput,
-        is_spot=is_spot,
-        limit_groups=rental.limit_groups,
-        available=rental.available,
-        native=rental.native,
-    )
+        unit_charges = _commitment_charges(source, term, assumptions, calendar)
+        return replace(source, hour_charges=data_charges, unit_charges=unit_charges, term=term)
+    if source.is_spot:
+        goodput = estimate_spot_goodput(offer, source.min_accelerators, assumptions, data)
+        source = replace(source, goodput=goodput)
+    hour_charges = (*_hour_charges(source, offer, assumptions, calendar), *data_charges)
+    return replace(source, hour_charges=hour_charges)
 
 
 def describe_offer(offer: Offer) -> str:
@@ -181,46 +141,45 @@ def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> 
 
 
 def _hour_charges(
-    rental: Rental, goodput: float, assumptions: Assumptions, calendar: Calendar
+    source: CapacitySource, offer: Offer, assumptions: Assumptions, calendar: Calendar
 ) -> list[HourCharge]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    price = rental.price_per_hour * trend
-    label = rental.label or describe_offer(rental.offer)
-    is_paid_ahead = rental.offer.purchase_option in PAID_AHEAD
+    price = source.price_per_hour * trend
+    is_paid_ahead = offer.purchase_option in PAID_AHEAD
     category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
-    charges = [HourCharge(category, label, "node-hours", 1.0, price)]
-    if goodput < 1.0:
-        rerun_label = f"{label}: hours lost to interruptions, run again"
-        charges.append(HourCharge(category, rerun_label, "node-hours", 1.0 / goodput - 1.0, price))
+    charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
+    if source.goodput < 1.0:
+        label = f"{source.label}: hours lost to interruptions, run again"
+        lost_hours = 1.0 / source.goodput - 1.0
+        charges.append(HourCharge(category, label, "node-hours", lost_hours, price))
     return charges
 
 
 def _commitment_charges(
-    rental: Rental, term: Term, assumptions: Assumptions, calendar: Calendar
+    source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
-    label = rental.label or describe_offer(rental.offer)
     charges = []
-    if rental.price_per_hour:
+    if source.price_per_hour:
         charges.append(
             UnitCharge(
                 Category.COMMITMENT,
-                label,
+                source.label,
                 "node-hours",
                 float(HOURS_PER_MONTH),
-                rental.price_per_hour * trend,
+                source.price_per_hour * trend,
                 ChargeTiming.MONTHLY,
                 fixed_at_start=True,
             )
         )
-    if rental.upfront:
+    if source.upfront:
         charges.append(
             UnitCharge(
                 Category.UPFRONT,
-                f"{label}: upfront payment",
+                f"{source.label}: upfront payment",
                 "commitments",
                 1.0,
-                rental.upfront * trend * term.share_charged,
+                source.upfront * trend * term.share_charged,
                 ChargeTiming.START,
                 fixed_at_start=True,
             )

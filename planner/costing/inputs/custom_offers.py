@@ -1,21 +1,118 @@
-"""What the request brings of its own to the market: private offers and exchange rates. PURE."""
+"""The request's own offers and exchange rates: as a table, and under the request's limits. PURE."""
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
-from planner.contract.request.comparison import ComparisonRequest, CustomOffer
-from planner.costing.inputs.dominance import EligibleOffers
+from planner.contract.request.comparison import ComparisonRequest, Constraints, CustomOffer
+from planner.costing.inputs.dominance import WHOLE_NODE, EligibleOffers
+from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
+
+NOWHERE = "custom"
+"""Provider and region of an offer that names none."""
+_MAX_LABELS = 5
+"""Offers named one by one in a warning."""
+
+
+@dataclass(frozen=True)
+class CustomOfferFilter:
+    """Private offers under the limits of their request."""
+
+    custom_offers: Sequence[CustomOffer]
+    table: OfferTable
+    """Row `i` is the i-th of them."""
+    limits: Constraints
+    catalog: Catalog
+    throughput: Mapping[str, float]
+    """r of each accelerator that can do the work."""
+
+    def rows(self) -> NDArray[np.intp]:
+        """Rows that meet every limit; of those on places, an offer without a known place does."""
+        admitted = [row for row in range(len(self.table)) if self._admits(row)]
+        return np.array(admitted, dtype=np.intp)
+
+    def warnings(self) -> Iterator[str]:
+        """Which limits do not bind which offers, and which offers hold too little to be used."""
+        limits, rows = self.limits, self.rows().tolist()
+        free = {
+            "providers": ("provider", [r for r in rows if self._provider(r) == NOWHERE]),
+            "regions": ("region", [r for r in rows if self._region(r) == NOWHERE]),
+            "geographies": ("known region", [r for r in rows if self._geography(r) is None]),
+        }
+        for limit, (missing, exempt) in free.items():
+            if exempt and getattr(limits, limit) is not None:
+                verb = "has" if len(exempt) == 1 else "have"
+                yield (
+                    f"constraints.{limit} does not bind {self._labels(exempt)}, which {verb} "
+                    f"no {missing}."
+                )
+        fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
+        if fractional and limits.min_accelerators_per_node is None:
+            yield (
+                f"{self._labels(fractional)} left out: nodes hold at least one whole accelerator, "
+                "as a share of a card does not hold the memory of a whole one; "
+                "constraints.min_accelerators_per_node admits less."
+            )
+
+    def _admits(self, row: int) -> bool:
+        limits, offer = self.limits, self.table.offer(row)
+        options, memory = limits.purchase_options, self.table.accelerator_memory_gib[row]
+        geography = self._geography(row)
+        return (
+            offer.accelerator in self.throughput
+            and _within(offer.provider, limits.providers)
+            and _within(offer.region, limits.regions)
+            and (geography is None or _within(geography, limits.geographies))
+            and (options is None or offer.purchase_option in options)
+            and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
+            and not memory < (limits.min_accelerator_memory_gib or 0.0)
+            and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect
+        )
+
+    def _accelerators(self, row: int) -> float:
+        return float(self.table.accelerator_count[row])
+
+    def _provider(self, row: int) -> str:
+        return self.custom_offers[row].provider
+
+    def _region(self, row: int) -> str:
+        return self.custom_offers[row].region
+
+    def _geography(self, row: int) -> str | None:
+        place = self.catalog.region(self._provider(row), self._region(row))
+        return None if place is None else place.geography
+
+    def _labels(self, rows: Sequence[int]) -> str:
+        return join_labels([self.custom_offers[row].label for row in rows])
+
+
+def _within(value: str, allowed: Collection[str] | None) -> bool:
+    return allowed is None or value == NOWHERE or value in allowed
+
+
+def join_labels(labels: Sequence[str]) -> str:
+    """Names in words, the first few of many.
+
+    >>> join_labels(["a"]), join_labels(["a", "b", "c"])
+    ('a', 'a, b and c')
+    >>> join_labels(["a"] * 9)
+    'a, a, a, a, a and 4 more'
+    """
+    rest = len(labels) - _MAX_LABELS
+    shown = [*labels[:_MAX_LABELS], f"{rest} more"] if rest > 0 else list(labels)
+    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
 def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:

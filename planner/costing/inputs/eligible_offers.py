@@ -12,17 +12,20 @@ from numpy.typing import NDArray
 
 from planner.contract.request.comparison import ComparisonRequest, CustomOffer
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import NativePrice
+from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.rental import (
-    Rental,
     available_months,
+    describe_offer,
     estimate_spot_goodput,
 )
 from planner.costing.cost_model.storage_egress import CloudData
-from planner.costing.inputs.custom_offer_limits import CustomOfferFilter
-from planner.costing.inputs.custom_offers import convert_prices, merge_exchange_rates
+from planner.costing.inputs.custom_offers import (
+    CustomOfferFilter,
+    convert_prices,
+    merge_exchange_rates,
+)
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
     WHOLE_NODE,
@@ -84,7 +87,7 @@ class OfferSelection:
         """Quotas of the request as rules on offers, each under a name of its own."""
         rules: list[QuotaRule] = []
         for i, quota in enumerate(self.request.constraints.quotas):
-            slug = _slug(quota.accelerator, f"constraints.quotas.{i}.accelerator")
+            slug = resolve(quota.accelerator, f"constraints.quotas.{i}.accelerator").slug
             place = f"{quota.provider}/{quota.region}" if quota.region else quota.provider
             same_name = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
             group = f"{place} {slug}" + (f" ({same_name + 1})" if same_name else "")
@@ -129,7 +132,7 @@ class OfferSelection:
             self.rates,
         )
 
-    def rentals(self) -> Iterator[Rental]:
+    def rentals(self) -> Iterator[CapacitySource]:
         """Every offer that can matter, the team's own first."""
         for table, custom in ((self.custom, self.request.custom_offers), (self.catalog_offers, ())):
             offers = self._eligible(table, custom)
@@ -296,15 +299,26 @@ class OfferSelection:
         """Least number of each accelerator that holds one job."""
         return {c.accelerator: c.min_accelerators for c in self.demand.candidates}
 
-    def _rental(self, offers: EligibleOffers, i: int, custom: Sequence[CustomOffer]) -> Rental:
+    def _rental(
+        self, offers: EligibleOffers, i: int, custom: Sequence[CustomOffer]
+    ) -> CapacitySource:
         offer = offers.offer(i)
         bits = int(offers.quotas[i])
         custom_offer = custom[int(offers.rows[i])] if custom else None
-        return Rental(
+        label = custom_offer.label if custom_offer else ""
+        count = float(offer.accelerator_count)
+        return CapacitySource(
+            key=offer.id,
+            label=label or describe_offer(offer),
+            purchase_option=offer.purchase_option.value,
+            accelerator=offer.accelerator,
+            accelerators=count,
+            capacity=count * self.throughput[offer.accelerator],
+            instance_type=offer.instance_type,
+            is_spot=offer.purchase_option.is_interruptible,
             offer=offer,
             price_per_hour=float(offers.usd_per_hour[i]) * self.units_per_usd,
             upfront=float(offers.upfront_usd[i]) * self.units_per_usd,
-            r=self.throughput[offer.accelerator],
             limit_groups=tuple(q.group for n, q in enumerate(self.quota_rules) if bits >> n & 1),
             available=None
             if custom_offer is None
@@ -313,7 +327,6 @@ class OfferSelection:
             ),
             min_accelerators=self.min_accelerators[offer.accelerator],
             native=self._native(offer, float(offers.multiplier[i])),
-            label=custom_offer.label if custom_offer else "",
         )
 
     def _native(self, offer: Offer, multiplier: float) -> NativePrice:
@@ -329,10 +342,6 @@ class OfferSelection:
             source=offer.source,
             sku=offer.sku,
         )
-
-
-def _slug(name: str, field_name: str) -> str:
-    return resolve(name, field_name).slug
 
 
 def _is_dated(offer: CustomOffer) -> bool:

@@ -74,11 +74,6 @@ class MarginalValue:
     saving: float
     """Net present cost saved by the whole step; the plan is solved anew for it."""
 
-    @property
-    def per_unit(self) -> float:
-        """Saved per unit of the limit: per accelerator, per unit of money, per share of 1."""
-        return self.saving / self.step
-
 
 @dataclass(frozen=True)
 class SwitchPoint:

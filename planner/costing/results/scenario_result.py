@@ -5,7 +5,7 @@ A total is the sum of its lines, computed here and nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from planner.costing.cost_model.charges import Calendar, Category
 
 Floats = NDArray[np.float64]
-CENT = Decimal("0.01")
 
 
 class ScenarioKey(StrEnum):
@@ -150,8 +149,3 @@ def cents(amount: float) -> Decimal:
     (Decimal('1234.57'), Decimal('0.00'))
     """
     return Decimal(round(amount * 100.0)).scaleb(-2)
-
-
-def sum_of(amounts: Iterable[Decimal]) -> Decimal:
-    """Exact sum, 0.00 of nothing."""
-    return sum(amounts, Decimal("0.00"))

@@ -14,11 +14,7 @@ from planner.comparison import compare
 from planner.contract.request.comparison import read_request
 from planner.costing.analysis.break_even import hours_to_break_even
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.finance import (
-    annual_levelised_cost_per_hour,
-    macrs_deductions,
-    net_present_cost,
-)
+from planner.costing.cost_model.finance import depreciation_shares
 from planner.costing.cost_model.ownership import ServerToBuy, running_cost_per_hour
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import H100, TODAY
@@ -153,7 +149,8 @@ def test_five_years_of_an_eight_gpu_node() -> None:
 
 def test_macrs() -> None:
     """5-year property, half-year convention, on 250,000 USD (IRS Publication 946)."""
-    assert macrs_deductions(250_000) == pytest.approx((50e3, 80e3, 48e3, 28.8e3, 28.8e3, 14.4e3))
+    yearly = [12 * 250_000 * share for share in depreciation_shares("macrs_5", 60)[::12]]
+    assert yearly == pytest.approx([50e3, 80e3, 48e3, 28.8e3, 28.8e3, 14.4e3])
 
 
 def test_dettmers_desktop() -> None:
@@ -258,7 +255,9 @@ def test_runpod() -> None:
 
 def test_swfte() -> None:
     """16x A100: 639 + 359 + 432 thousand over three years against 3.335 M (2026)."""
-    own = net_present_cost([639e3, *[0] * 11, 359e3, *[0] * 11, 432e3], 0.0)
+    server = {"unit_price": 639e3, "power_kw": 0}
+    later_years = (359e3 + 432e3) / 3 / 639e3
+    own = owned(730, 36, server, support_rate_per_year=later_years, useful_life_months=36)
     assert own == pytest.approx(1_430_000, rel=0.001)
     assert 1 - own / (1.15e6 + 1.09e6 + 1.095e6) == pytest.approx(0.57, rel=0.01)
 
@@ -270,9 +269,10 @@ def test_aime() -> None:
 
 def test_spheron() -> None:
     """8x H100 over three years, high case: 4.10 USD a GPU-hour at full use (2026)."""
-    yearly = (300_000 + 40_000 + 72_000) / 3
-    cost = annual_levelised_cost_per_hour(450_000, 0, yearly, 8 * 8760, 0.0, 3)
-    assert cost == pytest.approx(4.1, rel=0.01)
+    yearly = (300_000 + 40_000 + 72_000) / 3 / 450_000
+    server = {"unit_price": 450_000, "power_kw": 0}
+    total = owned(730, 36, server, support_rate_per_year=yearly, useful_life_months=36)
+    assert total / (8 * 730 * 36) == pytest.approx(4.1, rel=0.01)
 
 
 EPOCH = [
