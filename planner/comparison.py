@@ -56,7 +56,7 @@ from planner.costing.inputs.servers import ServerSelection, select_servers
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import OPTIONS, SPOT, solve_scenarios
-from planner.sizing.demand import Demand, demand_of
+from planner.sizing.demand import Demand, compute_demand
 from planner.sizing.equivalents import with_equivalents
 from pricing.market.accelerators import resolve
 from pricing.market.offers import PurchaseOption
@@ -244,7 +244,9 @@ class _Comparing:
     @cached_property
     def demand(self) -> Demand:
         wanted = self._wanted()
-        demand = demand_of(self.request.workload, self.calendar.start, self.calendar.months, wanted)
+        demand = compute_demand(
+            self.request.workload, self.calendar.start, self.calendar.months, wanted
+        )
         if wanted is not None and self._own_accelerator is not None:
             demand = with_equivalents(demand, wanted)
         limits = self._limit()

@@ -11,7 +11,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
 from planner.models import Access, access_of
-from planner.services.teams.tokens import access_of_token
+from planner.services.teams.tokens import access_for_token
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -21,7 +21,7 @@ class BearerAuthentication(BaseAuthentication):
         scheme, _, secret = str(request.META.get("HTTP_AUTHORIZATION", "")).partition(" ")
         if scheme.lower() != "bearer":
             return None
-        access = access_of_token(secret.strip())
+        access = access_for_token(secret.strip())
         if access is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
         return AnonymousUser(), access

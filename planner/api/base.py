@@ -98,8 +98,8 @@ class TeamViewSet(GenericViewSet[Any]):
         self.query = Query(request, *self._allowed_parameters())
 
     def _allowed_parameters(self) -> tuple[str, ...]:
-        own = self.query_parameters.get(self.action, ())
-        return (*self.filters, *own) if self.action == "list" else own
+        extra = self.query_parameters.get(self.action, ())
+        return (*self.filters, *extra) if self.action == "list" else extra
 
     def need(self) -> Need:
         reads = self.request.method in ("GET", "HEAD", "OPTIONS")
@@ -131,21 +131,21 @@ class TeamViewSet(GenericViewSet[Any]):
     def get_object(self) -> Any:
         """The row of the address, if the caller may see it and do this to it."""
         row = self.get_queryset().filter(**{self.lookup_field: self.kwargs[self.lookup_field]})
-        found = row.first()
-        if found is None:
+        instance = row.first()
+        if instance is None:
             raise Http404
-        self.require(found)
-        return found
+        self.require(instance)
+        return instance
 
     def require(self, row: Any) -> None:
         require(self.access, row.pk if isinstance(row, Team) else row.team_id, self.need())
 
     def pick(self, queryset: Any, field: str, value: object) -> Any:
         """The row that a field of the body names, within the caller's teams."""
-        found = queryset.for_access(self.access).filter(pk=value).first()
-        if found is None:
+        instance = queryset.for_access(self.access).filter(pk=value).first()
+        if instance is None:
             raise InvalidInput(field, f"{str(value)[:60]!r} is nothing that you may see")
-        return found
+        return instance
 
     # Answers ------------------------------------------------------------------------------
 
@@ -168,8 +168,8 @@ class TeamViewSet(GenericViewSet[Any]):
     def seen_version(self, row: Any) -> int | None:
         """The version that If-Match names; 412 where it is no longer the current one."""
         check_if_match(self.request, self.etag(row))
-        given = self.request.META.get("HTTP_IF_MATCH", "*")
-        return None if given.strip() == "*" else getattr(row, "version", None)
+        if_match = self.request.META.get("HTTP_IF_MATCH", "*")
+        return None if if_match.strip() == "*" else getattr(row, "version", None)
 
     def location(self, row: Any) -> str:
         keys = {name: self.kwargs[name] for name in self.kwargs if name != self.lookup_field}
@@ -230,11 +230,11 @@ class InTeam(TeamViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        found = Team.objects.for_access(self.access).filter(slug=kwargs["team"]).first()
-        if found is None:
+        team = Team.objects.for_access(self.access).filter(slug=kwargs["team"]).first()
+        if team is None:
             raise Http404
-        self.team: Team = found
-        require(self.access, found.pk, self.need())
+        self.team: Team = team
+        require(self.access, team.pk, self.need())
 
     def within(self) -> Values:
         return {"team": self.team}

@@ -25,10 +25,10 @@ from pricing.api.rest import Conflict
 from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
-KEPT = dt.timedelta(hours=24)
-_GIVEN_UP_AFTER = dt.timedelta(minutes=5)
+RETENTION = dt.timedelta(hours=24)
+_ABANDONED_AFTER = dt.timedelta(minutes=5)
 _IN_MEMORY_BYTES = 1_000_000
-_KEPT_HEADERS = ("Location", "ETag")
+_STORED_HEADERS = ("Location", "ETag")
 
 View = Callable[..., Response]
 
@@ -48,13 +48,13 @@ def idempotent(method: View) -> View:
             return method(view, request, *args, **kwargs)
         record, is_new = _claim(access.key, key, _digest(request))
         if not is_new:
-            return _stored(record)
+            return _replay_response(record)
         try:
             response = method(view, request, *args, **kwargs)
         except BaseException:
             record.delete()
             raise
-        _keep(record, response, getattr(view, "secret_fields", ()))
+        _store(record, response, getattr(view, "secret_fields", ()))
         return response
 
     answer.is_idempotent = True  # type: ignore[attr-defined]
@@ -74,28 +74,28 @@ def _digest(request: Request) -> str:
     """Hash of method, path and body."""
     data: Any = request.data
     if isinstance(data, dict) and hasattr(data.get(STREAM), "read"):
-        data[STREAM], body = _kept_whole(data[STREAM])
+        data[STREAM], body = _spool(data[STREAM])
     else:
         body = json.dumps(data, sort_keys=True, default=str)
     text = f"{request.method} {request.get_full_path()}\n{body}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _kept_whole(stream: BinaryIO) -> tuple[BinaryIO, str]:
+def _spool(stream: BinaryIO) -> tuple[BinaryIO, str]:
     """A stream that can be read after its hash was taken, on disk where it is long."""
-    kept: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
-    shutil.copyfileobj(stream, kept)
-    kept.seek(0)
-    digest = hashlib.file_digest(kept, "sha256").hexdigest()
-    kept.seek(0)
-    return kept, digest
+    copy: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES)  # noqa: SIM115
+    shutil.copyfileobj(stream, copy)
+    copy.seek(0)
+    digest = hashlib.file_digest(copy, "sha256").hexdigest()
+    copy.seek(0)
+    return copy, digest
 
 
 def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     now = timezone.now()
     rows = IdempotencyRecord.objects.filter(owner=owner)
-    rows.filter(created_at__lt=now - KEPT).delete()
-    rows.filter(status=None, created_at__lt=now - _GIVEN_UP_AFTER).delete()
+    rows.filter(created_at__lt=now - RETENTION).delete()
+    rows.filter(status=None, created_at__lt=now - _ABANDONED_AFTER).delete()
     try:
         with transaction.atomic():
             record = IdempotencyRecord.objects.create(owner=owner, key=key, digest=digest)
@@ -109,11 +109,11 @@ def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     return record, False
 
 
-def _stored(record: IdempotencyRecord) -> Response:
+def _replay_response(record: IdempotencyRecord) -> Response:
     return Response(record.body, status=record.status, headers=record.headers)
 
 
-def _keep(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
+def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[str, ...]) -> None:
     if response.status_code >= HTTPStatus.BAD_REQUEST:
         record.delete()
         return
@@ -121,5 +121,5 @@ def _keep(record: IdempotencyRecord, response: Response, secret_fields: tuple[st
     if isinstance(body, dict):
         body |= {name: None for name in secret_fields if name in body}
     record.status, record.body = response.status_code, body
-    record.headers = {n: response[n] for n in _KEPT_HEADERS if response.has_header(n)}
+    record.headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
     record.save()

@@ -69,12 +69,12 @@ class PlannerSchema(AutoSchema):
     def _filters(self) -> Iterator[OpenApiParameter]:
         if getattr(self.view, "action", "") != "list":
             return
-        for name, found in getattr(self.view, "filters", {}).items():
+        for name, filter_ in getattr(self.view, "filters", {}).items():
             schema: dict[str, Any] = {"type": "string"}
-            if found.allowed:
-                schema["enum"] = list(found.allowed)
-            if found.format:
-                schema["format"] = found.format
+            if filter_.allowed:
+                schema["enum"] = list(filter_.allowed)
+            if filter_.format:
+                schema["format"] = filter_.format
             yield OpenApiParameter(name, schema)
 
     def _headers(self) -> Iterator[OpenApiParameter]:

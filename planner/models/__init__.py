@@ -8,8 +8,8 @@ from planner.models.project import (
     BudgetPeriod,
     Project,
     SavedComparison,
-    Scenario,
     State,
+    Variant,
 )
 from planner.models.team import Invitation, Membership, ServerQuote, Team, TeamOwned, access_of
 from planner.models.token import ApiToken
@@ -42,12 +42,12 @@ __all__ = [
     "Project",
     "Role",
     "SavedComparison",
-    "Scenario",
     "Scope",
     "ServerQuote",
     "State",
     "Team",
     "TeamOwned",
+    "Variant",
     "WebhookDelivery",
     "WebhookEndpoint",
     "WebhookEvent",

@@ -118,7 +118,7 @@ class Job(TeamOwned):
     )
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
-    heard_at = models.DateTimeField(null=True)
+    heartbeat_at = models.DateTimeField(null=True)
     """When a running job last noted its progress, or a waiting one was put in line again."""
     finished_at = models.DateTimeField(null=True)
 

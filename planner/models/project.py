@@ -1,4 +1,4 @@
-"""Projects, their scenarios and the comparisons that a team keeps."""
+"""Projects, their variants and the comparisons that a team keeps."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ class Project(TeamOwned, Versioned):
         return self.name
 
 
-class Scenario(TeamOwned, Versioned):
-    """A named variant of a project: what its request changes."""
+class Variant(TeamOwned, Versioned):
+    """A what-if of a project: what it changes in the project's request."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="scenarios")
+    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="variants")
     name = models.CharField(max_length=NAME_LENGTH)
     changes = models.JSONField(default=dict, blank=True)
     """Parts of the comparison request laid over the project's, section by section."""
@@ -61,7 +61,7 @@ class Scenario(TeamOwned, Versioned):
     class Meta:
         ordering = ("-created_at", "id")
         constraints = (
-            models.UniqueConstraint(fields=("project", "name"), name="one_scenario_per_name"),
+            models.UniqueConstraint(fields=("project", "name"), name="one_variant_per_name"),
         )
 
     def __str__(self) -> str:
@@ -79,13 +79,13 @@ class SavedComparison(TeamOwned, Versioned):
     """An answer kept with all that it came from: request, revisions, assumptions."""
 
     project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="saved_comparisons")
-    scenario = models.ForeignKey(Scenario, null=True, blank=True, on_delete=models.SET_NULL)
+    variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.SET_NULL)
     name = models.CharField(max_length=NAME_LENGTH)
     note = models.CharField(max_length=2000, blank=True)
     given = models.JSONField()
     """The request as its author wrote it, before the team's overlay."""
     follows_project = models.BooleanField(default=True)
-    """Whether it asked what its project or scenario stood for, and is repriced as that stands
+    """Whether it asked what its project or variant stood for, and is repriced as that stands
     today; otherwise its author wrote a request of their own."""
     request = models.JSONField()
     """The request that was answered, overlay and start month in."""

@@ -56,7 +56,7 @@ _QUOTE = {
     },
     "supplier": "A system house",
 }
-_OVERLAY: dict[str, Any] = {
+_TEAM_RATES: dict[str, Any] = {
     "price_adjustments": [
         {"provider": "aws", "family": "p5", "purchase_option": "on_demand", "multiplier": 0.92}
     ],
@@ -81,7 +81,7 @@ def make(password: str | None) -> Team:
         _, secret = teams.invite(access_of(people[Role.OWNER]), team, role)
         teams.accept(access_of(people[role]), secret)
     access = {role: access_of(person) for role, person in people.items()}
-    team = teams.change_settings(access[Role.OWNER], team, _OVERLAY)
+    team = teams.change_settings(access[Role.OWNER], team, _TEAM_RATES)
     teams.add_quote(access[Role.EDITOR], team, _QUOTE)
     _language_model(access, team)
     _steady_work(access, team)
@@ -97,8 +97,8 @@ def set_password(password: str) -> None:
 
 def _person(name: str, password: str | None) -> Any:
     users = get_user_model().objects
-    found = users.filter(username=name).first()
-    person = found or users.create_user(name, f"{name}@example.org")
+    existing = users.filter(username=name).first()
+    person = existing or users.create_user(name, f"{name}@example.org")
     if password:
         person.set_password(password)
     else:
@@ -126,9 +126,9 @@ def _language_model(access: dict[Role, Access], team: Team) -> None:
     }
     project = projects.create_project(editor, team, values)
     europe = {"name": "Only in Europe", "changes": {"constraints": {"geographies": ["europe"]}}}
-    projects.create_scenario(editor, project, europe)
+    projects.create_variant(editor, project, europe)
     spot = {"name": "Without spot", "changes": {"constraints": {"max_spot_share": 0}}}
-    projects.create_scenario(editor, project, spot)
+    projects.create_variant(editor, project, spot)
     plan = saved_comparisons.save_comparison(
         editor, project, name="Plan of record", note="For the board."
     )
@@ -152,8 +152,8 @@ def _steady_work(access: dict[Role, Access], team: Team) -> None:
     }
     project: Project = projects.create_project(editor, team, values)
     only = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
-    scenario = projects.create_scenario(editor, project, only)
-    saved_comparisons.save_comparison(editor, project, name="Rented only", scenario=scenario)
+    variant = projects.create_variant(editor, project, only)
+    saved_comparisons.save_comparison(editor, project, name="Rented only", variant=variant)
     plan = saved_comparisons.save_comparison(editor, project, name="Own or rent")
     saved_comparisons.submit(editor, plan)
 

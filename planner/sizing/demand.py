@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.sizing.candidates.candidates import (
+    assign_accelerator,
+    choose_reference,
     lay_out_everywhere,
     lay_out_on,
-    placed,
-    reference_of,
 )
-from planner.sizing.candidates.fitness import considered, exclusion, notes_on
-from planner.sizing.footprint.training_flops import work_of
-from planner.sizing.runs.schedule import Schedule, Sized, Window, windows_of
+from planner.sizing.candidates.fitness import exclusion, list_accelerators, notes_on
+from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get, resolve
@@ -62,7 +62,7 @@ class Demand:
     """FLOPs of all runs together; None where the workload gives no FLOPs."""
 
 
-def demand_of(
+def compute_demand(
     workload: AcceleratorHours | Training | Samples,
     start: dt.date,
     horizon_months: int,
@@ -75,18 +75,18 @@ def demand_of(
     begin with `workload.`.
 
     >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="T4", hours_per_month=[800])
-    >>> demand_of(hours, dt.date(2027, 1, 1), 2).peak_accelerators.tolist()
+    >>> compute_demand(hours, dt.date(2027, 1, 1), 2).peak_accelerators.tolist()
     [2.0, 2.0]
     """
     try:
         if isinstance(workload, AcceleratorHours):
-            return _given_hours(workload, horizon_months)
-        return _sized(workload, start, horizon_months, accelerators)
+            return _stated_hours(workload, horizon_months)
+        return _size_workload(workload, start, horizon_months, accelerators)
     except InvalidInput as error:
         raise error.under("workload") from error
 
 
-def _given_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
+def _stated_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
     hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
     slug = resolve(workload.accelerator).slug
     return Demand(
@@ -110,32 +110,32 @@ def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Float
     return np.broadcast_to(np.asarray(hours, dtype=np.float64), horizon_months).copy()
 
 
-def _peaks(hours: Floats, given: int | None) -> Floats:
+def _peaks(hours: Floats, stated: int | None) -> Floats:
     """Peak of each month: as given, else ⌈H / 730⌉; 0 where there is no work."""
     least = np.ceil(hours / HOURS_PER_MONTH)
-    if given is None:
+    if stated is None:
         return least
-    if given < least.max():
+    if stated < least.max():
         month = int(least.argmax())
         raise InvalidInput(
             "peak_accelerators",
-            f"{given} accelerators deliver {given * HOURS_PER_MONTH:,} h in a month and month "
+            f"{stated} accelerators deliver {stated * HOURS_PER_MONTH:,} h in a month and month "
             f"{month + 1} of {hours.size} asks for {hours[month]:,.0f} h; allowed are "
             f"{int(least.max())} or more",
         )
-    return np.where(hours > 0, float(given), 0.0)
+    return np.where(hours > 0, float(stated), 0.0)
 
 
-def _sized(
+def _size_workload(
     workload: Training | Samples,
     start: dt.date,
     horizon: int,
     accelerators: Sequence[str] | None,
 ) -> Demand:
-    workload = placed(workload, accelerators)
-    windows = windows_of(workload.runs, start, horizon)
+    workload = assign_accelerator(workload, accelerators)
+    windows = schedule_windows(workload.runs, start, horizon)
     eligible, excluded = _laid_out(workload, windows, horizon, accelerators)
-    reference = reference_of(eligible)
+    reference = choose_reference(eligible)
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
     return Demand(
@@ -143,7 +143,7 @@ def _sized(
         hours_per_month=schedule.hours,
         peak_accelerators=schedule.peak,
         candidates=(_candidate(reference, schedule, schedule), *others),
-        method=method_of(schedule.largest),
+        method=describe_method(schedule.largest),
         range_p10_p90=schedule.largest.range_p10_p90,
         excluded=excluded,
         warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
@@ -161,10 +161,12 @@ def _laid_out(
     if workload.accelerator is not None:
         one = resolve(workload.accelerator)
         return {one.slug: lay_out_on(workload, windows, horizon, one)}, {}
-    found, excluded = lay_out_everywhere(workload, windows, horizon, considered(accelerators))
-    if not found:
+    schedules, excluded = lay_out_everywhere(
+        workload, windows, horizon, list_accelerators(accelerators)
+    )
+    if not schedules:
         raise InvalidInput("accelerator", nothing_fits(excluded))
-    return found, excluded
+    return schedules, excluded
 
 
 def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
@@ -181,10 +183,10 @@ def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | N
     if isinstance(workload, Samples):
         return None
     runs = sum(window.count for window in windows)
-    return work_of(workload).model_flops * runs * workload.experiments_factor
+    return compute_work(workload).model_flops * runs * workload.experiments_factor
 
 
-def method_of(size: Sized) -> str:
+def describe_method(size: RunSize) -> str:
     """How the hours of one run came about, in one sentence."""
     if isinstance(size, TrainingSize):
         return (

@@ -20,11 +20,12 @@ def with_equivalents(demand: Demand, accelerators: Iterable[str]) -> Demand:
     Those whose throughput cannot be placed are listed in `excluded` with the reason.
 
     >>> import datetime as dt
-    >>> from planner.sizing.demand import demand_of
+    >>> from planner.sizing.demand import compute_demand
     >>> from planner.contract.request.workload import AcceleratorHours
     >>> hours = AcceleratorHours(kind="accelerator_hours", accelerator="H100 SXM",
     ...                          hours_per_month=[730])
-    >>> both = with_equivalents(demand_of(hours, dt.date(2027, 1, 1), 1), ["nvidia-a100-80gb-sxm"])
+    >>> demand = compute_demand(hours, dt.date(2027, 1, 1), 1)
+    >>> both = with_equivalents(demand, ["nvidia-a100-80gb-sxm"])
     >>> 0.3 < both.candidates[1].relative_throughput < 0.7
     True
     """

@@ -22,20 +22,20 @@ from planner.contract.request.workload import (
 )
 from planner.contract.validation import RequestModel, parse
 from planner.sizing.candidates.candidates import (
+    assign_accelerator,
+    choose_reference,
     lay_out_everywhere,
     lay_out_on,
-    placed,
-    reference_of,
-    size_of,
+    size_run,
 )
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
 from planner.sizing.candidates.ranking import Ranked, rank
-from planner.sizing.demand import demand_of, method_of, nothing_fits
+from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
-from planner.sizing.performance.confidence import has_given_throughput
+from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.run_figures import figures
-from planner.sizing.runs.schedule import Sized, Window, windows_of
+from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
@@ -67,7 +67,7 @@ class Estimate:
     hours: float
     """Accelerator-hours of all runs and experiments, p50."""
     method: str
-    size: Sized | None = None
+    size: RunSize | None = None
     """Of the run that needs the most accelerators; None for hours as given."""
     peak: int = 1
     warnings: tuple[str, ...] = ()
@@ -77,10 +77,10 @@ class Estimate:
         """Every accelerator, ranked for this work; worked out when first asked for."""
         if isinstance(self.workload, AcceleratorHours):
             return ()
-        is_bound = isinstance(self.workload, Training) and has_given_throughput(self.workload)
+        is_bound = isinstance(self.workload, Training) and has_user_throughput(self.workload)
         known = (self.accelerator,) if is_bound else all_accelerators()
         start, horizon = _span(self.workload.runs)
-        windows = windows_of(self.workload.runs, start, horizon)
+        windows = schedule_windows(self.workload.runs, start, horizon)
         return rank(*lay_out_everywhere(self.workload, windows, horizon, known))
 
     def as_dict(self) -> dict[str, object]:
@@ -117,76 +117,77 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     >>> answer["training_flops"], answer["min_accelerators"], answer["accelerators"]
     (4.2e+22, 2, 256)
     """
-    asked = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
+    parsed = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
     try:
-        named = _named(asked)
-        if isinstance(asked.workload, AcceleratorHours):
-            return _given_hours(asked, asked.workload, named)
-        return _sized(asked, asked.workload, named)
+        accelerator = _requested_accelerator(parsed)
+        if isinstance(parsed.workload, AcceleratorHours):
+            return _stated_hours(parsed, parsed.workload, accelerator)
+        return _size_workload(parsed, parsed.workload, accelerator)
     except InvalidInput as error:
-        raise _in_request(error) from error
+        raise _prefix_field(error) from error
 
 
-def _given_hours(
-    asked: EstimateRequest, workload: AcceleratorHours, named: Accelerator | None
+def _stated_hours(
+    request: EstimateRequest, workload: AcceleratorHours, accelerator: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
-    demand = demand_of(workload, OPEN_START, len(hours))
+    demand = compute_demand(workload, OPEN_START, len(hours))
     least = math.ceil(max(hours) / HOURS_PER_MONTH)
-    if asked.accelerators and asked.accelerators < least:
+    if request.accelerators and request.accelerators < least:
         raise InvalidInput(
             "accelerators",
-            f"{asked.accelerators} deliver {asked.accelerators * HOURS_PER_MONTH:,} h in a month "
-            f"and the work asks for {max(hours):,.0f} h; allowed are {least} or more",
+            f"{request.accelerators} deliver {request.accelerators * HOURS_PER_MONTH:,} h in a "
+            f"month and the work asks for {max(hours):,.0f} h; allowed are {least} or more",
         )
     return Estimate(
         workload=workload,
-        accelerator=named or resolve(workload.accelerator),
+        accelerator=accelerator or resolve(workload.accelerator),
         runs=1,
         hours=sum(hours),
         method="accelerator-hours as given" + (", of one month" if len(hours) == 1 else ""),
-        peak=asked.accelerators or int(demand.peak_accelerators.max()),
+        peak=request.accelerators or int(demand.peak_accelerators.max()),
     )
 
 
-def _sized(
-    asked: EstimateRequest, workload: Training | Samples, named: Accelerator | None
+def _size_workload(
+    request: EstimateRequest, workload: Training | Samples, accelerator: Accelerator | None
 ) -> Estimate:
-    workload = placed(workload, [named.slug] if named else None)
+    workload = assign_accelerator(workload, [accelerator.slug] if accelerator else None)
     start, horizon = _span(workload.runs)
-    windows = windows_of(workload.runs, start, horizon)
-    one = named or _reference(workload, windows, horizon)
-    schedule = lay_out_on(workload, windows, horizon, one)
+    windows = schedule_windows(workload.runs, start, horizon)
+    chosen = accelerator or _reference(workload, windows, horizon)
+    schedule = lay_out_on(workload, windows, horizon, chosen)
     size = schedule.largest
-    if asked.accelerators:
-        size = size_of(workload, one, asked.accelerators)
+    if request.accelerators:
+        size = size_run(workload, chosen, request.accelerators)
     runs = sum(window.count for window in windows)
     same_count = schedule.hours.sum() if size is schedule.largest else None
     return Estimate(
         workload=workload,
-        accelerator=one,
+        accelerator=chosen,
         runs=runs,
         hours=float(same_count or size.hours * runs * workload.experiments_factor),
-        method=method_of(size),
+        method=describe_method(size),
         size=size,
         warnings=(*size.warnings, *_late(windows, size, workload.experiments_factor)),
     )
 
 
-def _named(asked: EstimateRequest) -> Accelerator | None:
+def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
     """The accelerator asked for; that of the request and that of the workload must agree, but
     for a sample rate, which can be moved to another."""
-    workload = asked.workload
-    there = None
+    workload = request.workload
+    in_workload = None
     if workload.accelerator:
-        there = resolve(workload.accelerator, "workload.accelerator")
-    here = resolve(asked.accelerator) if asked.accelerator else None
+        in_workload = resolve(workload.accelerator, "workload.accelerator")
+    in_request = resolve(request.accelerator) if request.accelerator else None
     moves = isinstance(workload, Samples) and workload.samples_per_second is not None
-    if here and there and here.slug != there.slug and not moves:
+    if in_request and in_workload and in_request.slug != in_workload.slug and not moves:
         raise InvalidInput(
-            "accelerator", f"{here.slug} is asked for and the workload names {there.slug}"
+            "accelerator",
+            f"{in_request.slug} is asked for and the workload names {in_workload.slug}",
         )
-    return here or there
+    return in_request or in_workload
 
 
 def _reference(
@@ -200,7 +201,7 @@ def _reference(
         eligible, excluded = lay_out_everywhere(workload, windows, horizon, all_accelerators())
     if not eligible:
         raise InvalidInput("accelerator", nothing_fits(excluded))
-    return get(reference_of(eligible))
+    return get(choose_reference(eligible))
 
 
 def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
@@ -213,7 +214,7 @@ def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
     return start, months + OPEN_HORIZON_MONTHS
 
 
-def _late(windows: Sequence[Window], size: Sized, experiments_factor: float) -> tuple[str, ...]:
+def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:
     """A warning where the accelerators asked for miss a deadline."""
     wall_clock = size.wall_clock_hours * experiments_factor
     deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
@@ -225,7 +226,7 @@ def _late(windows: Sequence[Window], size: Sized, experiments_factor: float) -> 
     )
 
 
-def _in_request(error: InvalidInput) -> InvalidInput:
+def _prefix_field(error: InvalidInput) -> InvalidInput:
     """The refusal with its field as the request spells it."""
     is_own = error.field in ("accelerator", "accelerators") or error.field.startswith("workload.")
     return error if is_own else error.under("workload")

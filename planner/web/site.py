@@ -40,7 +40,7 @@ def theme(request: HttpRequest) -> HttpResponse:
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
         back = "/"
     answer = HttpResponseRedirect(back)
-    wanted = request.POST.get("theme", "")
-    if wanted in THEMES:
-        answer.set_cookie("theme", wanted, max_age=365 * 86_400, samesite="Lax")
+    theme_name = request.POST.get("theme", "")
+    if theme_name in THEMES:
+        answer.set_cookie("theme", theme_name, max_age=365 * 86_400, samesite="Lax")
     return answer

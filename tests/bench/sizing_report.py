@@ -19,16 +19,16 @@ from planner.sizing.evidence.measured_throughput import Measurement, measurement
 from planner.sizing.evidence.published_runs import PublishedRun, published_runs
 from planner.sizing.footprint.memory import min_accelerators
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR
-from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import comparable, fit_index
 from planner.sizing.performance.throughput import (
+    benchmark_level,
     calibrate,
     held_out_log_errors,
-    level_of,
     run_accelerators,
     run_work,
     small_model_share,
-    training_of,
+    training_from_run,
 )
 from planner.sizing.runs.sample_run import size_samples
 from pricing.market.accelerators import get
@@ -89,7 +89,7 @@ def errors_with_published_mfu() -> dict[str, float]:
     for run in published_runs():
         mfu = run.mfu or (run.hfu and run.hfu / RECOMPUTE_FACTOR)
         if mfu:
-            useful = 1.0 if run.hours_exclude_downtime else goodput_of(run_accelerators(run))
+            useful = 1.0 if run.hours_exclude_downtime else estimate_goodput(run_accelerators(run))
             hours = run_work(run).model_flops / (_peak(run) * mfu * useful * 3600)
             found[run.run] = hours / run.accelerator_hours - 1
     return found
@@ -126,7 +126,7 @@ def memory_misses() -> list[str]:
     found = []
     for run in published_runs():
         if run.accelerators and run.parameters:
-            training = training_of(run)
+            training = training_from_run(run)
             least = min_accelerators(training, run.precision, get(run.accelerator).memory_gib)
             if least is None or least > run.accelerators:
                 found.append(f"{run.run}: {least} for {run.accelerators}")
@@ -207,7 +207,7 @@ def _ridge(design: np.ndarray, target: np.ndarray, prior: np.ndarray) -> np.ndar
 def _log_realised(run: PublishedRun) -> float:
     share = run_work(run).executed_flops / (run.accelerator_hours * 3600 * _peak(run))
     small = small_model_share(run.active_parameters or run.parameters or 7e9)
-    return math.log(share / level_of(get(run.accelerator), run.precision).mfu / small)
+    return math.log(share / benchmark_level(get(run.accelerator), run.precision).mfu / small)
 
 
 def _peak(run: PublishedRun) -> float:

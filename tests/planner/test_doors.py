@@ -149,7 +149,7 @@ def test_trap_18_every_door_refuses_the_same(client, tmp_path, change, field):
     assert any(error["field"].startswith(field) for error in api.json()["errors"])
     page = client.get(f"{reverse('plan')}?{urlencode(flatten(request))}")
     assert page.status_code == 400
-    assert any(r.field.startswith(field) for r in page.context["outcome"].refusals)
+    assert any(r.field.startswith(field) for r in page.context["outcome"].errors)
     path = tmp_path / "request.json"
     path.write_text(json.dumps(request))
     err = io.StringIO()

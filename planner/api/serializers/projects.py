@@ -1,4 +1,4 @@
-"""Projects, scenarios, saved comparisons, actuals."""
+"""Projects, variants, saved comparisons, actuals."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from planner.models import (
     BudgetPeriod,
     Project,
     SavedComparison,
-    Scenario,
     State,
+    Variant,
 )
 from planner.services.projects.saved_comparisons import is_stale
 from pricing.api.rest import StrictSerializer
@@ -83,20 +83,20 @@ class NewProjectSerializer(ProjectChangesSerializer):
     name = name_field()
 
 
-class ScenarioSerializer(serializers.ModelSerializer[Scenario]):
+class VariantSerializer(serializers.ModelSerializer[Variant]):
     changes = ObjectField(read_only=True)
 
     class Meta:
-        model = Scenario
+        model = Variant
         fields = ("id", "project", "name", "changes", *_DATES)
 
 
-class ScenarioChangesSerializer(StrictSerializer):
+class VariantChangesSerializer(StrictSerializer):
     name = name_field(required=False)
     changes = ObjectField(required=False)
 
 
-class NewScenarioSerializer(StrictSerializer):
+class NewVariantSerializer(StrictSerializer):
     project = serializers.UUIDField()
     name = name_field()
     changes = ObjectField(required=False)
@@ -115,6 +115,9 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
 
     summary = SummarySerializer(read_only=True)
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
+    scenario: serializers.PrimaryKeyRelatedField[Any] = serializers.PrimaryKeyRelatedField(
+        source="variant", read_only=True, allow_null=True, help_text="Deprecated: read `variant`."
+    )
     stale = serializers.SerializerMethodField()
     state = serializers.ChoiceField(State.choices, read_only=True)
     submitted_by = serializers.CharField(
@@ -129,6 +132,7 @@ class SavedComparisonSerializer(serializers.ModelSerializer[SavedComparison]):
         fields: tuple[str, ...] = (
             "id",
             "project",
+            "variant",
             "scenario",
             "name",
             "note",
@@ -171,10 +175,13 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
 
 
 class NewSavedComparisonSerializer(StrictSerializer):
-    """Without a request, the scenario's is answered; without a scenario, the project's."""
+    """Without a request, the variant's is answered; without a variant, the project's."""
 
     project = serializers.UUIDField()
-    scenario = serializers.UUIDField(required=False, allow_null=True)
+    variant = serializers.UUIDField(required=False, allow_null=True)
+    scenario = serializers.UUIDField(
+        required=False, allow_null=True, help_text="Deprecated: send `variant`."
+    )
     name = name_field()
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
     request = ObjectField(required=False)
@@ -189,7 +196,7 @@ class RepriceSerializer(StrictSerializer):
     as_of = serializers.DateField(required=False)
     """Prices as they were published on that day; today's when absent."""
     request = ObjectField(required=False)
-    """Answered instead of what the scenario asks today."""
+    """Answered instead of what the variant asks today."""
 
 
 class RepriceProjectSerializer(StrictSerializer):

@@ -23,7 +23,7 @@ from planner.exports import Context
 from planner.models import Access, Team
 from planner.services.jobs import jobs
 from planner.services.projects import comparisons
-from planner.services.teams.teams import team_of
+from planner.services.teams.teams import resolve_team
 from planner.sizing.estimate import EstimateRequest
 from pricing.api.rest import Query, StrictSerializer
 from pricing.common.invalid_input import InvalidInput
@@ -74,13 +74,13 @@ class MarketView(APIView):
     def team(self, request: Request, *others: str) -> Team | None:
         """The team whose overlay is asked for; only a member can."""
         slug = Query(request, "team", *others).text("team")
-        return None if slug is None else team_of(self.access, slug)
+        return None if slug is None else resolve_team(self.access, slug)
 
     def job(self, request: Request, kind: str, arguments: dict[str, Any]) -> Response | None:
         """A job instead of an answer, for a caller who prefers that and has a team for it."""
         if self.access.is_anonymous or not wants_job(request):
             return None
-        team = team_of(self.access, Query(request, "team").text("team"))
+        team = resolve_team(self.access, Query(request, "team").text("team"))
         return accepted(jobs.start(self.access, kind, arguments, team))
 
 
@@ -95,7 +95,7 @@ class ComparisonsView(MarketView):
         """Compares renting, owning and mixing for one workload."""
         team = self.team(request)
         job = self.job(request, "comparison", {"request": request.data})
-        return job or Response(comparisons.answer(request.data, team).answer)
+        return job or Response(comparisons.compare_for_team(request.data, team).answer)
 
 
 class ComparisonBatchView(MarketView):
@@ -118,7 +118,7 @@ class ComparisonBatchView(MarketView):
             if key in keys[:index]:
                 raise InvalidInput(f"items.{index}.key", f"{key!r} is given twice")
         job = self.job(request, "comparison_batch", {"items": items})
-        return job or Response({"results": list(comparisons.batch(items, team))})
+        return job or Response({"results": list(comparisons.compare_batch(items, team))})
 
 
 class ComparisonExportView(MarketView):
@@ -126,14 +126,14 @@ class ComparisonExportView(MarketView):
     def post(self, request: Request, form: str) -> HttpResponse:
         """A comparison as csv, xlsx, json or FOCUS 1.2 rows, without saving it."""
         team = self.team(request, "scenario")
-        answered = comparisons.answer(request.data, team)
+        outcome = comparisons.compare_for_team(request.data, team)
         context = Context(
-            name=str(answered.request.get("name") or "comparison"),
+            name=str(outcome.resolved_request.get("name") or "comparison"),
             team=team.name if team else "",
             scenario=request.query_params.get("scenario", ""),
-            request=answered.request,
+            request=outcome.resolved_request,
         )
-        return download(answered.answer, context, form)
+        return download(outcome.answer, context, form)
 
 
 class EstimatesView(MarketView):
@@ -142,4 +142,4 @@ class EstimatesView(MarketView):
     def post(self, request: Request) -> Response:
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
         Query(request)
-        return Response(comparisons.estimated(request.data))
+        return Response(comparisons.estimate_request(request.data))

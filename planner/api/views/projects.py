@@ -1,4 +1,4 @@
-"""Projects, their scenarios, what they really used and paid."""
+"""Projects, their variants, what they really used and paid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from django.http import Http404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_view
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,11 +24,11 @@ from planner.api.base import (
 )
 from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted
-from planner.api.serializers import projects as shapes
+from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer
 from planner.api.uploads import CsvParser
 from planner.api.views.teams import ByCreation
-from planner.models import ActualsUpload, Project, Scenario
+from planner.models import ActualsUpload, Project, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.overlaps import overlaps
 from planner.services.jobs import jobs
@@ -44,9 +44,9 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     model = Project
     related = ("team",)
     pagination_class = ByCreation
-    serializer_class = shapes.ProjectSerializer
-    write_serializer = shapes.NewProjectSerializer
-    change_serializer = shapes.ProjectChangesSerializer
+    serializer_class = serializers.ProjectSerializer
+    write_serializer = serializers.NewProjectSerializer
+    change_serializer = serializers.ProjectChangesSerializer
     filters = {
         "team": by_slug("team__slug"),
         "archived": by_flag("archived"),
@@ -55,12 +55,12 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     needs = {"request_of": VIEW, "variance": VIEW, "reprice": EDIT}
 
     def create_row(self) -> tuple[Project, Values]:
-        values = self.read_body(shapes.NewProjectSerializer)
-        team = teams.team_of(self.access, values.pop("team", None))
+        values = self.read_body(serializers.NewProjectSerializer)
+        team = teams.resolve_team(self.access, values.pop("team", None))
         return projects.create_project(self.access, team, values), {}
 
     def change_row(self, row: Project, seen: int | None) -> Project:
-        changes = self.read_body(shapes.ProjectChangesSerializer)
+        changes = self.read_body(serializers.ProjectChangesSerializer)
         return projects.change_project(self.access, row, changes, seen)
 
     def delete_row(self, row: Project) -> None:
@@ -72,56 +72,68 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """The comparison request that the project stands for."""
         return Response(projects.compose(self.get_object()))
 
-    @extend_schema(responses=shapes.VarianceSerializer)
+    @extend_schema(responses=serializers.VarianceSerializer)
     @action(detail=True)
     def variance(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Plan against actual, by month and category, with the difference split by cause."""
         return Response(actuals.variance(self.get_object()).as_dict())
 
     @extend_schema(
-        request=shapes.RepriceProjectSerializer, responses={HTTPStatus.ACCEPTED: JobSerializer}
+        request=serializers.RepriceProjectSerializer, responses={HTTPStatus.ACCEPTED: JobSerializer}
     )
     @action(detail=True, methods=["post"])
     @idempotent
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Answers every saved comparison of the project again, as a job."""
         project = self.get_object()
-        values = self.read_body(shapes.RepriceProjectSerializer)
+        values = self.read_body(serializers.RepriceProjectSerializer)
         day = values["as_of"].isoformat() if "as_of" in values else None
         arguments = {"project": str(project.pk), "as_of": day}
         return accepted(jobs.start(self.access, "project_reprice", arguments, project.team))
 
 
-class ScenariosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
-    """Named variants of a project: what each changes in the project's request."""
+class VariantsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
+    """What-ifs of a project: what each changes in the project's request."""
 
-    model = Scenario
+    model = Variant
     related = ("project", "project__team")
     pagination_class = ByCreation
-    serializer_class = shapes.ScenarioSerializer
-    write_serializer = shapes.NewScenarioSerializer
-    change_serializer = shapes.ScenarioChangesSerializer
+    serializer_class = serializers.VariantSerializer
+    write_serializer = serializers.NewVariantSerializer
+    change_serializer = serializers.VariantChangesSerializer
     filters = {"team": by_slug("team__slug"), "project": by_id("project_id")}
     needs = {"request_of": VIEW}
 
-    def create_row(self) -> tuple[Scenario, Values]:
-        values = self.read_body(shapes.NewScenarioSerializer)
+    def create_row(self) -> tuple[Variant, Values]:
+        values = self.read_body(serializers.NewVariantSerializer)
         project = self.pick(Project.objects, "project", values.pop("project"))
-        return projects.create_scenario(self.access, project, values), {}
+        return projects.create_variant(self.access, project, values), {}
 
-    def change_row(self, row: Scenario, seen: int | None) -> Scenario:
-        changes = self.read_body(shapes.ScenarioChangesSerializer)
-        return projects.change_scenario(self.access, row, changes, seen)
+    def change_row(self, row: Variant, seen: int | None) -> Variant:
+        changes = self.read_body(serializers.VariantChangesSerializer)
+        return projects.change_variant(self.access, row, changes, seen)
 
-    def delete_row(self, row: Scenario) -> None:
-        projects.delete_scenario(self.access, row)
+    def delete_row(self, row: Variant) -> None:
+        projects.delete_variant(self.access, row)
 
     @extend_schema(responses=OpenApiTypes.OBJECT)
     @action(detail=True, url_path="request")
     def request_of(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The comparison request that the scenario stands for."""
+        """The comparison request that the variant stands for."""
         row = self.get_object()
         return Response(projects.compose(row.project, row))
+
+
+@extend_schema_view(
+    list=extend_schema(exclude=True),
+    retrieve=extend_schema(exclude=True),
+    create=extend_schema(exclude=True),
+    partial_update=extend_schema(exclude=True),
+    destroy=extend_schema(exclude=True),
+    request_of=extend_schema(exclude=True),
+)
+class FormerVariantsView(VariantsView):
+    """`/scenarios/`, the path of variants before they were called so; clients may still use it."""
 
 
 class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
@@ -130,17 +142,17 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     model = ActualsUpload
     related = ("uploaded_by",)
     pagination_class = ByCreation
-    serializer_class = shapes.UploadSerializer
+    serializer_class = serializers.UploadSerializer
     parser_classes = (CsvParser, GuardedJSONParser)
     query_parameters = {"create": ("file_name",)}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        found = Project.objects.for_access(self.access).filter(pk=kwargs["project"]).first()
-        if found is None:
+        project = Project.objects.for_access(self.access).filter(pk=kwargs["project"]).first()
+        if project is None:
             raise Http404
-        self.require(found)
-        self.project: Project = found
+        self.require(project)
+        self.project: Project = project
 
     def within(self) -> Values:
         return {"project": self.project}
@@ -148,7 +160,7 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
     @extend_schema(
         request={"text/csv": {"type": "string"}},
         parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
-        responses={HTTPStatus.CREATED: shapes.UploadedSerializer},
+        responses={HTTPStatus.CREATED: serializers.UploadedSerializer},
     )
     @idempotent
     def create(self, request: Request, *args: Any, **kwargs: Any) -> Response:

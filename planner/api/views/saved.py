@@ -23,14 +23,15 @@ from planner.api.base import (
     by_slug,
 )
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
-from planner.api.serializers import projects as shapes
+from planner.api.serializers import projects as serializers
 from planner.api.views.teams import ByCreation
 from planner.exports import context_of
-from planner.models import Project, SavedComparison, Scenario, State
+from planner.models import Project, SavedComparison, State
 from planner.services.projects import saved_comparisons as services
-from planner.services.projects.reprice import catalog_of, reprice
+from planner.services.projects.reprice import catalog_on_date, reprice
 from planner.services.teams.permissions import APPROVE, VIEW
 from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
 
 _FROZEN = ("given", "request", "inherited", "assumptions", "answer")
 
@@ -42,13 +43,14 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     related = ()
     deferred = _FROZEN
     pagination_class = ByCreation
-    serializer_class = shapes.SavedComparisonDetailSerializer
-    write_serializer = shapes.NewSavedComparisonSerializer
-    change_serializer = shapes.SavedComparisonChangesSerializer
+    serializer_class = serializers.SavedComparisonDetailSerializer
+    write_serializer = serializers.NewSavedComparisonSerializer
+    change_serializer = serializers.SavedComparisonChangesSerializer
     filters = {
         "team": by_slug("team__slug"),
         "project": by_id("project_id"),
-        "scenario": by_id("scenario_id"),
+        "variant": by_id("variant_id"),
+        "scenario": by_id("variant_id"),
         "state": by_choice("state", State.values),
     }
     query_parameters = {"export": ("scenario",)}
@@ -60,41 +62,40 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
 
     def get_serializer_class(self) -> type[BaseSerializer[Any]]:
         if self.action == "list":
-            return shapes.SavedComparisonSerializer
-        return shapes.SavedComparisonDetailSerializer
+            return serializers.SavedComparisonSerializer
+        return serializers.SavedComparisonDetailSerializer
 
     def create_row(self) -> tuple[SavedComparison, Values]:
-        values = self.read_body(shapes.NewSavedComparisonSerializer)
+        values = self.read_body(serializers.NewSavedComparisonSerializer)
         project = self.pick(Project.objects, "project", values.pop("project"))
-        scenario = values.pop("scenario", None)
-        if scenario is not None:
-            values["scenario"] = self._scenario(project, scenario)
+        field = "variant" if values.get("variant") is not None else "scenario"
+        former, variant = values.pop("scenario", None), values.pop("variant", None)
+        if former is not None and variant is not None and former != variant:
+            raise InvalidInput("scenario", "differs from variant, which replaces it; send one")
+        if (pk := variant or former) is not None:
+            values["variant"] = self.pick(project.variants, field, pk)
         return services.save_comparison(self.access, project, **values), {}
 
-    def _scenario(self, project: Project, pk: object) -> Scenario:
-        found: Scenario = self.pick(project.scenarios, "scenario", pk)
-        return found
-
     def change_row(self, row: SavedComparison, seen: int | None) -> SavedComparison:
-        changes = self.read_body(shapes.SavedComparisonChangesSerializer)
+        changes = self.read_body(serializers.SavedComparisonChangesSerializer)
         return services.change_saved(self.access, row, changes, seen)
 
     def delete_row(self, row: SavedComparison) -> None:
         services.delete_saved(self.access, row)
 
-    @extend_schema(request=None, responses=shapes.ReplaySerializer)
+    @extend_schema(request=None, responses=serializers.ReplaySerializer)
     @action(detail=True, methods=["post"])
     def replay(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Computes it again at its own revisions and holds it against what was kept."""
         return Response(services.replay(self.get_object()))
 
-    @extend_schema(request=shapes.RepriceSerializer, responses=shapes.RepricedSerializer)
+    @extend_schema(request=serializers.RepriceSerializer, responses=serializers.RepricedSerializer)
     @action(detail=True, methods=["post"])
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """The same question at today's prices or another day's, the difference by cause."""
         row = self.get_object()
-        values = self.read_body(shapes.RepriceSerializer)
-        catalog = catalog_of(values.get("as_of"))
+        values = self.read_body(serializers.RepriceSerializer)
+        catalog = catalog_on_date(values.get("as_of"))
         return Response(reprice(row, catalog, values.get("request")).as_dict())
 
     @extend_schema(request=None)

@@ -30,12 +30,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = calibrate(read_text(options["file"], MAX_LOG_BYTES))
+            calibration = calibrate(read_text(options["file"], MAX_LOG_BYTES))
         except InvalidInput as refusal:
             for one in refusal.all():
                 self.stderr.write(str(one))
             sys.exit(2)
         if options["json"]:
-            self.stdout.write(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(calibration.as_dict(), indent=2, allow_nan=False))
         else:
-            self.stdout.write(calibration_tables(found))
+            self.stdout.write(calibration_tables(calibration))

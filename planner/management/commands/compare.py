@@ -33,9 +33,9 @@ class Command(BaseCommand):
             for one in refusal.all():
                 self.stderr.write(str(one))
             sys.exit(2)
-        self.stdout.write(self._shown(comparison, options["json"]))
+        self.stdout.write(self._format(comparison, options["json"]))
 
-    def _shown(self, comparison: Comparison, as_json: bool) -> str:
+    def _format(self, comparison: Comparison, as_json: bool) -> str:
         if as_json:
             return json.dumps(comparison.as_dict(), indent=2, allow_nan=False)
         return comparison_tables(comparison)

@@ -29,15 +29,15 @@ class Command(BaseCommand):
         if not settings.DEBUG and not options["force"]:
             self.stdout.write("Demo workspace: not made where DEBUG=0; --force makes it.")
         elif demo_workspace.exists():
-            self._found(options["new_password"])
+            self._describe_existing(options["new_password"])
         else:
-            self._make()
+            self._create()
 
-    def _found(self, new_password: bool) -> None:
+    def _describe_existing(self, new_password: bool) -> None:
         if new_password and settings.DEBUG:
             password = secrets.token_urlsafe(9)
             demo_workspace.set_password(password)
-            self._tell(password)
+            self._print_password(password)
         else:
             people = ", ".join(demo_workspace.PEOPLE)
             self.stdout.write(
@@ -45,17 +45,17 @@ class Command(BaseCommand):
                 "(lost the password? manage.py demo_workspace --new-password)"
             )
 
-    def _make(self) -> None:
+    def _create(self) -> None:
         password = secrets.token_urlsafe(9) if settings.DEBUG else None
         if not catalog.revisions_in_force():
             raise CommandError("The demo workspace needs prices first: manage.py load_catalog")
         demo_workspace.make(password)
         if password:
-            self._tell(password)
+            self._print_password(password)
         else:
             self.stdout.write("Demo workspace: made; set passwords with manage.py changepassword.")
 
-    def _tell(self, password: str) -> None:
+    def _print_password(self, password: str) -> None:
         self.stdout.write(
             f"Demo workspace: sign in as {', '.join(demo_workspace.PEOPLE)}\n"
             f"with the password {password} (shown this once)"

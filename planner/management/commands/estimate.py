@@ -27,12 +27,12 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            found = estimate(read_request(options["file"]))
+            estimated = estimate(read_request(options["file"]))
         except InvalidInput as refusal:
             for one in refusal.all():
                 self.stderr.write(str(one))
             sys.exit(2)
         if options["json"]:
-            self.stdout.write(json.dumps(found.as_dict(), indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(estimated.as_dict(), indent=2, allow_nan=False))
         else:
-            self.stdout.write(estimate_tables(found))
+            self.stdout.write(estimate_tables(estimated))

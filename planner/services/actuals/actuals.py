@@ -17,8 +17,8 @@ from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
 from planner.services.actuals.rows import Sums, read_actuals
 from planner.services.alerts.budget_watch import watch_spending
-from planner.services.projects.projects import currency_of
-from planner.services.projects.reprice import plan_of
+from planner.services.projects.projects import project_currency
+from planner.services.projects.reprice import current_plan
 from planner.services.teams.audit import record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
@@ -42,8 +42,8 @@ def load_actuals(
     The database is free while the file is read.
     """
     require(access, project.team_id, EDIT)
-    machines = _machines_of(plan_of(project))
-    sums = read_actuals(stream, currency_of(project), machines.accelerators)
+    machines = _index_machines(current_plan(project))
+    sums = read_actuals(stream, project_currency(project), machines.accelerators)
     return _write(access, project, sums, file_name)
 
 
@@ -52,19 +52,19 @@ def _write(access: Access, project: Project, sums: Sums, file_name: str) -> Actu
     upload = _create_upload(access, project, sums, file_name)
     for batch in _batches(_lines(upload, sums), _BATCH):
         bulk.insert(ActualLine, _COLUMNS, batch)
-    record(access, "actuals.uploaded", upload, after=_told(upload, sums.cost.values()))
+    record(access, "actuals.uploaded", upload, after=_summarize_upload(upload, sums.cost.values()))
     watch_spending(project)
     return upload
 
 
-def _told(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
+def _summarize_upload(upload: ActualsUpload, costs: Iterable[Decimal]) -> dict[str, Any]:
     """What the audit log says of an upload."""
     total = sum(costs, Decimal(0))
     return {"rows": upload.rows, "cost": f"{total:f}", "currency": upload.currency}
 
 
 def _create_upload(access: Access, project: Project, sums: Sums, file_name: str) -> ActualsUpload:
-    _refuse_again(project, sums)
+    _refuse_duplicate(project, sums)
     try:
         with transaction.atomic():
             return ActualsUpload.objects.create(
@@ -81,24 +81,24 @@ def _create_upload(access: Access, project: Project, sums: Sums, file_name: str)
         raise WrongStateError("The same rows are being uploaded at this moment.") from None
 
 
-def _refuse_again(project: Project, sums: Sums) -> None:
+def _refuse_duplicate(project: Project, sums: Sums) -> None:
     digests = (sums.digest, sums.file_digest)
     earlier = ActualsUpload.objects.filter(project=project, digest__in=digests).first()
     if earlier is not None:
-        told = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
+        uploaded = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
         raise WrongStateError(
-            f"What this file says was uploaded to the project before, {told}. "
+            f"What this file says was uploaded to the project before, {uploaded}. "
             "Take that upload out to count this one instead."
         )
 
 
 def _lines(upload: ActualsUpload, sums: Sums) -> Iterator[tuple[Any, ...]]:
-    at_rest = upload._meta.pk.get_db_prep_value(upload.pk, connection)
+    database_id = upload._meta.pk.get_db_prep_value(upload.pk, connection)
     for group, cost in sums.cost.items():
         text = f"{cost:f}"
         if len(text) > _LONGEST_AMOUNT:
             text = f"{cost.quantize(Decimal('1e-12'), ROUND_HALF_EVEN):f}"
-        yield (at_rest, sums.hours[group], text, *group)
+        yield (database_id, sums.hours[group], text, *group)
 
 
 def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[Any, ...]]]:
@@ -110,7 +110,7 @@ def _batches(rows: Iterator[tuple[Any, ...]], size: int) -> Iterator[list[tuple[
 def delete_upload(access: Access, upload: ActualsUpload) -> None:
     require(access, upload.team_id, EDIT)
     costs = map(Decimal, upload.lines.values_list("cost", flat=True))
-    record(access, "actuals.removed", upload, before=_told(upload, costs))
+    record(access, "actuals.removed", upload, before=_summarize_upload(upload, costs))
     upload.delete()
 
 
@@ -178,11 +178,11 @@ class Variance:
 
 
 def _unknown_hours(month: str, category: str, machines: set[str]) -> str:
-    named = ", ".join(sorted(machines)[:_MOST_NAMED])
+    listed = ", ".join(sorted(machines)[:_MOST_NAMED])
     if len(machines) > _MOST_NAMED:
-        named += f" and {len(machines) - _MOST_NAMED} more"
+        listed += f" and {len(machines) - _MOST_NAMED} more"
     return (
-        f"{month}, {category}: the accelerators of {named} are not known, so their hours are not "
+        f"{month}, {category}: the accelerators of {listed} are not known, so their hours are not "
         "counted as accelerator-hours and the difference is not split into price and usage. Name "
         "the machine as the catalog does (x_InstanceType in FOCUS rows), or give what has no "
         "accelerators a category of its own (x_Category)."
@@ -207,9 +207,9 @@ def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
 
 def variance(project: Project) -> Variance:
     """The project's plan against its uploads, in the months for which there is an upload."""
-    plan = plan_of(project)
-    table = Variance(currency_of(project), plan)
-    machines = _machines_of(plan)
+    plan = current_plan(project)
+    table = Variance(project_currency(project), plan)
+    machines = _index_machines(plan)
     _add_actuals(table, project, machines)
     if plan is not None:
         months = {month for month, _ in table.cells}
@@ -217,7 +217,7 @@ def variance(project: Project) -> Variance:
     return table
 
 
-def _machines_of(plan: SavedComparison | None) -> Machines:
+def _index_machines(plan: SavedComparison | None) -> Machines:
     return Machines(plan.answer if plan else None)
 
 

@@ -41,43 +41,43 @@ def text(record: Mapping[str, str], name: str, longest: int) -> str:
     return value
 
 
-def month(given: str | None, name: str) -> str:
-    value = (given or "").strip()
+def month(raw: str | None, name: str) -> str:
+    value = (raw or "").strip()
     if not re.fullmatch(r"[12]\d{3}-(0[1-9]|1[0-2])", value, re.ASCII):
         raise InvalidInput(name, f"{value[:40]!r} is not a month like 2027-01")
     return value
 
 
-def month_of_moment(given: str | None, name: str) -> str:
+def month_of_moment(raw: str | None, name: str) -> str:
     """The month of a day or moment, as it is written there."""
-    value = (given or "").strip()
+    value = (raw or "").strip()
     try:
         if not re.match(r"[12]\d{3}-\d\d-\d\d", value, re.ASCII):
             raise ValueError
         moment = dt.datetime.fromisoformat(value.removesuffix(" UTC"))
     except ValueError:
-        told = f"{value[:40]!r} is not a moment like 2027-01-31T00:00:00Z"
-        raise InvalidInput(name, told) from None
+        problem = f"{value[:40]!r} is not a moment like 2027-01-31T00:00:00Z"
+        raise InvalidInput(name, problem) from None
     return f"{moment:%Y-%m}"
 
 
-def hours(given: str, name: str, *, least: float = 0.0) -> float:
+def hours(raw: str, name: str, *, least: float = 0.0) -> float:
     try:
-        number = float(given)
+        number = float(raw)
     except ValueError:
         number = float("nan")
     if not (isfinite(number) and least <= number <= MAX_HOURS):
-        told = f"{given[:40]!r} is not a number of hours from {least:g} to 1e12"
-        raise InvalidInput(name, told)
+        problem = f"{raw[:40]!r} is not a number of hours from {least:g} to 1e12"
+        raise InvalidInput(name, problem)
     return number
 
 
-def amount(given: str | None, name: str) -> Decimal:
+def amount(raw: str | None, name: str) -> Decimal:
     try:
-        number = Decimal((given or "").strip())
+        number = Decimal((raw or "").strip())
     except InvalidOperation:
         number = Decimal("NaN")
-    if not number.is_finite() or abs(number) > MAX_AMOUNT or len(given or "") > 40:
-        told = f"{(given or '')[:40]!r} is not an amount between -1e13 and 1e13"
-        raise InvalidInput(name, f"{told}; write it like 1234.56")
+    if not number.is_finite() or abs(number) > MAX_AMOUNT or len(raw or "") > 40:
+        problem = f"{(raw or '')[:40]!r} is not an amount between -1e13 and 1e13"
+        raise InvalidInput(name, f"{problem}; write it like 1234.56")
     return number

@@ -23,7 +23,7 @@ _PROVIDERS = {
 _PRICING_CATEGORIES = {"Standard": "on_demand", "Dynamic": "spot", "Committed": "committed"}
 _SERVICE_CATEGORIES = {"Storage": "storage", "Networking": "egress"}
 _HOURS = ("hours", "hour", "hrs")
-_GIVEN_BACK = ("Credit", "Adjustment")
+_REFUNDS = ("Credit", "Adjustment")
 _TRUE = ("true", "1", "yes")
 
 
@@ -48,16 +48,16 @@ def focus_row(record: Mapping[str, str]) -> Row:
 
 def _refuse_forecast(record: Mapping[str, str]) -> None:
     if (record.get("x_IsForecast") or "").strip().lower() in _TRUE:
-        told = "says that the row is a forecast, which is no bill; upload what was billed"
-        raise InvalidInput("x_IsForecast", told)
+        problem = "says that the row is a forecast, which is no bill; upload what was billed"
+        raise InvalidInput("x_IsForecast", problem)
 
 
 def _currency(record: Mapping[str, str]) -> str:
-    given = cells.text(record, "BillingCurrency", 10)
-    if not given:
-        told = "is empty; give the currency of BilledCost, such as USD"
-        raise InvalidInput("BillingCurrency", told)
-    return given
+    currency = cells.text(record, "BillingCurrency", 10)
+    if not currency:
+        problem = "is empty; give the currency of BilledCost, such as USD"
+        raise InvalidInput("BillingCurrency", problem)
+    return currency
 
 
 def _hours(record: Mapping[str, str]) -> float:
@@ -74,34 +74,34 @@ def _hours(record: Mapping[str, str]) -> float:
 
 def _quantity(record: Mapping[str, str], name: str) -> float:
     """Hours; less than none where a correction or a credit takes them back."""
-    given = record.get(name) or "0"
-    if record.get("ChargeClass") == "Correction" or record["ChargeCategory"] in _GIVEN_BACK:
-        return cells.hours(given, name, least=-cells.MAX_HOURS)
+    quantity = record.get(name) or "0"
+    if record.get("ChargeClass") == "Correction" or record["ChargeCategory"] in _REFUNDS:
+        return cells.hours(quantity, name, least=-cells.MAX_HOURS)
     try:
-        return cells.hours(given, name)
+        return cells.hours(quantity, name)
     except InvalidInput as refusal:
-        if not given.strip().startswith("-"):
+        if not quantity.strip().startswith("-"):
             raise
-        remedy = "less is taken back by a row with ChargeClass Correction"
-        raise InvalidInput(name, f"{refusal.message}; {remedy}") from None
+        hint = "less is taken back by a row with ChargeClass Correction"
+        raise InvalidInput(name, f"{refusal.message}; {hint}") from None
 
 
 def _instance_type(record: Mapping[str, str]) -> str:
-    if given := cells.text(record, "x_InstanceType", 120):
-        return given
+    if named := cells.text(record, "x_InstanceType", 120):
+        return named
     try:
         details = json.loads(record.get("SkuPriceDetails") or "{}")
     except (ValueError, RecursionError):
         raise InvalidInput("SkuPriceDetails", "is not JSON") from None
-    found = details.get("InstanceType") if isinstance(details, dict) else None
-    return found[:120] if isinstance(found, str) else ""
+    instance_type = details.get("InstanceType") if isinstance(details, dict) else None
+    return instance_type[:120] if isinstance(instance_type, str) else ""
 
 
 def _category(record: Mapping[str, str]) -> str:
     """Our word for a FOCUS row's charge and service."""
     charge = record["ChargeCategory"] or ""
-    if own := cells.text(record, "x_Category", 30):
-        return own
+    if category := cells.text(record, "x_Category", 30):
+        return category
     if charge == "Tax":
         return "tax"
     if record.get("CommitmentDiscountId"):

@@ -25,8 +25,8 @@ class Machines:
         self._servers = {row["key"]: row for row in (answer or {}).get("servers") or ()}
 
     def accelerators(self, name: str) -> float | None:
-        wanted = name.lower()
-        return self._answered.get(wanted) or self._sold.get(wanted)
+        key = name.lower()
+        return self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
 
     def planned_hours(self, line: Mapping[str, Any]) -> float | None:
         """Accelerator-hours of a cost line in node-hours; None where its machine is not known."""
@@ -35,16 +35,16 @@ class Machines:
         return float(line["quantity"]) * float(count) if count else None
 
     @cached_property
-    def _answered(self) -> dict[str, float]:
+    def _counts_in_answer(self) -> dict[str, float]:
         counts: dict[str, set[float]] = {}
         for row in self._offers.values():
             if row.get("instance_type") and row.get("accelerator_count"):
                 name = row["instance_type"].lower()
                 counts.setdefault(name, set()).add(float(row["accelerator_count"]))
-        return {name: min(found) for name, found in counts.items() if len(found) == 1}
+        return {name: min(sizes) for name, sizes in counts.items() if len(sizes) == 1}
 
     @cached_property
-    def _sold(self) -> dict[str, float]:
+    def _counts_in_catalog(self) -> dict[str, float]:
         offers = catalogs.current().offers
         names = offers.instance_type.names
         least, most = np.full(len(names), np.inf), np.zeros(len(names))

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 
 from planner.models import ActualLine, ActualsUpload
 
-Bought = dict[str, set[str]]
+PaidMonths = dict[str, set[str]]
 """Month → providers that were paid, empty text where the file does not say."""
 
 
@@ -21,21 +21,21 @@ def overlaps(upload: ActualsUpload) -> list[str]:
     """
     others = ActualsUpload.objects.filter(project=upload.project_id, currency=upload.currency)
     others = others.exclude(pk=upload.pk)
-    mine = _bought(ActualLine.objects.filter(upload=upload))[upload.pk]
-    theirs = _bought(ActualLine.objects.filter(upload__in=others))
-    told = ((other, _shared(mine, theirs[other.pk])) for other in others)
-    return [_sentence(other, months) for other, months in told if months]
+    mine = _paid_months(ActualLine.objects.filter(upload=upload))[upload.pk]
+    theirs = _paid_months(ActualLine.objects.filter(upload__in=others))
+    shared = ((other, _shared(mine, theirs[other.pk])) for other in others)
+    return [_sentence(other, months) for other, months in shared if months]
 
 
-def _bought(lines: QuerySet[ActualLine, Any]) -> dict[UUID, Bought]:
-    found: dict[UUID, Bought] = defaultdict(lambda: defaultdict(set))
+def _paid_months(lines: QuerySet[ActualLine, Any]) -> dict[UUID, PaidMonths]:
+    purchases: dict[UUID, PaidMonths] = defaultdict(lambda: defaultdict(set))
     rows = lines.order_by().values_list("upload", "month", "provider").distinct()
     for upload, month, provider in rows:
-        found[upload][month].add(provider)
-    return found
+        purchases[upload][month].add(provider)
+    return purchases
 
 
-def _shared(mine: Bought, theirs: Bought) -> list[str]:
+def _shared(mine: PaidMonths, theirs: PaidMonths) -> list[str]:
     both = sorted(set(mine) & set(theirs))
     return [m for m in both if mine[m] & theirs[m] or "" in mine[m] | theirs[m]]
 

@@ -77,22 +77,22 @@ class Sums:
         return sha.hexdigest()
 
 
-def _nothing_known(name: str) -> None:
+def _no_counts(name: str) -> None:
     return None
 
 
-def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _nothing_known) -> Sums:
+def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _no_counts) -> Sums:
     """The sums of a file whose amounts are in `currency`; refusals name row and column.
 
     `counts` turns hours of machines in our CSV into accelerator-hours.
     """
     sha = hashlib.sha256()
     reader = csv.DictReader(_lines(stream, sha), restkey=_BEYOND, strict=True)
-    read_row, sums = _reader_of(reader, currency, counts)
+    read_row, sums = _choose_reader(reader, currency, counts)
     refusals: list[InvalidInput] = []
     for record in _records(reader):
         try:
-            _refuse_more_cells(record)
+            _refuse_extra_cells(record)
             sums.add(_checked(read_row(record), sums))
         except InvalidInput as refusal:
             refusals.extend(refusal.under(f"row {reader.line_num}").all())
@@ -130,28 +130,28 @@ def _records(reader: csv.DictReader[str]) -> Iterator[Mapping[str, str]]:
         for number, record in enumerate(reader, 1):
             if number > MAX_ROWS:
                 raise InvalidInput("", f"the file holds more than {MAX_ROWS:,} rows; split it")
-            if _holds_anything(record):
+            if _has_values(record):
                 yield record
     except csv.Error as error:
         raise InvalidInput(f"row {reader.line_num + 1}", f"is not CSV: {error}") from None
 
 
-def _holds_anything(record: Mapping[str, Any]) -> bool:
+def _has_values(record: Mapping[str, Any]) -> bool:
     """Spreadsheets end a table with rows of nothing but commas."""
     cells = (c for v in record.values() for c in (v if isinstance(v, list) else (v,)))
     return any(cell and not cell.isspace() for cell in cells)
 
 
-def _refuse_more_cells(record: Mapping[str, Any]) -> None:
+def _refuse_extra_cells(record: Mapping[str, Any]) -> None:
     """An amount such as 5,60 without quotes must not be read as 5."""
     beyond = record.get(_BEYOND, ())
     if any(cell.strip() for cell in beyond):
         columns = len(record) - 1
-        told = f"has {columns + len(beyond)} cells under {columns} columns"
-        raise InvalidInput("", f"{told}; quote a cell that holds a comma")
+        problem = f"has {columns + len(beyond)} cells under {columns} columns"
+        raise InvalidInput("", f"{problem}; quote a cell that holds a comma")
 
 
-def _reader_of(
+def _choose_reader(
     reader: csv.DictReader[str], currency: str, counts: Counts
 ) -> tuple[Callable[[Mapping[str, str]], Row], Sums]:
     try:
@@ -173,20 +173,20 @@ def _reader_of(
 
 def _hours_column(columns: list[str]) -> str:
     """The one column of hours, whose name says what they are hours of."""
-    given = [name for name in columns if name in (*_HOURS, *_MACHINE_HOURS)]
-    if len(given) > 1:
-        told = f"says the same as column {given[0]}; keep one of them"
-        raise InvalidInput(f"column {given[1]}", told)
-    return given[0] if given else "hours"
+    named = [name for name in columns if name in (*_HOURS, *_MACHINE_HOURS)]
+    if len(named) > 1:
+        problem = f"says the same as column {named[0]}; keep one of them"
+        raise InvalidInput(f"column {named[1]}", problem)
+    return named[0] if named else "hours"
 
 
 def _require(columns: list[str], required: tuple[str, ...]) -> None:
     missing = [name for name in required if name not in columns]
     if missing:
-        told = f"is missing; required are {', '.join(required)}"
+        problem = f"is missing; required are {', '.join(required)}"
         if len(columns) == 1 and re.search("[;\t]", columns[0]):
-            told += "; the columns are separated by commas"
-        raise InvalidInput(f"column {missing[0]}", told)
+            problem += "; the columns are separated by commas"
+        raise InvalidInput(f"column {missing[0]}", problem)
 
 
 def _checked(row: Row, sums: Sums) -> Row:
@@ -218,7 +218,7 @@ def _accelerators(machine: str, hours_in: str, counts: Counts) -> float:
     count = counts(machine) if machine else None
     if count is None:
         what = f"the machine {machine[:40]!r}" if machine else "a machine without a name"
-        told = f"how many accelerators {what} has is not known"
-        remedy = "name one of the catalog or the plan in instance_type, or give accelerator_hours"
-        raise InvalidInput(hours_in, f"{told}; {remedy}")
+        problem = f"how many accelerators {what} has is not known"
+        hint = "name one of the catalog or the plan in instance_type, or give accelerator_hours"
+        raise InvalidInput(hours_in, f"{problem}; {hint}")
     return count

@@ -24,10 +24,10 @@ AT_ONCE_BYTES = 1_000_000
 def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     """Puts the file aside and queues its reading; with several servers, storage is shared."""
     require(access, project.team_id, EDIT)
-    kept = default_storage.save(f"actuals/{project.pk}.csv", file)
+    stored_name = default_storage.save(f"actuals/{project.pk}.csv", file)
     arguments = {
         "project": str(project.pk),
-        "kept": kept,
+        "kept": stored_name,
         "file_name": file.name or "",
         "bytes": file.size,
     }
@@ -38,17 +38,19 @@ def upload_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reads the file that was put aside, which is removed whatever comes of it."""
     name = job.arguments["kept"]
     try:
-        with default_storage.open(name) as kept:
-            return _load(job, progress, kept)
+        with default_storage.open(name) as stored_file:
+            return _load(job, progress, stored_file)
     finally:
         default_storage.delete(name)
 
 
-def _load(job: Job, progress: Progress, kept: Any) -> dict[str, Any]:
+def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
     project = Project.objects.select_related("team").get(pk=job.arguments["project"], team=job.team)
-    stream = io.BufferedReader(_Watched(kept, job.arguments["bytes"], progress), 1 << 16)
+    stream = io.BufferedReader(
+        _ProgressStream(stored_file, job.arguments["bytes"], progress), 1 << 16
+    )
     try:
-        upload = load_actuals(jobs.acting(job), project, stream, job.arguments["file_name"])
+        upload = load_actuals(jobs.access_for_job(job), project, stream, job.arguments["file_name"])
     except WrongStateError as refusal:
         raise InvalidInput("file", str(refusal)) from None
     return {
@@ -59,7 +61,7 @@ def _load(job: Job, progress: Progress, kept: Any) -> dict[str, Any]:
     }
 
 
-class _Watched(io.RawIOBase):
+class _ProgressStream(io.RawIOBase):
     """A stream that tells how much of it was read."""
 
     def __init__(self, stream: BinaryIO, size: int, progress: Progress) -> None:

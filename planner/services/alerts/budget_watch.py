@@ -26,9 +26,9 @@ from planner.models import (
 )
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
-from planner.services.projects.projects import currency_of
-from planner.services.projects.reprice import Repriced, plan_of, reprice
-from planner.services.projects.saved_comparisons import summary_of
+from planner.services.projects.projects import project_currency
+from planner.services.projects.reprice import Repriced, current_plan, reprice
+from planner.services.projects.saved_comparisons import summarize_answer
 from planner.services.teams.audit import record
 from planner.services.teams.permissions import EDIT, require
 from planner.services.webhooks.webhooks import emit
@@ -75,16 +75,16 @@ def watch_project(project: Project) -> list[Alert]:
 
     The plan is priced in the currency of its own answer, whatever its project's is by now.
     """
-    plan = plan_of(project)
+    plan = current_plan(project)
     if plan is None:
         return []
-    given = {**plan.given, "currency": plan.summary["currency"]}
+    request = {**plan.given, "currency": plan.summary["currency"]}
     try:
-        repriced = reprice(plan, catalogs.current(), given)
+        repriced = reprice(plan, catalogs.current(), request)
     except InvalidInput as refusal:
-        return _raise(project, plan, [(AlertKind.NOT_FEASIBLE, str(refusal), "", "")])
-    findings = list(_findings(project, plan, repriced))
-    return _raise(project, plan, findings, _causes(plan, repriced))
+        return _create_alerts(project, plan, [(AlertKind.NOT_FEASIBLE, str(refusal), "", "")])
+    findings = list(_find_problems(project, plan, repriced))
+    return _create_alerts(project, plan, findings, _causes(plan, repriced))
 
 
 def _causes(plan: SavedComparison, repriced: Repriced) -> list[dict[str, Any]]:
@@ -104,15 +104,17 @@ def watch_spending(project: Project) -> list[Alert]:
     if not project.budget:
         return []
     budget = Decimal(project.budget)
-    spent = {period: paid.quantize(_CENT) for period, paid in _spent(project).items()}
+    spent = {period: paid.quantize(_CENT) for period, paid in _spent_by_period(project).items()}
     over = sorted((period, paid) for period, paid in spent.items() if paid > budget)
-    return _raise(project, None, [_overspent(period, paid, budget) for period, paid in over])
+    return _create_alerts(
+        project, None, [_overspent(period, paid, budget) for period, paid in over]
+    )
 
 
-def _spent(project: Project) -> dict[str, Decimal]:
+def _spent_by_period(project: Project) -> dict[str, Decimal]:
     """What was paid in each period of the project's budget."""
     lines = ActualLine.objects.filter(
-        upload__project=project, upload__currency=currency_of(project)
+        upload__project=project, upload__currency=project_currency(project)
     )
     length = _PERIOD_TEXT[BudgetPeriod(project.budget_period)]
     spent: dict[str, Decimal] = defaultdict(Decimal)
@@ -136,8 +138,10 @@ Finding = tuple[AlertKind, str, str, str]
 """Kind, message, amount before, amount after."""
 
 
-def _findings(project: Project, plan: SavedComparison, repriced: Repriced) -> Iterator[Finding]:
-    before, after = plan.summary["total_cost"], summary_of(repriced.answer)["total_cost"]
+def _find_problems(
+    project: Project, plan: SavedComparison, repriced: Repriced
+) -> Iterator[Finding]:
+    before, after = plan.summary["total_cost"], summarize_answer(repriced.answer)["total_cost"]
     if after is None:
         yield AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before or "", ""
         return
@@ -145,7 +149,7 @@ def _findings(project: Project, plan: SavedComparison, repriced: Repriced) -> It
     if baseline and (move := _move(baseline, after)) and abs(move) > project.watch_threshold:
         message = f"The cheapest plan moved by {move:+.1%} at today's prices."
         yield AlertKind.PRICE_MOVE, message, baseline, after
-    is_comparable = plan.summary["currency"] == currency_of(project)
+    is_comparable = plan.summary["currency"] == project_currency(project)
     budget = budget_over_horizon(project, plan) if is_comparable else None
     if budget is not None and Decimal(after) > budget:
         over = Decimal(after) / budget - 1
@@ -177,19 +181,19 @@ def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | No
 
 
 @transaction.atomic
-def _raise(
+def _create_alerts(
     project: Project,
     plan: SavedComparison | None,
     findings: list[Finding],
     causes: list[dict[str, Any]] | None = None,
 ) -> list[Alert]:
     revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
-    standing = _standing(project, plan)
-    _end_passed(standing, findings)
+    active_alerts = _active_alerts(project, plan)
+    _close_resolved(active_alerts, findings)
     return [
         _alert(project, plan, finding, causes or [], revisions)
         for finding in findings
-        if not _is_known(standing, finding, revisions, project)
+        if not _is_already_alerted(active_alerts, finding, revisions, project)
     ]
 
 
@@ -198,10 +202,10 @@ def _subject(kind: str, message: str) -> tuple[str, str]:
     return kind, message.partition(" is ")[0] if message.startswith(_PAID) else ""
 
 
-def _standing(project: Project, plan: SavedComparison | None) -> dict[tuple[str, str], Alert]:
+def _active_alerts(project: Project, plan: SavedComparison | None) -> dict[tuple[str, str], Alert]:
     """The last alert on each subject, less those of which it is written down that they ended."""
-    said = Alert.objects.filter(project=project, saved_comparison=plan).defer("causes")
-    last = {_subject(one.kind, one.message): one for one in said.order_by("created_at")}
+    alerts = Alert.objects.filter(project=project, saved_comparison=plan).defer("causes")
+    last = {_subject(one.kind, one.message): one for one in alerts.order_by("created_at")}
     entries = AuditEntry.objects.filter(team=project.team_id, action=_ENDED)
     ended = set(
         entries.filter(object_id__in=[str(one.pk) for one in last.values()]).values_list(
@@ -211,29 +215,29 @@ def _standing(project: Project, plan: SavedComparison | None) -> dict[tuple[str,
     return {subject: one for subject, one in last.items() if str(one.pk) not in ended}
 
 
-def _end_passed(standing: dict[tuple[str, str], Alert], findings: list[Finding]) -> None:
+def _close_resolved(active_alerts: dict[tuple[str, str], Alert], findings: list[Finding]) -> None:
     """Writes down what holds no longer; a plan without a price says nothing of its budget."""
-    found = {_subject(kind, message) for kind, message, *_ in findings}
-    if any(kind == AlertKind.NOT_FEASIBLE for kind, _ in found):
+    subjects = {_subject(kind, message) for kind, message, *_ in findings}
+    if any(kind == AlertKind.NOT_FEASIBLE for kind, _ in subjects):
         return
-    for subject, alert in standing.items():
-        if subject not in found and alert.kind != AlertKind.PRICE_MOVE:
+    for subject, alert in active_alerts.items():
+        if subject not in subjects and alert.kind != AlertKind.PRICE_MOVE:
             record(_SYSTEM, _ENDED, alert)
 
 
-def _is_known(
-    standing: dict[tuple[str, str], Alert],
+def _is_already_alerted(
+    active_alerts: dict[tuple[str, str], Alert],
     finding: Finding,
     revisions: dict[str, int],
     project: Project,
 ) -> bool:
     """Whether this was said and has held since: of the same prices, or of the same amount."""
     kind, message, _, after = finding
-    last = standing.get(_subject(kind, message))
+    last = active_alerts.get(_subject(kind, message))
     if last is None:
         return False
     if last.saved_comparison_id is None:
-        now = (message, after, currency_of(project))
+        now = (message, after, project_currency(project))
         return (last.message, last.after, last.currency) == now
     return last.revisions == revisions or last.after == after
 
@@ -252,7 +256,7 @@ def _alert(
         saved_comparison=plan,
         kind=kind,
         message=message[:500],
-        currency=plan.summary["currency"] if plan else currency_of(project),
+        currency=plan.summary["currency"] if plan else project_currency(project),
         before=before,
         after=after,
         revisions=revisions,

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from planner.models import Access, ActualLine, Alert, Project, SavedComparison, Team
 from planner.services.alerts.budget_watch import budget_over_horizon
-from planner.services.projects.projects import currency_of
+from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import PLAN_FIRST
 from planner.services.teams.permissions import VIEW, require
 from pricing import catalog as catalogs
@@ -19,7 +19,7 @@ _UNREAD = ("answer", "assumptions", "given", "inherited")
 
 
 @dataclass(frozen=True)
-class Moved:
+class PriceListChange:
     """A price list that has a later revision than the one an answer used."""
 
     provider: str
@@ -28,7 +28,7 @@ class Moved:
 
 
 @dataclass(frozen=True)
-class Glance:
+class ProjectSummary:
     """One project in a line. Amounts of the plan are in the plan's currency."""
 
     project: Project
@@ -40,7 +40,7 @@ class Glance:
     actual: Decimal | None
     """What was really paid so far; None before the first upload."""
     months_paid: int
-    moved: tuple[Moved, ...]
+    price_list_changes: tuple[PriceListChange, ...]
     alerts: int
     """Open ones."""
 
@@ -60,16 +60,20 @@ def current_revisions() -> dict[str, int]:
     return {r.provider: r.number for r in catalogs.revisions_in_force()}
 
 
-def moved_since(saved: SavedComparison, current: Mapping[str, int]) -> tuple[Moved, ...]:
+def changes_since(
+    saved: SavedComparison, current: Mapping[str, int]
+) -> tuple[PriceListChange, ...]:
     """Price lists of an answer that were published anew since."""
     return tuple(
-        Moved(provider, used, current[provider])
+        PriceListChange(provider, used, current[provider])
         for provider, used in saved.revisions.items()
         if current.get(provider, used) != used
     )
 
 
-def glance(access: Access, team: Team, *, archived: bool = False) -> list[Glance]:
+def project_summaries(
+    access: Access, team: Team, *, archived: bool = False
+) -> list[ProjectSummary]:
     """The team's projects, the newest first, in a fixed number of queries."""
     require(access, team.pk, VIEW)
     projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
@@ -81,14 +85,14 @@ def glance(access: Access, team: Team, *, archived: bool = False) -> list[Glance
         )
     )
     return [
-        Glance(
+        ProjectSummary(
             project=project,
-            currency=currency_of(project),
+            currency=project_currency(project),
             plan=(plan := plans.get(project.pk)),
             budget=_budget(project, plan),
             actual=paid.get(project.pk),
             months_paid=len(months[project.pk]),
-            moved=moved_since(plan, current) if plan else (),
+            price_list_changes=changes_since(plan, current) if plan else (),
             alerts=open_alerts[project.pk],
         )
         for project in projects
@@ -104,16 +108,16 @@ def _budget(project: Project, plan: SavedComparison | None) -> Decimal | None:
 
 def _plans(projects: list[Project]) -> dict[UUID, SavedComparison]:
     """What each project goes by, without the answers themselves."""
-    kept = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
-    found: dict[UUID, SavedComparison] = {}
-    for saved in kept.order_by(*PLAN_FIRST):
-        found.setdefault(saved.project_id, saved)
-    return found
+    saved_comparisons = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
+    plans: dict[UUID, SavedComparison] = {}
+    for saved in saved_comparisons.order_by(*PLAN_FIRST):
+        plans.setdefault(saved.project_id, saved)
+    return plans
 
 
 def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, set[str]]]:
     """Amounts and months by project, of uploads in the project's own currency."""
-    currencies = {project.pk: currency_of(project) for project in projects}
+    currencies = {project.pk: project_currency(project) for project in projects}
     lines = ActualLine.objects.filter(upload__project__in=projects)
     paid: dict[UUID, Decimal] = {}
     months: dict[UUID, set[str]] = defaultdict(set)

@@ -65,7 +65,7 @@ class Progress:
             return
         self._written = now
         rows = Job.objects.filter(pk=self._job.pk)
-        rows.update(done=done, total=total, message=message[:200], heard_at=timezone.now())
+        rows.update(done=done, total=total, message=message[:200], heartbeat_at=timezone.now())
         if rows.filter(cancel_requested=True).exists():
             raise CancelledError
 
@@ -98,12 +98,12 @@ def cancel(access: Access, job: Job) -> Job:
 def run(job_id: str) -> None:
     """Does a queued job; a second call finds nothing to do."""
     claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
-        state=JobState.RUNNING, started_at=timezone.now(), heard_at=timezone.now()
+        state=JobState.RUNNING, started_at=timezone.now(), heartbeat_at=timezone.now()
     )
     if not claimed:
         return
     job = Job.objects.select_related("team", "created_by").get(pk=job_id)
-    state, result, error = _outcome(job)
+    state, result, error = _run_work(job)
     job.refresh_from_db()
     job.result, job.error = result, error
     if state == JobState.SUCCEEDED:
@@ -112,7 +112,7 @@ def run(job_id: str) -> None:
     job.save()
 
 
-def _outcome(job: Job) -> tuple[JobState, Any, Any]:
+def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind])
     try:
         return JobState.SUCCEEDED, work(job, Progress(job)), None
@@ -138,11 +138,11 @@ def mark_lost() -> int:
     Called wherever jobs are read; says how many it failed.
     """
     now = timezone.now()
-    silent = Q(state=JobState.RUNNING, heard_at__lt=now - LOST_AFTER)
-    lost = _fail(silent, "The process that ran it ended; start it again.")
-    forgotten = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
+    stalled = Q(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
+    lost = _fail(stalled, "The process that ran it ended; start it again.")
+    never_started = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
     hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
-    lost += _fail(forgotten, f"It waited {hours} hours and nothing did it; start it again.")
+    lost += _fail(never_started, f"It waited {hours} hours and nothing did it; start it again.")
     if wait := START_AGAIN_AFTER.get(settings.JOBS_BACKEND):
         _start_again_before(now - wait)
     return lost
@@ -158,10 +158,10 @@ def _fail(which: Q, detail: str) -> int:
 
 def _start_again_before(moment: dt.datetime) -> None:
     """Jobs that wait since before `moment`, each by one of those who poll at the same time."""
-    in_line_since = Coalesce("heard_at", "created_at")
+    in_line_since = Coalesce("heartbeat_at", "created_at")
     waiting = Job.objects.alias(since=in_line_since).filter(state=JobState.QUEUED, since__lt=moment)
     for job in list(waiting.order_by("since")[:_AT_ONCE]):
-        if waiting.filter(pk=job.pk).update(heard_at=timezone.now()):
+        if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
             start_again(job)
 
 
@@ -170,7 +170,7 @@ def start_again(job: Job) -> None:
     background.submit("run_job", str(job.pk))
 
 
-def acting(job: Job) -> Access:
+def access_for_job(job: Job) -> Access:
     """The rights under which a job acts: those of an owner of its own team, nothing beyond."""
     name = job.created_by.get_username() if job.created_by else f"job {job.kind}"
     roles = {job.team_id: Role.OWNER} if job.team_id is not None else {}

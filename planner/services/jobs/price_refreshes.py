@@ -70,13 +70,13 @@ def refresh_job(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def _row(result: RefreshResult) -> dict[str, Any]:
-    done = result.publication
-    revision = done.revision.number if done and done.revision else None
+    publication = result.publication
+    revision = publication.revision.number if publication and publication.revision else None
     return {
         "provider": result.provider,
         "outcome": result.outcome,
         "message": result.message,
         "remedy": result.hint,
         "revision": revision,
-        "offers": done.offers if done else None,
+        "offers": publication.offers if publication else None,
     }

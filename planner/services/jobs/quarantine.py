@@ -12,36 +12,36 @@ from planner.services.teams.errors import WrongStateError
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import HeldBatch
 from pricing.publish.publication import Publication
-from pricing.publish.publication import release as publish_held
+from pricing.publish.publication import release as publish_batch
 from pricing.storage.locks import AlreadyRunning
 
 logger = logging.getLogger(__name__)
 
 
-def release(access: Access, held: HeldBatch) -> Publication:
+def release(access: Access, batch: HeldBatch) -> Publication:
     """Publishes a held batch as it was fetched."""
     require_operator(access)
-    _expect_waiting(held)
+    _expect_waiting(batch)
     try:
-        done = publish_held(held)
+        publication = publish_batch(batch)
     except (AlreadyRunning, ProviderUnavailable) as refusal:
         raise WrongStateError(str(refusal)) from None
-    logger.warning("%s released %s", access.name, held)
-    return done
+    logger.warning("%s released %s", access.name, batch)
+    return publication
 
 
 @transaction.atomic
-def reject(access: Access, held: HeldBatch) -> HeldBatch:
+def reject(access: Access, batch: HeldBatch) -> HeldBatch:
     """Keeps a held batch for the record, never to be published."""
     require_operator(access)
-    current: HeldBatch = HeldBatch.objects.select_for_update().get(pk=held.pk)
+    current: HeldBatch = HeldBatch.objects.select_for_update().get(pk=batch.pk)
     _expect_waiting(current)
     current.state = HeldBatch.State.DISCARDED
     current.save(update_fields=["state"])
-    logger.warning("%s rejected %s", access.name, held)
+    logger.warning("%s rejected %s", access.name, batch)
     return current
 
 
-def _expect_waiting(held: HeldBatch) -> None:
-    if held.state != HeldBatch.State.WAITING:
-        raise WrongStateError(f"It is {held.state} already; only a waiting one can be decided.")
+def _expect_waiting(batch: HeldBatch) -> None:
+    if batch.state != HeldBatch.State.WAITING:
+        raise WrongStateError(f"It is {batch.state} already; only a waiting one can be decided.")

@@ -1,10 +1,10 @@
-"""Comparisons and estimates as a team sees them: its overlay in, its sources shown."""
+"""Comparisons and estimates for a team: its rates applied, their source named."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from planner.comparison import compare
@@ -23,51 +23,76 @@ Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answered:
-    """An answer with the request it belongs to, overlay and start month in."""
+class ComparisonOutcome:
+    """A comparison request with its answer, or the reasons why there is none."""
 
     request: dict[str, Any]
-    inherited: dict[str, str]
-    answer: Answer
+    """As the caller wrote it."""
+    resolved_request: dict[str, Any] = field(default_factory=dict)
+    """With the team's rates and defaults applied."""
+    inherited: dict[str, str] = field(default_factory=dict)
+    """Request field → where in the team's settings its value comes from."""
+    result: Answer | None = None
+    errors: tuple[InvalidInput, ...] = ()
+    needs_job: bool = False
+    """Whether it asks for more than a page computes while a visitor waits."""
+
+    @property
+    def has_answer(self) -> bool:
+        return self.result is not None
+
+    @property
+    def answer(self) -> Answer:
+        """The answer. Raises `ValueError` where there is none."""
+        if self.result is None:
+            raise ValueError("This request has no answer.")
+        return self.result
 
 
-def answer(
-    given: object,
+def compare_for_team(
+    request: object,
     team: Team | None = None,
     catalog: Catalog | None = None,
-    kept: Sequence[Mapping[str, Any]] = (),
-) -> Answered:
-    """The comparison that `given` asks for, with what its team adds to it.
+    previous_assumptions: Sequence[Mapping[str, Any]] = (),
+) -> ComparisonOutcome:
+    """Compares `request` with the team's rates and defaults applied, at the prices of `catalog`
+    (today's for None). Raises `InvalidInput`.
 
-    Assumptions `kept` of an earlier answer stand in for defaults that have changed since.
+    `previous_assumptions` of an earlier answer replace defaults that have changed since.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is an object of fields")
     market = catalogs.current() if catalog is None else catalog
-    rates = market.exchange_rates
-    request, inherited = inherit(given, team, rates) if team else (dict(given), {})
-    result = compare(request, market, kept=kept).as_dict()
-    return Answered(request, inherited, with_sources(result, inherited) if team else result)
+    resolved, inherited = dict(request), dict[str, str]()
+    if team:
+        resolved, inherited = inherit(request, team, market.exchange_rates)
+    result = compare(resolved, market, kept=previous_assumptions).as_dict()
+    if team:
+        result = with_sources(result, inherited)
+    return ComparisonOutcome(dict(request), resolved, inherited, result)
 
 
 def with_sources(result: Answer, inherited: Mapping[str, str]) -> Answer:
-    """Marks assumptions that the team gave, so that they do not look like the request's own."""
+    """Marks the assumptions that come from the team, not from the request."""
     assumptions = [
         {**row, "given": False, "source": inherited[row["field"]]}
         if row["field"] in inherited
         else row
         for row in result["assumptions"]
     ]
-    rows = [{"field": field, "source": source} for field, source in inherited.items()]
+    rows = [{"field": name, "source": source} for name, source in inherited.items()]
     return {**result, "assumptions": assumptions, "inherited": rows}
 
 
-def batch(items: Sequence[Mapping[str, Any]], team: Team | None = None) -> Iterator[dict[str, Any]]:
+def compare_batch(
+    items: Sequence[Mapping[str, Any]], team: Team | None = None
+) -> Iterator[dict[str, Any]]:
     """An answer or the errors of each `{key, request}`, in order; one error stops nothing."""
     market = catalogs.current()
     for item in items:
         try:
-            yield {"key": item["key"], "answer": answer(item["request"], team, market).answer}
+            outcome = compare_for_team(item["request"], team, market)
+            yield {"key": item["key"], "answer": outcome.answer}
         except InvalidInput as refusal:
             errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
             yield {"key": item["key"], "errors": errors}
@@ -79,36 +104,37 @@ def next_month(today: dt.date) -> str:
 
 
 def comparison_job(job: Job, progress: Progress) -> Answer:
-    """The answer to `request`, at `revisions` where they are named: then without the overlay,
-    which the request of a shared link holds already."""
+    """The answer to `request`, at `revisions` where they are named: then without the team's
+    rates, which the request of a shared link holds already."""
     progress.step(0, None, "Comparing")
     revisions = job.arguments.get("revisions")
     catalog = None if revisions is None else catalogs.at(revisions)
     team = job.team if revisions is None else None
-    with listener(lambda done, total: progress.step(done, total, "Trying futures")):
-        return answer(job.arguments["request"], team, catalog).answer
+    with listener(lambda done, total: progress.step(done, total, "Simulating outcomes")):
+        return compare_for_team(job.arguments["request"], team, catalog).answer
 
 
-def answered_by(job: Job) -> Answered:
-    """The answer that a comparison job found, with the request it belongs to."""
-    request, inherited = dict(job.arguments["request"]), dict[str, str]()
+def read_job_outcome(job: Job) -> ComparisonOutcome:
+    """The answer of a finished comparison job, with the request it belongs to."""
+    request = dict(job.arguments["request"])
+    resolved, inherited = request, dict[str, str]()
     if job.team and job.arguments.get("revisions") is None:
-        request, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
-    return Answered(request, inherited, job.result or {})
+        resolved, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
+    return ComparisonOutcome(request, resolved, inherited, job.result or {})
 
 
 def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
     items = job.arguments["items"]
     results = []
-    for result in batch(items, job.team):
+    for result in compare_batch(items, job.team):
         results.append(result)
         progress.step(len(results), len(items), f"Compared {result['key']}")
     return {"results": results}
 
 
-def estimated(given: object) -> Answer:
-    """The estimate that `given` asks for."""
-    if not isinstance(given, Mapping):
+def estimate_request(request: object) -> Answer:
+    """Hours, memory and layout of the workload of `request`."""
+    if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is an object of fields")
-    result: Answer = estimate(given).as_dict()
+    result: Answer = estimate(request).as_dict()
     return result

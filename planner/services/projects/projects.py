@@ -1,4 +1,4 @@
-"""Projects and their scenarios: the request that each stands for."""
+"""Projects and their variants: the request that each stands for."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from planner.contract.request.comparison import read_request
-from planner.models import Access, Project, Scenario, State, Team
+from planner.models import Access, Project, State, Team, Variant
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from pricing.common.invalid_input import InvalidInput
 
 MAX_BUDGET = Decimal(10) ** 13
-_OF_PROJECT = ("workload", "name")
+_PROJECT_FIELDS = ("workload", "name")
 _ANY_WORKLOAD = {"kind": "accelerator_hours", "accelerator": "any", "hours_per_month": 1}
 """Stands in where a project has no workload yet, so that its assumptions can be judged."""
 
 Values = Mapping[str, Any]
 
 
-def compose(project: Project, scenario: Scenario | None = None) -> dict[str, Any]:
-    """The comparison request of a project, or of one of its scenarios."""
+def compose(project: Project, variant: Variant | None = None) -> dict[str, Any]:
+    """The comparison request of a project, or of one of its variants."""
     request = {"name": project.name, **project.assumptions, "workload": project.workload}
-    return _overlaid(request, scenario.changes) if scenario else request
+    return _apply_changes(request, variant.changes) if variant else request
 
 
-def currency_of(project: Project) -> str:
+def project_currency(project: Project) -> str:
     """The currency of a project's plans, budget and actuals."""
     return str(project.assumptions.get("currency") or project.team.currency)
 
 
-def _overlaid(request: Values, changes: Values) -> dict[str, Any]:
+def _apply_changes(request: Values, changes: Values) -> dict[str, Any]:
     """`changes` over `request`, section by section; another kind of workload replaces it."""
     merged = dict(request)
     for name, value in changes.items():
-        own = merged.get(name)
-        if isinstance(own, Mapping) and isinstance(value, Mapping):
-            merged[name] = _section(own, value)
+        current = merged.get(name)
+        if isinstance(current, Mapping) and isinstance(value, Mapping):
+            merged[name] = _merge_section(current, value)
         else:
             merged[name] = value
     return merged
 
 
-def _section(own: Values, changes: Values) -> Values:
-    is_other_kind = changes.get("kind", own.get("kind")) != own.get("kind")
-    return changes if is_other_kind else {**own, **changes}
+def _merge_section(current: Values, changes: Values) -> Values:
+    is_other_kind = changes.get("kind", current.get("kind")) != current.get("kind")
+    return changes if is_other_kind else {**current, **changes}
 
 
 def _check_request(request: Values, prefix: str) -> None:
@@ -57,18 +57,18 @@ def _check_request(request: Values, prefix: str) -> None:
     try:
         read_request(probe)
     except InvalidInput as refusal:
-        named = [_renamed(r, prefix) for r in refusal.all()]
-        raise InvalidInput(named[0].field, named[0].message, tuple(named[1:])) from None
+        renamed = [_rename_field(r, prefix) for r in refusal.all()]
+        raise InvalidInput(renamed[0].field, renamed[0].message, tuple(renamed[1:])) from None
 
 
-def _renamed(refusal: InvalidInput, prefix: str) -> InvalidInput:
-    is_own = refusal.field.split(".")[0] in _OF_PROJECT and prefix == "assumptions"
+def _rename_field(refusal: InvalidInput, prefix: str) -> InvalidInput:
+    belongs_to_project = refusal.field.split(".")[0] in _PROJECT_FIELDS and prefix == "assumptions"
     alone = InvalidInput(refusal.field, refusal.message)
-    return alone if is_own else alone.under(prefix)
+    return alone if belongs_to_project else alone.under(prefix)
 
 
 def _check_project(project: Project) -> None:
-    for name in _OF_PROJECT:
+    for name in _PROJECT_FIELDS:
         if name in project.assumptions:
             raise InvalidInput(f"assumptions.{name}", "belongs to the project itself")
     _check_request(compose(project), "assumptions")
@@ -115,16 +115,16 @@ def delete_project(access: Access, project: Project) -> None:
     require(access, project.team_id, EDIT)
     if project.saved_comparisons.exclude(state=State.DRAFT).exists():
         raise WrongStateError("It holds submitted or approved comparisons; archive it instead.")
-    record(access, "project.deleted", project, before=_all_of(project))
+    record(access, "project.deleted", project, before=_describe_contents(project))
     project.delete()
 
 
-def _all_of(project: Project) -> dict[str, Any]:
+def _describe_contents(project: Project) -> dict[str, Any]:
     """What goes with a project, by name."""
     uploads = project.uploads.order_by("created_at").values_list("file_name", "rows", "currency")
     return {
         "name": project.name,
-        "scenarios": list(project.scenarios.values_list("name", flat=True)),
+        "variants": list(project.variants.values_list("name", flat=True)),
         "saved_comparisons": [
             {"name": name, **summary}
             for name, summary in project.saved_comparisons.values_list("name", "summary")
@@ -134,46 +134,46 @@ def _all_of(project: Project) -> dict[str, Any]:
 
 
 @transaction.atomic
-def create_scenario(access: Access, project: Project, values: Values) -> Scenario:
+def create_variant(access: Access, project: Project, values: Values) -> Variant:
     require(access, project.team_id, EDIT)
-    scenario = Scenario(
+    variant = Variant(
         team_id=project.team_id, project=project, created_by_id=access.user_id, **values
     )
-    _check_request(compose(project, scenario), "changes")
-    _save_named(scenario)
-    record(access, "scenario.created", scenario, after=values)
-    return scenario
+    _check_request(compose(project, variant), "changes")
+    _save_named(variant)
+    record(access, "variant.created", variant, after=values)
+    return variant
 
 
 @transaction.atomic
-def change_scenario(
-    access: Access, scenario: Scenario, changes: Values, seen_version: int | None = None
-) -> Scenario:
-    require(access, scenario.team_id, EDIT)
+def change_variant(
+    access: Access, variant: Variant, changes: Values, seen_version: int | None = None
+) -> Variant:
+    require(access, variant.team_id, EDIT)
     for name, value in changes.items():
-        setattr(scenario, name, value)
-    _check_request(compose(scenario.project, scenario), "changes")
+        setattr(variant, name, value)
+    _check_request(compose(variant.project, variant), "changes")
     try:
         with transaction.atomic():
-            return edit(access, scenario, changes, seen_version=seen_version)
+            return edit(access, variant, changes, seen_version=seen_version)
     except IntegrityError:
-        raise _name_taken(scenario) from None
+        raise _name_taken(variant) from None
 
 
 @transaction.atomic
-def delete_scenario(access: Access, scenario: Scenario) -> None:
-    require(access, scenario.team_id, EDIT)
-    record(access, "scenario.deleted", scenario, before={"changes": scenario.changes})
-    scenario.delete()
+def delete_variant(access: Access, variant: Variant) -> None:
+    require(access, variant.team_id, EDIT)
+    record(access, "variant.deleted", variant, before={"changes": variant.changes})
+    variant.delete()
 
 
-def _save_named(scenario: Scenario) -> None:
+def _save_named(variant: Variant) -> None:
     try:
         with transaction.atomic():
-            scenario.save()
+            variant.save()
     except IntegrityError:
-        raise _name_taken(scenario) from None
+        raise _name_taken(variant) from None
 
 
-def _name_taken(scenario: Scenario) -> InvalidInput:
-    return InvalidInput("name", f"{scenario.name[:60]!r} is taken in this project")
+def _name_taken(variant: Variant) -> InvalidInput:
+    return InvalidInput("name", f"{variant.name[:60]!r} is taken in this project")

@@ -17,7 +17,7 @@ from django.db.models import Case, When
 
 from planner.models import Job, Project, SavedComparison, State
 from planner.services.jobs.jobs import Progress
-from planner.services.projects.comparisons import Answer, answer
+from planner.services.projects.comparisons import Answer, compare_for_team
 from planner.services.projects.projects import compose
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -55,7 +55,7 @@ class Repriced:
         }
 
 
-def catalog_of(as_of: dt.date | None) -> Catalog:
+def catalog_on_date(as_of: dt.date | None) -> Catalog:
     """Today's prices, or those that were published on a day."""
     if as_of is None:
         return catalogs.current()
@@ -67,35 +67,39 @@ def catalog_of(as_of: dt.date | None) -> Catalog:
 def reprice(
     saved: SavedComparison, catalog: Catalog, request: Mapping[str, Any] | None = None
 ) -> Repriced:
-    """`saved` at the prices of `catalog`, with the scenario's request of today (or `request`)."""
-    given = _request_now(saved) if request is None else dict(request)
-    given.setdefault("start", saved.request["start"])
-    final = answer(given, saved.team, catalog)
-    steps = [saved.answer, *_between(saved, final.request, catalog), final.answer]
+    """`saved` at the prices of `catalog`, with the variant's request of today (or `request`)."""
+    new_request = _request_now(saved) if request is None else dict(request)
+    new_request.setdefault("start", saved.request["start"])
+    final = compare_for_team(new_request, saved.team, catalog)
+    steps = [
+        saved.answer,
+        *_intermediate_answers(saved, final.resolved_request, catalog),
+        final.answer,
+    ]
     return Repriced(
-        request=final.request,
+        request=final.resolved_request,
         answer=final.answer,
         difference=_difference(steps),
         prices_moved=list(_prices_moved(saved.answer, catalog)),
-        request_changes=list(_request_changes(saved.request, final.request)),
+        request_changes=list(_request_changes(saved.request, final.resolved_request)),
     )
 
 
 def _request_now(saved: SavedComparison) -> Request:
-    """What the saved comparison's project or scenario would ask today, or its own request."""
-    now = compose(saved.project, saved.scenario)
+    """What the saved comparison's project or variant would ask today, or its own request."""
+    now = compose(saved.project, saved.variant)
     return now if saved.follows_project and now["workload"] else dict(saved.given)
 
 
-def _between(
+def _intermediate_answers(
     saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
 ) -> Iterator[Answer]:
     """The old request and assumptions at new prices, then with everything new but its demand."""
     old = saved.request
-    yield answer(old, None, catalog, saved.assumptions).answer
+    yield compare_for_team(old, None, catalog, saved.assumptions).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
-    yield answer(mixed, None, catalog).answer
+    yield compare_for_team(mixed, None, catalog).answer
 
 
 def _difference(steps: list[Answer]) -> list[dict[str, Any]]:
@@ -149,10 +153,10 @@ def _prices_moved(old: Answer, catalog: Catalog) -> Iterator[dict[str, Any]]:
             yield {"offer_id": offer_id, "before": _text(was), "after": _text(now)}
 
 
-def _prices(catalog: Catalog, wanted: set[str]) -> dict[str, Decimal]:
+def _prices(catalog: Catalog, offer_ids: set[str]) -> dict[str, Decimal]:
     table = catalog.offers
     offers = (table.offer(index) for index in range(len(table)))
-    return {o.id: o.effective_price_per_hour for o in offers if o.id in wanted}
+    return {o.id: o.effective_price_per_hour for o in offers if o.id in offer_ids}
 
 
 def _request_changes(old: Request, new: Request) -> Iterator[dict[str, Any]]:
@@ -162,26 +166,32 @@ def _request_changes(old: Request, new: Request) -> Iterator[dict[str, Any]]:
             yield {"field": name, "cause": cause, "before": old.get(name), "after": new.get(name)}
 
 
-def plan_of(project: Project) -> SavedComparison | None:
+def current_plan(project: Project) -> SavedComparison | None:
     """What the project goes by: its approved comparison, else the latest one saved."""
-    kept = project.saved_comparisons.select_related("team", "project", "scenario")
-    return kept.order_by(*PLAN_FIRST).first()
+    saved_comparisons = project.saved_comparisons.select_related("team", "project", "variant")
+    return saved_comparisons.order_by(*PLAN_FIRST).first()
 
 
 def project_job(job: Job, progress: Progress) -> dict[str, Any]:
     """Reprices every saved comparison of a project that is not superseded."""
-    kept = SavedComparison.objects.filter(project=job.arguments["project"], team=job.team)
-    rows = list(kept.exclude(state=State.SUPERSEDED).select_related("team", "project", "scenario"))
+    saved_comparisons = SavedComparison.objects.filter(
+        project=job.arguments["project"], team=job.team
+    )
+    rows = list(
+        saved_comparisons.exclude(state=State.SUPERSEDED).select_related(
+            "team", "project", "variant"
+        )
+    )
     day = job.arguments.get("as_of")
-    catalog = catalog_of(dt.date.fromisoformat(day) if day else None)
+    catalog = catalog_on_date(dt.date.fromisoformat(day) if day else None)
     results: list[dict[str, Any]] = []
     for saved in rows:
         progress.step(len(results), len(rows), f"Repricing {saved.name}")
-        results.append(_outcome(saved, catalog))
+        results.append(_reprice_row(saved, catalog))
     return {"results": results}
 
 
-def _outcome(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
+def _reprice_row(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
     named = {"saved_comparison": str(saved.pk), "name": saved.name}
     named["currency"] = saved.summary["currency"]
     try:

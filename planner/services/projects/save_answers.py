@@ -1,4 +1,4 @@
-"""What becomes of an answer that somebody wants to keep: a comparison, a scenario, a project."""
+"""What becomes of an answer that somebody wants to keep: a comparison, a variant, a project."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, SavedComparison, Team
-from planner.services.projects.projects import compose, create_project, create_scenario
+from planner.services.projects.projects import compose, create_project, create_variant
 from planner.services.projects.saved_comparisons import save_comparison
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -19,7 +19,7 @@ Request = Mapping[str, Any]
 
 
 @transaction.atomic
-def keep_in_new_project(
+def save_in_new_project(
     access: Access,
     team: Team,
     request: Request,
@@ -38,7 +38,7 @@ def keep_in_new_project(
 
 
 @transaction.atomic
-def keep_as_scenario(
+def save_as_variant(
     access: Access,
     project: Project,
     request: Request,
@@ -47,11 +47,11 @@ def keep_as_scenario(
     note: str = "",
     pinned: Catalog | None = None,
 ) -> SavedComparison:
-    """A scenario of the project with what the request changes, and its saved comparison."""
+    """A variant of the project with what the request changes, and its saved comparison."""
     _expect_workload(request)
     changes = changes_between(compose(project), request)
-    scenario = create_scenario(access, project, {"name": name, "changes": changes})
-    return save_comparison(access, project, name=name, note=note, scenario=scenario, pinned=pinned)
+    variant = create_variant(access, project, {"name": name, "changes": changes})
+    return save_comparison(access, project, name=name, note=note, variant=variant, pinned=pinned)
 
 
 def changes_between(base: Request, wanted: Request) -> dict[str, Any]:
@@ -72,16 +72,16 @@ def changes_between(base: Request, wanted: Request) -> dict[str, Any]:
     }
 
 
-def _change(own: Any, wanted: Any, default: Any) -> Any:
-    if isinstance(own, Mapping) and isinstance(wanted, Mapping):
-        if own.get("kind") != wanted.get("kind"):
+def _change(base: Any, wanted: Any, default: Any) -> Any:
+    if isinstance(base, Mapping) and isinstance(wanted, Mapping):
+        if base.get("kind") != wanted.get("kind"):
             return dict(wanted)
-        changed = [name for name in {**own, **wanted} if own.get(name) != wanted.get(name)]
-        return {n: wanted.get(n, _plain(getattr(default, n, None))) for n in changed}
-    return _plain(default) if wanted is None else wanted
+        changed = [name for name in {**base, **wanted} if base.get(name) != wanted.get(name)]
+        return {n: wanted.get(n, _to_json(getattr(default, n, None))) for n in changed}
+    return _to_json(default) if wanted is None else wanted
 
 
-def _plain(value: Any) -> Any:
+def _to_json(value: Any) -> Any:
     """A default as JSON: a whole section that is left out is None, a tuple is a list."""
     if isinstance(value, BaseModel):
         return None

@@ -13,8 +13,13 @@ from django.utils import timezone
 
 from planner.answer import assumption_rows
 from planner.comparison import Comparison, compare
-from planner.models import Access, Project, Role, SavedComparison, Scenario, State, WebhookEvent
-from planner.services.projects.comparisons import Answer, answer, next_month, with_sources
+from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
+from planner.services.projects.comparisons import (
+    Answer,
+    compare_for_team,
+    next_month,
+    with_sources,
+)
 from planner.services.projects.projects import compose
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
@@ -27,7 +32,7 @@ from pricing.market.snapshot import Catalog
 
 _LAST_DIGITS = 1e-9
 """Relative difference of two numbers that are no money below which they are one."""
-_MOVES_WITH_TIME = ("age_days",)
+_AGE_FIELDS = ("age_days",)
 """Parts of an answer that say how old it is; everything else replays to the cent."""
 
 
@@ -38,35 +43,38 @@ def save_comparison(
     *,
     name: str,
     note: str = "",
-    scenario: Scenario | None = None,
+    variant: Variant | None = None,
     request: dict[str, Any] | None = None,
     pinned: Catalog | None = None,
 ) -> SavedComparison:
-    """Answers the scenario's request (or `request`), at `pinned` prices where they are given, and
+    """Answers the variant's request (or `request`), at `pinned` prices where they are given, and
     keeps it as a draft."""
     require(access, project.team_id, EDIT)
-    given = compose(project, scenario) if request is None else request
-    if not given.get("workload"):
+    original_request = compose(project, variant) if request is None else request
+    if not original_request.get("workload"):
         raise InvalidInput("request", "the project has no workload yet; give it one")
     today = timezone.now().date()
-    fixed = {**given, "start": given.get("start") or next_month(today)}
+    dated_request = {
+        **original_request,
+        "start": original_request.get("start") or next_month(today),
+    }
     market = catalogs.current() if pinned is None else pinned
-    answered = answer(fixed, project.team, market)
+    outcome = compare_for_team(dated_request, project.team, market)
     saved = SavedComparison.objects.create(
         team_id=project.team_id,
         project=project,
-        scenario=scenario,
+        variant=variant,
         name=name,
         note=note,
-        given=given,
+        given=original_request,
         follows_project=request is None,
-        request=answered.request,
-        inherited=answered.inherited,
+        request=outcome.resolved_request,
+        inherited=outcome.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
         rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
-        assumptions=answered.answer["assumptions"],
-        answer=answered.answer,
-        summary=summary_of(answered.answer),
+        assumptions=outcome.answer["assumptions"],
+        answer=outcome.answer,
+        summary=summarize_answer(outcome.answer),
         answered_on=today,
         created_by_id=access.user_id,
     )
@@ -74,7 +82,7 @@ def save_comparison(
     return saved
 
 
-def summary_of(answer: Answer) -> dict[str, Any]:
+def summarize_answer(answer: Answer) -> dict[str, Any]:
     """What lists show of an answer; nothing recommended where nothing is feasible."""
     chosen = (answer.get("recommendation") or {}).get("scenario")
     scenario = next((s for s in answer["scenarios"] if s["key"] == chosen), None)
@@ -110,22 +118,22 @@ def replay(saved: SavedComparison) -> dict[str, Any]:
     """The same request at the same revisions, exchange rates and assumptions, computed again and
     held against what was kept; and which defaults of the program have changed since."""
     catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
-    asked = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
-    told = {row["field"]: row["source"] for row in saved.answer.get("inherited", ())}
-    again = with_sources(compare(**asked, kept=saved.assumptions).as_dict(), told)
-    differences = list(_differences("", _timeless(saved.answer), _timeless(again)))
+    comparison = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
+    sources = {row["field"]: row["source"] for row in saved.answer.get("inherited", ())}
+    replayed = with_sources(compare(**comparison, kept=saved.assumptions).as_dict(), sources)
+    differences = list(_differences("", _without_ages(saved.answer), _without_ages(replayed)))
     return {
         "identical": not differences,
         "differences": differences[:50],
-        "changed_defaults": list(_changed_defaults(again, compare(**asked))),
-        "answer": again,
+        "changed_defaults": list(_changed_defaults(replayed, compare(**comparison))),
+        "answer": replayed,
     }
 
 
-def _changed_defaults(kept: Answer, today: Comparison) -> Iterator[dict[str, Any]]:
+def _changed_defaults(saved: Answer, today: Comparison) -> Iterator[dict[str, Any]]:
     """Assumptions that nobody gave and that the program would make otherwise now."""
     now = {row["field"]: row["value"] for row in assumption_rows(today)}
-    for row in kept["assumptions"]:
+    for row in saved["assumptions"]:
         if not row["given"] and now.get(row["field"], row["value"]) != row["value"]:
             yield {"field": row["field"], "kept": row["value"], "now": now[row["field"]]}
 
@@ -139,30 +147,30 @@ def _rate_from_row(row: list[str]) -> ExchangeRate:
     return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
 
-def _timeless(value: Any) -> Any:
+def _without_ages(value: Any) -> Any:
     if isinstance(value, dict):
-        return {k: _timeless(v) for k, v in value.items() if k not in _MOVES_WITH_TIME}
+        return {k: _without_ages(v) for k, v in value.items() if k not in _AGE_FIELDS}
     if isinstance(value, list | tuple):
-        return [_timeless(v) for v in value]
+        return [_without_ages(v) for v in value]
     return value
 
 
-def _differences(path: str, kept: Any, again: Any) -> Any:
+def _differences(path: str, saved: Any, replayed: Any) -> Any:
     """Where `again` does not say what was kept. What an answer says more today is no difference,
     nor are the last digits of a number that is no money: they vary by processor."""
-    if isinstance(kept, dict) and isinstance(again, dict):
-        for name, value in kept.items():
-            yield from _differences(f"{path}.{name}".strip("."), value, again.get(name))
-    elif isinstance(kept, list) and isinstance(again, list) and len(kept) == len(again):
-        for index, pair in enumerate(zip(kept, again, strict=True)):
+    if isinstance(saved, dict) and isinstance(replayed, dict):
+        for name, value in saved.items():
+            yield from _differences(f"{path}.{name}".strip("."), value, replayed.get(name))
+    elif isinstance(saved, list) and isinstance(replayed, list) and len(saved) == len(replayed):
+        for index, pair in enumerate(zip(saved, replayed, strict=True)):
             yield from _differences(f"{path}.{index}", *pair)
-    elif kept != again and not _is_as_near(kept, again):
-        yield {"field": path, "kept": kept, "replayed": again}
+    elif saved != replayed and not _is_nearly_equal(saved, replayed):
+        yield {"field": path, "kept": saved, "replayed": replayed}
 
 
-def _is_as_near(kept: Any, again: Any) -> bool:
-    numbers = isinstance(kept, int | float) and isinstance(again, int | float)
-    return numbers and math.isclose(kept, again, rel_tol=_LAST_DIGITS)
+def _is_nearly_equal(saved: Any, replayed: Any) -> bool:
+    numbers = isinstance(saved, int | float) and isinstance(replayed, int | float)
+    return numbers and math.isclose(saved, replayed, rel_tol=_LAST_DIGITS)
 
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:

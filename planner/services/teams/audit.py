@@ -32,8 +32,8 @@ def record(
         object_type=row._meta.model_name or "",
         object_id=str(row.pk),
         object_name=str(row)[:NAME_LENGTH],
-        before=_plain(before or {}),
-        after=_plain(after or {}),
+        before=_to_json(before or {}),
+        after=_to_json(after or {}),
     )
 
 
@@ -72,11 +72,11 @@ def edit(
     return current
 
 
-def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: _plain_value(value) for name, value in values.items()}
+def _to_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _to_json_value(value) for name, value in values.items()}
 
 
-def _plain_value(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, models.Model):
         return str(value.pk)
     if isinstance(value, dt.date | dt.datetime):

@@ -14,6 +14,6 @@ def new_secret(prefix: str) -> str:
     return prefix + secrets.token_urlsafe(32)
 
 
-def digest_of(secret: str) -> str:
+def hash_secret(secret: str) -> str:
     """SHA-256: enough for 256 random bits, which no dictionary holds."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

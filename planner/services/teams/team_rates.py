@@ -80,16 +80,16 @@ def _check_accelerator(name: str, field: str) -> None:
 
 
 def inherit(
-    given: Mapping[str, Any], team: Team, rates: ExchangeRates | None = None
+    base_request: Mapping[str, Any], team: Team, rates: ExchangeRates | None = None
 ) -> tuple[Request, dict[str, str]]:
     """`given` with what the team adds, and where each added field came from.
 
     The team's money is in its own currency; a request in another one gets it converted at
     `rates`, or at the rates that it gives itself.
     """
-    request: Request = dict(given)
+    request: Request = dict(base_request)
     inherited: dict[str, str] = {}
-    if given.get("inherits") is False:
+    if base_request.get("inherits") is False:
         return request, inherited
     _add_currency(request, team, inherited)
     money = _Money(request, team.currency, rates or ExchangeRates())
@@ -97,7 +97,7 @@ def inherit(
         _add_entries(request, name, getattr(team, name), team, inherited)
     for section, values in team.defaults.items():
         _add_section(request, section, money.of(section, values), team, inherited)
-        _say_converted(section, values, money, inherited)
+        _note_conversion(section, values, money, inherited)
     _add_quotes(request, team, money, inherited)
     return request, inherited
 
@@ -105,27 +105,27 @@ def inherit(
 class _Money:
     """The team's money in the currency of a request."""
 
-    def __init__(self, request: Request, own: str, rates: ExchangeRates) -> None:
-        wanted = request.get("currency") or "USD"
-        self._request, self._own, self._rates = request, own, rates
-        self._wanted = wanted if isinstance(wanted, str) else own
+    def __init__(self, request: Request, team_currency: str, rates: ExchangeRates) -> None:
+        currency = request.get("currency") or "USD"
+        self._request, self._team_currency, self._rates = request, team_currency, rates
+        self._currency = currency if isinstance(currency, str) else team_currency
 
     @cached_property
     def _factor(self) -> float:
         own, wanted = (
             _units_per_usd(self._request, currency, self._rates)
-            for currency in (self._own, self._wanted)
+            for currency in (self._team_currency, self._currency)
         )
         return wanted / own
 
     @property
-    def words(self) -> str:
-        if self._wanted == self._own:
+    def conversion_note(self) -> str:
+        if self._currency == self._team_currency:
             return ""
-        return f", converted from {self._own} at {self._factor:.6g} {self._wanted}"
+        return f", converted from {self._team_currency} at {self._factor:.6g} {self._currency}"
 
     def of(self, section: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        money = _MONEY.get(section, ()) if self._wanted != self._own else ()
+        money = _MONEY.get(section, ()) if self._currency != self._team_currency else ()
         return {
             name: value * self._factor if name in money and value is not None else value
             for name, value in values.items()
@@ -134,20 +134,20 @@ class _Money:
 
 def _units_per_usd(request: Request, currency: str, rates: ExchangeRates) -> float:
     """Refused by the core where the request's own rate makes no sense."""
-    given = request.get("exchange_rates")
-    own = given.get(currency) if isinstance(given, Mapping) else None
-    own = own.get("units_per_usd") if isinstance(own, Mapping) else own
-    if isinstance(own, int | float) and own > 0:
-        return float(own)
+    exchange_rates = request.get("exchange_rates")
+    rate = exchange_rates.get(currency) if isinstance(exchange_rates, Mapping) else None
+    rate = rate.get("units_per_usd") if isinstance(rate, Mapping) else rate
+    if isinstance(rate, int | float) and rate > 0:
+        return float(rate)
     return float(rates.find(currency).units_per_usd)
 
 
-def _say_converted(
+def _note_conversion(
     section: str, values: Mapping[str, Any], money: _Money, inherited: dict[str, str]
 ) -> None:
     for name in values:
         if name in _MONEY.get(section, ()) and f"{section}.{name}" in inherited:
-            inherited[f"{section}.{name}"] += money.words
+            inherited[f"{section}.{name}"] += money.conversion_note
 
 
 def _add_currency(request: Request, team: Team, inherited: dict[str, str]) -> None:
@@ -159,13 +159,15 @@ def _add_currency(request: Request, team: Team, inherited: dict[str, str]) -> No
 def _add_entries(
     request: Request, name: str, entries: list[Any], team: Team, inherited: dict[str, str]
 ) -> None:
-    own = request.get(name) or []
-    if not entries or not isinstance(own, list):
+    entries_in_request = request.get(name) or []
+    if not entries or not isinstance(entries_in_request, list):
         return
-    labels = {entry.get("label") for entry in own if isinstance(entry, Mapping)} - {None}
+    labels = {entry.get("label") for entry in entries_in_request if isinstance(entry, Mapping)} - {
+        None
+    }
     added = [entry for entry in entries if entry.get("label") not in labels]
     if added:
-        request[name] = [*added, *own]
+        request[name] = [*added, *entries_in_request]
         inherited[name] = f"{len(added)} of the team {team.name}"
 
 
@@ -176,12 +178,14 @@ def _add_section(
     team: Team,
     inherited: dict[str, str],
 ) -> None:
-    own = request.get(section) or {}
-    if not isinstance(own, Mapping):
+    values_in_request = request.get(section) or {}
+    if not isinstance(values_in_request, Mapping):
         return
-    added = {field: value for field, value in values.items() if own.get(field) is None}
+    added = {
+        field: value for field, value in values.items() if values_in_request.get(field) is None
+    }
     if added:
-        request[section] = {**own, **added}
+        request[section] = {**values_in_request, **added}
         inherited |= {f"{section}.{name}": f"default of the team {team.name}" for name in added}
 
 
@@ -195,39 +199,41 @@ def _add_quotes(request: Request, team: Team, money: _Money, inherited: dict[str
     servers = on_prem.get("servers")
     if servers is None:
         today = timezone.now().date()
-        servers = [{"server": slug} for slug, quote in quotes.items() if _is_valid(quote, today)]
+        servers = [
+            {"server": slug} for slug, quote in quotes.items() if _is_quote_valid(quote, today)
+        ]
     if not isinstance(servers, list) or not servers:
         return
-    used = [s["server"] for s in servers if _quote_named(s, quotes)]
+    used = [s["server"] for s in servers if _names_quote(s, quotes)]
     if used:
         request["on_prem"] = {**on_prem, "servers": [_server(s, quotes, money) for s in servers]}
         inherited["on_prem.servers"] = f"quotes {', '.join(used)} of the team {team.name}"
         if any(_MONEY["server"][0] in quotes[slug].server for slug in used):
-            inherited["on_prem.servers"] += money.words
+            inherited["on_prem.servers"] += money.conversion_note
 
 
-def _is_valid(quote: ServerQuote, today: dt.date) -> bool:
+def _is_quote_valid(quote: ServerQuote, today: dt.date) -> bool:
     return quote.valid_until is None or quote.valid_until >= today
 
 
-def _quote_named(server: object, quotes: Mapping[str, ServerQuote]) -> bool:
+def _names_quote(server: object, quotes: Mapping[str, ServerQuote]) -> bool:
     name = server.get("server") if isinstance(server, Mapping) else None
     return isinstance(name, str) and name in quotes
 
 
 def _server(server: Any, quotes: Mapping[str, ServerQuote], money: _Money) -> Any:
     """The quote with what the request says otherwise: `{"server": slug, "max_units": 4}`."""
-    if not _quote_named(server, quotes):
+    if not _names_quote(server, quotes):
         return server
     quote = quotes[server["server"]]
-    own = {name: value for name, value in server.items() if name != "server"}
-    merged = {**money.of("server", quote.server), **own}
+    overrides = {name: value for name, value in server.items() if name != "server"}
+    merged = {**money.of("server", quote.server), **overrides}
     if merged["server"] == "custom":
         merged.setdefault("label", quote.label)
     return merged
 
 
-def money_kept(team: Team, defaults: Mapping[str, Any]) -> list[str]:
+def list_team_money(team: Team, defaults: Mapping[str, Any]) -> list[str]:
     """What the team keeps in its currency, by name: its quotes, and money among `defaults`."""
     slugs = ServerQuote.objects.filter(team=team).order_by("slug").values_list("slug", flat=True)
     quotes = [f"quote {slug}" for slug in slugs if slug]

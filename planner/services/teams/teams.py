@@ -19,8 +19,8 @@ from planner.models.team import OwnTeamQuerySet
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, OWN, require
-from planner.services.teams.secrets import INVITATION_PREFIX, digest_of, new_secret
-from planner.services.teams.team_rates import check_settings, money_kept
+from planner.services.teams.secrets import INVITATION_PREFIX, hash_secret, new_secret
+from planner.services.teams.team_rates import check_settings, list_team_money
 from planner.services.teams.tokens import end_token
 from pricing.common.invalid_input import InvalidInput
 
@@ -28,15 +28,15 @@ INVITATION_DAYS = 14
 MAX_INVITATION_DAYS = 90
 
 
-def team_of(access: Access, slug: str | None, field: str = "team") -> Team:
+def resolve_team(access: Access, slug: str | None, field: str = "team") -> Team:
     """The caller's team with this slug; a foreign one is refused like one that is not there."""
     teams: OwnTeamQuerySet = Team.objects.for_access(access)
-    found = teams.filter(slug=slug).first() if slug else _only(teams)
-    if found is None:
+    team = teams.filter(slug=slug).first() if slug else _only(teams)
+    if team is None:
         named = f"{slug[:60]!r} is none of your teams" if slug else "is required"
         known = ", ".join(teams.order_by("slug").values_list("slug", flat=True)[:20]) or "none"
         raise InvalidInput(field, f"{named}; yours are {known}")
-    return found
+    return team
 
 
 def _only(teams: OwnTeamQuerySet) -> Team | None:
@@ -69,20 +69,20 @@ def change_settings(
     """Name, currency, price overlay and default assumptions; each change is logged."""
     require(access, team.pk, OWN)
     check_settings(changes)
-    _keep_the_currency_of_money(team, changes)
+    _require_same_currency_for_money(team, changes)
     return edit(access, team, changes, seen_version=seen_version, action="team.settings_changed")
 
 
-def _keep_the_currency_of_money(team: Team, changes: Mapping[str, Any]) -> None:
+def _require_same_currency_for_money(team: Team, changes: Mapping[str, Any]) -> None:
     """What is kept in a currency would be read as the new one."""
     wanted = changes.get("currency", team.currency)
     defaults = changes.get("defaults", team.defaults)
-    kept = money_kept(team, defaults) if wanted != team.currency else []
-    if kept:
+    amounts = list_team_money(team, defaults) if wanted != team.currency else []
+    if amounts:
         raise InvalidInput(
             "currency",
             f"{wanted} would turn what the team keeps in {team.currency} into {wanted}: "
-            f"{', '.join(kept[:10])}; take that out first, then give it anew in {wanted}",
+            f"{', '.join(amounts[:10])}; take that out first, then give it anew in {wanted}",
         )
 
 
@@ -95,7 +95,7 @@ def change_role(
 ) -> Membership:
     require(access, member.team_id, OWN)
     if role != Role.OWNER:
-        _keep_an_owner(member)
+        _require_other_owner(member)
     return edit(
         access, member, {"role": role}, seen_version=seen_version, action="member.role_changed"
     )
@@ -106,7 +106,7 @@ def remove_member(access: Access, member: Membership) -> None:
     """An owner removes anyone; anyone removes themselves. Their tokens end with it."""
     if member.user_id != access.user_id or access.token_id is not None:
         require(access, member.team_id, OWN)
-    _keep_an_owner(member)
+    _require_other_owner(member)
     own = ApiToken.objects.filter(team_id=member.team_id, user_id=member.user_id)
     for token in own.filter(revoked_at=None):
         end_token(access, token)
@@ -114,7 +114,7 @@ def remove_member(access: Access, member: Membership) -> None:
     member.delete()
 
 
-def _keep_an_owner(member: Membership) -> None:
+def _require_other_owner(member: Membership) -> None:
     owners = Membership.objects.select_for_update().filter(team=member.team_id, role=Role.OWNER)
     if [owner.pk for owner in owners] == [member.pk]:
         raise WrongStateError("This is the team's only owner; make another member owner first.")
@@ -134,7 +134,7 @@ def invite(
         team=team,
         role=role,
         email=email,
-        digest=digest_of(secret),
+        digest=hash_secret(secret),
         invited_by_id=access.user_id,
         expires_at=timezone.now() + dt.timedelta(days=days),
     )
@@ -157,17 +157,17 @@ def accept(access: Access, secret: str) -> Membership:
     """Makes the caller a member; a link works once, for one person, until it expires."""
     if access.user_id is None or access.token_id is not None:
         raise PermissionDenied("An invitation is accepted by a person who is signed in.")
-    found = Invitation.objects.select_for_update().filter(digest=digest_of(secret)).first()
-    if found is None or not found.is_open:
+    invitation = Invitation.objects.select_for_update().filter(digest=hash_secret(secret)).first()
+    if invitation is None or not invitation.is_open:
         raise InvalidInput("secret", "is no open invitation; ask for a new link")
     user = get_user_model().objects.get(pk=access.user_id)
     member, is_new = Membership.objects.get_or_create(
-        team_id=found.team_id, user=user, defaults={"role": found.role}
+        team_id=invitation.team_id, user=user, defaults={"role": invitation.role}
     )
     if not is_new:
         raise WrongStateError("You are already a member of this team.")
-    found.accepted_at = timezone.now()
-    found.save()
+    invitation.accepted_at = timezone.now()
+    invitation.save()
     record(access, "member.added", member, after={"user": access.name, "role": member.role})
     return member
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from planner.models import Access, ApiToken, Membership, Role, Scope, Team
 from planner.services.teams.audit import record
 from planner.services.teams.permissions import OWN, TAKE_PART, require
-from planner.services.teams.secrets import TOKEN_PREFIX, digest_of, new_secret
+from planner.services.teams.secrets import TOKEN_PREFIX, hash_secret, new_secret
 from pricing.common.invalid_input import InvalidInput
 
 MAX_TOKEN_DAYS = 366
@@ -47,7 +47,7 @@ def create_token(
         user_id=user_id,
         role=role,
         scopes=sorted(scopes),
-        digest=digest_of(secret),
+        digest=hash_secret(secret),
         hint=secret[:8],
         created_by_id=access.user_id,
         expires_at=_expiry(access, days),
@@ -99,22 +99,22 @@ def end_token(access: Access, token: ApiToken) -> None:
     record(access, "token.revoked", token)
 
 
-def access_of_token(secret: str) -> Access | None:
+def access_for_token(secret: str) -> Access | None:
     """The rights of a bearer token; None for an unknown, expired or revoked one."""
-    found = ApiToken.objects.select_related("user").filter(digest=digest_of(secret)).first()
-    if found is None or not found.is_active:
+    token = ApiToken.objects.select_related("user").filter(digest=hash_secret(secret)).first()
+    if token is None or not token.is_active:
         return None
-    role = _role_now(found)
+    role = _role_now(token)
     if role is None:
         return None
-    _note_use(found)
+    _note_use(token)
     return Access(
-        user_id=found.user_id,
-        name=_name_of(found),
-        roles={found.team_id: role},
-        scopes=frozenset(found.scopes),
-        is_operator=Scope.REFRESH in found.scopes and (not found.user or found.user.is_staff),
-        token_id=found.pk,
+        user_id=token.user_id,
+        name=_display_name(token),
+        roles={token.team_id: role},
+        scopes=frozenset(token.scopes),
+        is_operator=Scope.REFRESH in token.scopes and (not token.user or token.user.is_staff),
+        token_id=token.pk,
     )
 
 
@@ -129,7 +129,7 @@ def _role_now(token: ApiToken) -> Role | None:
     return min(role, Role(member.role), key=lambda r: r.rank) if member else None
 
 
-def _name_of(token: ApiToken) -> str:
+def _display_name(token: ApiToken) -> str:
     if token.user is None:
         return f"service token {token.name}"
     return f"{token.user.get_username()} (token {token.name})"

@@ -128,7 +128,7 @@ def check_literal(parts: SplitResult, field: str = "url") -> None:
     """Refuses at once a host written as a forbidden address, in any spelling (127.1, 0x7f…)."""
     host = parts.hostname or ""
     try:
-        judged_address(parts, lambda _host, _port: [_literal(host)])
+        choose_public_address(parts, lambda _host, _port: [_literal(host)])
     except ForbiddenTargetError as refusal:
         raise InvalidInput(field, str(refusal)) from None
     except ValueError:
@@ -149,13 +149,13 @@ def _literal(host: str) -> str:
 def resolve(host: str, port: int) -> list[str]:
     """Every address of a host, as the system's resolver gives them."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UnresolvedError(f"{host[:100]} cannot be resolved: {error}") from None
-    return [str(entry[4][0]) for entry in found]
+    return [str(entry[4][0]) for entry in entries]
 
 
-def judged_address(parts: SplitResult, resolver: Resolve = resolve) -> tuple[str, int]:
+def choose_public_address(parts: SplitResult, resolver: Resolve = resolve) -> tuple[str, int]:
     """One address to connect to, after every address of the host was judged."""
     port = parts.port or (443 if parts.scheme == "https" else 80)
     texts = list(resolver(parts.hostname or "", port))
@@ -171,7 +171,7 @@ def judged_address(parts: SplitResult, resolver: Resolve = resolve) -> tuple[str
 
 
 @dataclass(frozen=True)
-class Sent:
+class Delivery:
     status: int
 
 
@@ -246,19 +246,19 @@ def post(
     *,
     resolver: Resolve = resolve,
     timeout: float = TIMEOUT_SECONDS,
-) -> Sent:
+) -> Delivery:
     """Sends `body` and gives the status of the answer, whatever it is; its body is not read.
 
     `timeout` is for everything after the name is resolved. Raises `ForbiddenTargetError`, or
     OSError and `http.client.HTTPException` of the network.
     """
     parts = check_url(url)
-    address = judged_address(parts, resolver)
+    address = choose_public_address(parts, resolver)
     connection = _PinnedConnection(parts, address, time.monotonic() + timeout)
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     try:
         connection.request("POST", path, body, dict(headers))
-        return Sent(connection.getresponse().status)
+        return Delivery(connection.getresponse().status)
     except TimeoutError:
         raise TimeoutError(f"{parts.hostname} gave no whole answer within {timeout:g} s.") from None
     finally:

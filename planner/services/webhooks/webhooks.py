@@ -36,7 +36,7 @@ _LEASE = dt.timedelta(minutes=2)
 """For how long a delivery being attempted is left alone by other workers."""
 
 
-def secret_of(endpoint: WebhookEndpoint) -> str:
+def signing_secret(endpoint: WebhookEndpoint) -> str:
     """The endpoint's signing secret, derived from the server's key: nothing to steal at rest."""
     text = f"webhook:{endpoint.pk}:{endpoint.secret_version}"
     return "whsec_" + hmac.new(settings.SECRET_KEY.encode(), text.encode(), "sha256").hexdigest()
@@ -122,7 +122,7 @@ def deliver_due() -> int:
     """Attempts each delivery whose time has come; says how many it attempted."""
     attempted = 0
     while delivery := _claim():
-        _attempt(delivery)
+        _deliver(delivery)
         attempted += 1
     _plan_next()
     return attempted
@@ -145,25 +145,25 @@ def _claim() -> WebhookDelivery | None:
     return due
 
 
-def _attempt(delivery: WebhookDelivery) -> None:
+def _deliver(delivery: WebhookDelivery) -> None:
     delivery.response_status, delivery.error = None, ""
     try:
-        sent = _send(delivery)
+        response = _send(delivery)
     except outbound.ForbiddenTargetError as refusal:
         delivery.error = str(refusal)[:300]
         delivery.state = DeliveryState.FAILED
     except (OSError, http.client.HTTPException, InvalidInput) as failure:
         _retry(delivery, f"{type(failure).__name__}: {failure}")
     else:
-        delivery.response_status = sent.status
-        if 200 <= sent.status < 300:
+        delivery.response_status = response.status
+        if 200 <= response.status < 300:
             delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
         else:
-            _retry(delivery, f"The endpoint answered {sent.status}.")
+            _retry(delivery, f"The endpoint answered {response.status}.")
     delivery.save()
 
 
-def _send(delivery: WebhookDelivery) -> outbound.Sent:
+def _send(delivery: WebhookDelivery) -> outbound.Delivery:
     envelope = {
         "id": str(delivery.pk),
         "event": delivery.event,
@@ -171,7 +171,7 @@ def _send(delivery: WebhookDelivery) -> outbound.Sent:
         "data": delivery.payload,
     }
     body = json.dumps(envelope, separators=(",", ":")).encode()
-    signed = signature(secret_of(delivery.endpoint), int(time.time()), body)
+    signed = signature(signing_secret(delivery.endpoint), int(time.time()), body)
     headers = [
         ("Content-Type", "application/json"),
         ("User-Agent", "gpu-cost-planner-webhook/1"),

@@ -13,7 +13,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from planner.sizing.calibration.plan_changes import Change, GpuUse, changes_of
+from planner.sizing.calibration.plan_changes import Change, GpuUse, suggest_changes
 from planner.sizing.calibration.smi_log import MIB_PER_GIB, Series, read_log, samples
 from pricing.market.accelerators import find
 
@@ -21,7 +21,7 @@ IDLE_PERCENT = 5.0
 """Utilisation below which the GPU counts as idle, %; planning value, 2026."""
 BUSY_PERCENT = 90.0
 """Utilisation from which the GPU counts as busy, %; planning value, 2026."""
-HELD_CLOCK = 0.9
+THROTTLED_CLOCK = 0.9
 """Clock over its maximum below which a busy GPU is held back, where no reasons are
 logged; planning value, 2026."""
 GAP_FACTOR = 5.0
@@ -54,7 +54,7 @@ def calibrate(text: str) -> Calibration:
     log = read_log(text)
     silent = [series.gpu for series in log.gpus if _most(series, "utilisation_percent") is None]
     gpus = tuple(_use(series) for series in log.gpus if series.gpu not in silent)
-    return Calibration(gpus, changes_of(gpus, log, silent), log.skipped_lines)
+    return Calibration(gpus, suggest_changes(gpus, log, silent), log.skipped_lines)
 
 
 def _use(series: Series) -> GpuUse:
@@ -84,8 +84,8 @@ def _use(series: Series) -> GpuUse:
         power_max_w=max(power, default=None),
         power_share_of_limit=mean_power / limit if mean_power and limit else None,
         temperature_max_c=_most(series, "temperature_c"),
-        power_capped_share=_held_share(series, POWER_CAP | BRAKE),
-        thermally_throttled_share=_held_share(series, THERMAL),
+        power_capped_share=_throttled_share(series, POWER_CAP | BRAKE),
+        thermally_throttled_share=_throttled_share(series, THERMAL),
         slow_clock_share=_slow_clock_share(series),
     )
 
@@ -114,7 +114,7 @@ def _steps(times: Sequence[dt.datetime]) -> list[float]:
     return [(b - a).total_seconds() for a, b in itertools.pairwise(times)]
 
 
-def _held_share(series: Series, bits: int) -> float | None:
+def _throttled_share(series: Series, bits: int) -> float | None:
     """Share of the logged samples in which one of the reasons held the clocks back."""
     masks = [mask for mask in series.reasons if mask is not None]
     return sum(bool(mask & bits) for mask in masks) / len(masks) if masks else None
@@ -126,7 +126,7 @@ def _slow_clock_share(series: Series) -> float | None:
         return None
     rows = [row for row in zip(*filter(None, columns), strict=True) if all(map(math.isfinite, row))]
     busy = [(clock, most) for used, clock, most in rows if used >= BUSY_PERCENT]
-    return sum(clock < HELD_CLOCK * most for clock, most in busy) / len(busy) if busy else None
+    return sum(clock < THROTTLED_CLOCK * most for clock, most in busy) / len(busy) if busy else None
 
 
 def _gib(series: Series, name: str) -> float | None:

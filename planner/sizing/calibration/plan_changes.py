@@ -12,7 +12,7 @@ from pricing.market.accelerators import Accelerator, all_accelerators, get
 
 STARVED_SHARE = 0.7
 """Mean utilisation of a job below which its input is suspected, planning value, 2026."""
-SWING_SHARE = 0.4
+ERRATIC_SHARE = 0.4
 """p90 less p10 of utilisation from which it swings, as a starving GPU's does, 2026."""
 FREE_SHARE, HALF = 0.3, 0.5
 """Shares of memory left free from which a bigger batch, or a smaller card, is worth a
@@ -63,13 +63,15 @@ class GpuUse:
     """Share of busy samples at less than 90 % of the maximal clock."""
 
 
-def changes_of(gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]) -> tuple[Change, ...]:
+def suggest_changes(
+    gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]
+) -> tuple[Change, ...]:
     """Every change, GPU by GPU, then those of the log as a whole."""
-    each = [change for use in gpus for change in _of_one(use)]
+    each = [change for use in gpus for change in _gpu_changes(use)]
     return (*each, *_together(gpus, log, silent))
 
 
-def _of_one(use: GpuUse) -> Iterator[Change]:
+def _gpu_changes(use: GpuUse) -> Iterator[Change]:
     if use.busy_share > 0:
         yield from _input(use)
         yield from _memory(use)
@@ -80,15 +82,15 @@ def _of_one(use: GpuUse) -> Iterator[Change]:
 def _input(use: GpuUse) -> Iterator[Change]:
     if use.sustained_utilisation >= STARVED_SHARE:
         return
-    swings = use.utilisation_p90 - use.utilisation_p10 >= SWING_SHARE
+    is_erratic = use.utilisation_p90 - use.utilisation_p10 >= ERRATIC_SHARE
     why = (
         f"swings between {use.utilisation_p10:.0%} and {use.utilisation_p90:.0%}: the input "
         "pipeline (loading, augmentation, storage) starves it; mend that before renting more"
-        if swings
+        if is_erratic
         else "is low throughout: a bigger batch or a slower, cheaper card would do"
     )
     yield Change(
-        "input_pipeline" if swings else "smaller_card",
+        "input_pipeline" if is_erratic else "smaller_card",
         f"GPU {use.gpu}: utilisation of {use.sustained_utilisation:.0%} {why}",
     )
 
@@ -113,23 +115,23 @@ def _memory(use: GpuUse) -> Iterator[Change]:
 
 def _smaller(use: GpuUse) -> str:
     """Cards of the same vendor that hold the peak with less memory, the smallest first."""
-    own = get(use.accelerator) if use.accelerator else None
+    current = get(use.accelerator) if use.accelerator else None
     least = use.memory_peak_gib or 0.0
     fitting = [
         one
         for one in all_accelerators()
         if one.memory_gib < (use.memory_total_gib or 0.0) * 0.95
         and usable_gib(one.memory_gib) >= least
-        and _is_alternative(one, own)
+        and _is_alternative(one, current)
     ]
     names = [one.slug for one in sorted(fitting, key=lambda one: one.memory_gib)[:3]]
     return f"smaller cards such as {', '.join(names)} hold it" if names else "no smaller card does"
 
 
-def _is_alternative(one: Accelerator, own: Accelerator | None) -> bool:
+def _is_alternative(one: Accelerator, current: Accelerator | None) -> bool:
     if one.retired or one.accelerator_class != "data_center" or not one.bf16_tflops:
         return False
-    return own is None or one.vendor == own.vendor
+    return current is None or one.vendor == current.vendor
 
 
 def _throttling(use: GpuUse) -> Iterator[Change]:

@@ -119,11 +119,11 @@ def read_log(text: str) -> SmiLog:
     for row in rows[1:]:
         if _is_header(row):
             continue
-        found = _parsed(row, columns, header)
-        if isinstance(found, str):
-            broken.append(found)
+        parsed = _parsed(row, columns, header)
+        if isinstance(parsed, str):
+            broken.append(parsed)
             continue
-        words, numbers = found
+        words, numbers = parsed
         series = gpus.setdefault(words.get("gpu", "0"), Series(words.get("gpu", "0")))
         _append(series, words, numbers)
         unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
@@ -159,11 +159,11 @@ def _columns(header: Sequence[str]) -> list[str]:
 def _first_of_each(known: Sequence[str]) -> list[str]:
     """The same with later columns of one meaning passed over (index and uuid: index)."""
     seen: set[str] = set()
-    kept = []
+    columns = []
     for name in known:
-        kept.append("" if name in seen else name)
+        columns.append("" if name in seen else name)
         seen.add(name)
-    return kept
+    return columns
 
 
 def _is_header(row: Sequence[str]) -> bool:
@@ -214,10 +214,10 @@ def _time(text: str) -> dt.datetime | None:
     given."""
     try:
         if _EPOCH.match(text):
-            found = dt.datetime.fromtimestamp(float(text), dt.UTC)
+            moment = dt.datetime.fromtimestamp(float(text), dt.UTC)
         else:
-            found = dt.datetime.fromisoformat(text.replace("/", "-"))
-        return found.astimezone(dt.UTC).replace(tzinfo=None) if found.tzinfo else found
+            moment = dt.datetime.fromisoformat(text.replace("/", "-"))
+        return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
     except (ValueError, OverflowError):
         return None
 
@@ -257,10 +257,10 @@ def _check(gpus: Mapping[str, Series], broken: Sequence[str], lines: int) -> Non
     values = [v for s in gpus.values() for v in s.values["utilisation_percent"]]
     if not any(math.isfinite(v) for v in values):
         raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100 %")
-    worst = max(v for v in values if math.isfinite(v))
-    if worst > 100:
+    highest = max(v for v in values if math.isfinite(v))
+    if highest > 100:
         raise InvalidInput(
-            FIELD, f"utilization.gpu of {worst:g} % is more than 100 %; allowed are 0 to 100 %"
+            FIELD, f"utilization.gpu of {highest:g} % is more than 100 %; allowed are 0 to 100 %"
         )
     for series in gpus.values():
         used = max(samples(series, "memory_used_mib"), default=0.0)

@@ -8,7 +8,7 @@ from functools import partial
 from planner.contract.request.workload import MEASURED, Samples, Training
 from planner.sizing.candidates.fitness import PREFERRED, exclusion
 from planner.sizing.runs.sample_run import size_samples
-from planner.sizing.runs.schedule import Schedule, Sized, Window, lay_out
+from planner.sizing.runs.schedule import RunSize, Schedule, Window, lay_out
 from planner.sizing.runs.training_run import size_training, training_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
@@ -17,18 +17,20 @@ OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
 """Fields whose refusal says that one accelerator cannot do the work."""
 
 
-def placed(workload: Training | Samples, accelerators: Sequence[str] | None) -> Training | Samples:
+def assign_accelerator(
+    workload: Training | Samples, accelerators: Sequence[str] | None
+) -> Training | Samples:
     """The workload with the accelerator that its measured rate belongs to.
 
     A rate without a place is that of the only accelerator there is to choose from; with several
     it is refused.
     """
     fields = MEASURED if isinstance(workload, Training) else ("samples_per_second",)
-    given = [field for field in fields if getattr(workload, field) is not None]
-    if not given or workload.accelerator is not None:
+    measured = [field for field in fields if getattr(workload, field) is not None]
+    if not measured or workload.accelerator is not None:
         return workload
     if accelerators is None or len(accelerators) != 1:
-        raise InvalidInput("accelerator", f"is required with {given[0]}: where was it measured?")
+        raise InvalidInput("accelerator", f"is required with {measured[0]}: where was it measured?")
     return workload.model_copy(update={"accelerator": accelerators[0]})
 
 
@@ -42,11 +44,11 @@ def lay_out_everywhere(
     eligible: dict[str, Schedule] = {}
     excluded: dict[str, str] = {}
     for one in accelerators:
-        found = _try(workload, windows, horizon, one)
-        if isinstance(found, Schedule):
-            eligible[one.slug] = found
+        outcome = _try(workload, windows, horizon, one)
+        if isinstance(outcome, Schedule):
+            eligible[one.slug] = outcome
         else:
-            excluded[one.slug] = found
+            excluded[one.slug] = outcome
     return eligible, excluded
 
 
@@ -61,14 +63,14 @@ def lay_out_on(
     return lay_out(windows, horizon, partial(size_samples, workload, one), 1, factor)
 
 
-def reference_of(eligible: dict[str, Schedule]) -> str:
+def choose_reference(eligible: dict[str, Schedule]) -> str:
     """The accelerator in whose hours the demand is stated: an A100 or H100 where one fits, the
     one with the fewest hours else."""
     preferred = (slug for slug in PREFERRED if slug in eligible)
     return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
 
 
-def size_of(workload: Training | Samples, one: Accelerator, count: int | None) -> Sized:
+def size_run(workload: Training | Samples, one: Accelerator, count: int | None) -> RunSize:
     """One run on n accelerators, or on the usual number for None."""
     if isinstance(workload, Training):
         return size_training(workload, one, count)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
-from planner.sizing.footprint.training_flops import work_of
+from planner.sizing.footprint.training_flops import compute_work
 from planner.sizing.runs.sample_run import rate_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
@@ -27,7 +27,7 @@ def cpu_hours(workload: Training | Samples) -> float | None:
     True
     """
     if isinstance(workload, Training):
-        return work_of(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
+        return compute_work(workload).executed_flops / (CPU_TFLOPS * 1e12 * 3600)
     try:
         a100 = rate_on(workload, get("nvidia-a100-80gb-sxm")).samples_per_second
     except InvalidInput:

@@ -30,7 +30,7 @@ SOFTWARE = {
 """Software that each vendor's accelerators need (vendors' documentation, 2025)."""
 
 
-def considered(names: Sequence[str] | None) -> tuple[Accelerator, ...]:
+def list_accelerators(names: Sequence[str] | None) -> tuple[Accelerator, ...]:
     """The accelerators named, or every known one."""
     if names is None:
         return all_accelerators()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from planner.sizing.candidates.fitness import notes_on
 from planner.sizing.footprint.parallelism import RACK_DOMAIN, fast_domain
-from planner.sizing.runs.schedule import Schedule, Sized
+from planner.sizing.runs.schedule import RunSize, Schedule
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.market.accelerators import Accelerator, get
 
@@ -26,7 +26,7 @@ class Ranked:
 
     accelerator: Accelerator
     rank: int | None
-    size: Sized | None
+    size: RunSize | None
     why_not: str = ""
 
     def as_dict(self) -> dict[str, object]:
@@ -37,7 +37,7 @@ class Ranked:
             "fits": self.size is not None,
             "why_not": self.why_not,
             "accelerator_class": one.accelerator_class,
-            "system": system_of(one, self.size.accelerators if self.size else 1),
+            "system": describe_system(one, self.size.accelerators if self.size else 1),
             "memory_gib": one.memory_gib,
             "memory_bandwidth_gb_per_s": one.memory_bandwidth_gb_per_s,
             "interconnect": one.interconnect,
@@ -55,12 +55,12 @@ def rank(eligible: Mapping[str, Schedule], excluded: Mapping[str, str]) -> tuple
     return (*fitting, *left)
 
 
-def system_of(one: Accelerator, count: int) -> str:
+def describe_system(one: Accelerator, count: int) -> str:
     """What the accelerators come in: a card, a multi-GPU system such as a DGX, a slice.
 
-    >>> system_of(get("nvidia-h100-80gb-sxm"), 8), system_of(get("nvidia-l4"), 1)
+    >>> describe_system(get("nvidia-h100-80gb-sxm"), 8), describe_system(get("nvidia-l4"), 1)
     ('multi-GPU system of 8 (HGX or DGX)', 'single card')
-    >>> system_of(get("aws-trainium2"), 32), system_of(get("nvidia-gh200-96gb"), 32)
+    >>> describe_system(get("aws-trainium2"), 32), describe_system(get("nvidia-gh200-96gb"), 32)
     ('server of 16 chips (NeuronLink)', 'superchip servers')
     """
     domain = fast_domain(one)
@@ -78,14 +78,14 @@ def system_of(one: Accelerator, count: int) -> str:
     return "single card" if count == 1 else "cards in PCIe servers"
 
 
-def headroom(size: Sized) -> float | None:
+def headroom(size: RunSize) -> float | None:
     """Share of memory left free; None for work whose memory is not known."""
     if not isinstance(size, TrainingSize):
         return None
     return 1 - size.layout.memory.total_gib / size.accelerator.memory_gib
 
 
-def _order(size: Sized) -> tuple[float, ...]:
+def _order(size: RunSize) -> tuple[float, ...]:
     one = size.accelerator
     return (
         size.accelerators,
@@ -98,7 +98,7 @@ def _order(size: Sized) -> tuple[float, ...]:
     )
 
 
-def _figures(size: Sized | None) -> dict[str, object]:
+def _figures(size: RunSize | None) -> dict[str, object]:
     if size is None:
         return {}
     return {

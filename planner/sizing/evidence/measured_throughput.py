@@ -80,9 +80,9 @@ def benchmark(slug: str) -> tuple[Measurement, ...]:
     Traceback (most recent call last):
     pricing.common.invalid_input.InvalidInput: benchmark: 'resnet50' is not known; closest ...
     """
-    found = benchmarks().get(slug)
-    if found:
-        return found
+    rows = benchmarks().get(slug)
+    if rows:
+        return rows
     near = difflib.get_close_matches(slug, benchmarks(), n=5, cutoff=0.3) or sorted(benchmarks())
     raise InvalidInput("benchmark", f"{slug!r} is not known; closest are {', '.join(near)}")
 

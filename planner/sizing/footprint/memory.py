@@ -128,12 +128,12 @@ def weight_bytes(parameters: float, precision: str) -> float:
     return parameters * BYTES[precision]
 
 
-def states_of(training: Training, precision: str) -> States:
+def training_states(training: Training, precision: str) -> States:
     """Bytes kept between steps: 16 N under AdamW, 12 N under SGD with momentum; adapters keep
     the frozen weights and 16 bytes per adapter parameter.
 
     >>> seven = Training(kind="training", parameters=7e9, tokens=1e9)
-    >>> states_of(seven, "bf16").total / 1e9, states_of(seven, "fp32").total / 1e9
+    >>> training_states(seven, "bf16").total / 1e9, training_states(seven, "fp32").total / 1e9
     (112.0, 112.0)
     """
     if is_adapter(training):
@@ -157,7 +157,7 @@ def memory_on(training: Training, precision: str, memory_gib: float, split: Spli
     Tensor and pipeline parallelism divide all states; ZeRO stage 1 divides the optimiser over
     every accelerator, 2 the gradients too, 3 the weights too (arXiv 1910.02054).
     """
-    states, stage = states_of(training, precision), split.zero_stage
+    states, stage = training_states(training, precision), split.zero_stage
     model_parallel, every = split.tensor * split.pipeline, split.accelerators - split.unused
     return Memory(
         weights_gib=states.weights / (every if stage >= 3 else model_parallel) / GIB,
@@ -185,14 +185,14 @@ def min_accelerators(training: Training, precision: str, memory_gib: float) -> i
     1
     """
     stage = 3 if training.zero_stage is None else training.zero_stage
-    sharded, kept = states_of(training, precision).by_stage(stage)
+    sharded, stored = training_states(training, precision).by_stage(stage)
     recompute = training.activation_checkpointing is not False
     activations = activation_bytes(training, precision, recompute) + logit_bytes(training)
     usable = usable_gib(memory_gib) * GIB
     counts = []
     for t in TENSOR_SIZES:
-        for p in PIPELINE_SIZES if kept else (1,):
-            left = usable - kept / (t * p) - activations / t
+        for p in PIPELINE_SIZES if stored else (1,):
+            left = usable - stored / (t * p) - activations / t
             if left > 0 and (left >= sharded or stage):
                 counts.append(t * p * max(1, math.ceil(sharded / left / (t * p))))
     return min(counts, default=None)

@@ -75,7 +75,7 @@ def layout_on(
     accelerator before those that leave some over; None where none does."""
     for leaves_some_over in (False, True):
         for split in _splits(fast_domain(one), accelerators):
-            if (split.unused > 0) is not leaves_some_over or not _is_asked(training, split):
+            if (split.unused > 0) is not leaves_some_over or not _is_requested(training, split):
                 continue
             memory = memory_on(training, precision, one.memory_gib, split)
             if memory.total_gib <= one.memory_gib:
@@ -83,7 +83,7 @@ def layout_on(
     return None
 
 
-def _is_asked(training: Training, split: Split) -> bool:
+def _is_requested(training: Training, split: Split) -> bool:
     """Whether a split keeps to the stage and checkpointing that the team asks for; an HFU is
     that of a run that recomputes."""
     stage = training.zero_stage

@@ -11,10 +11,10 @@ TRAINING_PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8")
 """Precisions that a request may ask for (`workload.Precision`), 2026."""
 
 
-def precisions_of(one: Accelerator) -> tuple[str, ...]:
+def supported_precisions(one: Accelerator) -> tuple[str, ...]:
     """Precisions whose dense rate is known.
 
-    >>> precisions_of(get("nvidia-t4"))
+    >>> supported_precisions(get("nvidia-t4"))
     ('fp32', 'fp16')
     """
     return _precisions(one.slug)
@@ -22,8 +22,8 @@ def precisions_of(one: Accelerator) -> tuple[str, ...]:
 
 def check_precision(precision: str, one: Accelerator) -> None:
     """Refuses, on `precision`, one that the accelerator lacks."""
-    if precision not in precisions_of(one):
-        allowed = ", ".join(precisions_of(one)) or "none, no rate is known"
+    if precision not in supported_precisions(one):
+        allowed = ", ".join(supported_precisions(one)) or "none, no rate is known"
         raise InvalidInput(
             "precision", f"{one.slug} has no {precision}; allowed there are {allowed}"
         )

@@ -55,13 +55,13 @@ class Work:
         return self.executed_flops * RECOMPUTE_FACTOR
 
 
-def shape_of(parameters: float, layers: float | None, hidden_size: float | None) -> Shape:
+def transformer_shape(parameters: float, layers: float | None, hidden_size: float | None) -> Shape:
     """Layers and hidden size from N = 12 L d², at d = 120 L where neither is given.
 
-    >>> shape = shape_of(6.9e9, None, None)
+    >>> shape = transformer_shape(6.9e9, None, None)
     >>> round(shape.layers), round(shape.hidden_size)
     (34, 4102)
-    >>> round(shape_of(6.9e9, 32, None).hidden_size)
+    >>> round(transformer_shape(6.9e9, 32, None).hidden_size)
     4239
     """
     if layers and hidden_size:
@@ -76,7 +76,7 @@ def shape_of(parameters: float, layers: float | None, hidden_size: float | None)
 
 def shape_of_training(training: Training) -> Shape:
     """Shape of the part of the model that works on one token."""
-    return shape_of(active_parameters(training), training.layers, training.hidden_size)
+    return transformer_shape(active_parameters(training), training.layers, training.hidden_size)
 
 
 def active_parameters(training: Training) -> float:
@@ -104,14 +104,14 @@ def is_mixture(training: Training) -> bool:
     return active_parameters(training) < 0.95 * training.parameters
 
 
-def work_of(training: Training) -> Work:
+def compute_work(training: Training) -> Work:
     """C = 6 N D + 12 L d s D for one run; 4 N D under frozen weights.
 
     >>> gpt3 = Training(kind="training", parameters=175e9, tokens=300e9)
-    >>> f"{work_of(gpt3).model_flops:.3g}"
+    >>> f"{compute_work(gpt3).model_flops:.3g}"
     '3.15e+23'
     >>> long = gpt3.model_copy(update={"layers": 96, "hidden_size": 12288, "sequence_length": 2048})
-    >>> f"{work_of(long).model_flops:.3g}"
+    >>> f"{compute_work(long).model_flops:.3g}"
     '3.24e+23'
     """
     factor = ADAPTER_FLOPS_PER_PARAMETER if is_adapter(training) else DENSE_FLOPS_PER_PARAMETER

@@ -11,15 +11,15 @@ from planner.sizing.evidence.published_runs import published_runs
 from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
 from planner.sizing.performance.goodput import SINGLE_NODE
-from planner.sizing.performance.throughput import calibrated, level_of
+from planner.sizing.performance.throughput import benchmark_level, calibrated
 from pricing.market.accelerators import Accelerator
 
 DOUBT = 0.5
 """Share by which each reason for doubt widens ln of the range; planning value, 2026."""
-GIVEN_RATE_RANGE = (0.95, 1.35)
+USER_RATE_RANGE = (0.95, 1.35)
 """p10 and p90 of hours used over hours from the published MFU and default goodput, on the
 runs whose hours are independent of their MFU (published_runs.csv, 2021-2024)."""
-GIVEN_ALL_RANGE = (0.95, 1.15)
+USER_RATE_AND_GOODPUT_RANGE = (0.95, 1.15)
 """The same where the goodput is given too: what is left is how the team counts; planning
 values, 2026."""
 
@@ -49,40 +49,42 @@ def calibrated_bounds() -> Bounds:
     )
 
 
-def given_mfu(training: Training) -> float | None:
+def user_mfu(training: Training) -> float | None:
     """The MFU that the team gives, 3/4 of an HFU; None where it gives neither.
 
-    >>> given_mfu(Training(kind="training", parameters=1e9, tokens=1e9, hfu=0.48))
+    >>> user_mfu(Training(kind="training", parameters=1e9, tokens=1e9, hfu=0.48))
     0.36
     """
     return training.mfu or (training.hfu / RECOMPUTE_FACTOR if training.hfu else None)
 
 
-def has_given_throughput(training: Training) -> bool:
+def has_user_throughput(training: Training) -> bool:
     """Whether the team measured its own throughput, on one kind of accelerator."""
     return any(getattr(training, field) is not None for field in MEASURED)
 
 
-def has_given_rate(training: Training) -> bool:
+def has_user_rate(training: Training) -> bool:
     """Whether the team's own MFU or throughput stands in for the calibration."""
-    return given_mfu(training) is not None or has_given_throughput(training)
+    return user_mfu(training) is not None or has_user_throughput(training)
 
 
-def range_of(
+def estimate_range(
     training: Training, one: Accelerator, precision: str, count: int
 ) -> tuple[float, float]:
     """p10 and p90 as factors on the hours; each reason for doubt widens them by half."""
-    if has_given_rate(training):
+    if has_user_rate(training):
         is_all = training.goodput or training.measured_accelerator_hours
-        return GIVEN_ALL_RANGE if is_all else GIVEN_RATE_RANGE
+        return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
     low, high = calibrated().log_error_quantiles
-    wider = 1 + DOUBT * len(doubts(training, one, precision, count))
+    wider = 1 + DOUBT * len(calibration_warnings(training, one, precision, count))
     return math.exp(low * wider), math.exp(high * wider)
 
 
-def doubts(training: Training, one: Accelerator, precision: str, count: int) -> tuple[str, ...]:
+def calibration_warnings(
+    training: Training, one: Accelerator, precision: str, count: int
+) -> tuple[str, ...]:
     """Why the calibration may not hold here, in words; empty where a rate is given."""
-    if has_given_rate(training):
+    if has_user_rate(training):
         return ()
     known = calibrated_bounds()
     least, most = known.parameters
@@ -95,7 +97,7 @@ def doubts(training: Training, one: Accelerator, precision: str, count: int) -> 
         f"no published run trained on more than {known.sequence_length:,} tokens at once": length
         > known.sequence_length,
         f"{one.slug} has no language-model benchmark at {precision}: it is placed by other "
-        "workloads and its datasheet": not level_of(one, precision).is_measured,
+        "workloads and its datasheet": not benchmark_level(one, precision).is_measured,
         "no published run trained over PCIe or the network alone on more than "
         f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
         "few mixture-of-experts runs are published, and suites of fine-grained experts reach "

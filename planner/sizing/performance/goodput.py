@@ -79,14 +79,14 @@ def job_mtbf(accelerators: float) -> float:
     return DEVICE_HOURS_PER_FAILURE / max(1.0, accelerators)
 
 
-def goodput_of(accelerators: float) -> float:
+def estimate_goodput(accelerators: float) -> float:
     """Share of accelerator-hours that make progress, where nothing was measured.
 
     Operations take 5 % of a job on many nodes and nothing of one node, in between by the
     logarithm; failures take what Daly's interval leaves of them.
 
-    >>> round(goodput_of(8), 3), round(goodput_of(512), 3), round(goodput_of(16_384), 3)
-    (0.998, 0.935, 0.839)
+    >>> [round(estimate_goodput(count), 3) for count in (8, 512, 16_384)]
+    [0.998, 0.935, 0.839]
     """
     spread = min(1.0, math.log(max(accelerators, SINGLE_NODE) / SINGLE_NODE) / math.log(16))
     operations = 1 - (1 - OPERATIONS_SHARE) * spread

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.measured_throughput import FULL, LOW, MIXED
 from planner.sizing.evidence.published_runs import PublishedRun, published_runs
-from planner.sizing.footprint.training_flops import Work, size_at_work, work_of
-from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.footprint.training_flops import Work, compute_work, size_at_work
+from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import DIGITS, throughput_index
 from pricing.market.accelerators import Accelerator, get
 
@@ -94,21 +94,21 @@ class Calibration:
     """p10 and p90 of ln(hours used / hours predicted), every family predicted by the others."""
 
 
-def mfu_of(
+def sustained_mfu(
     one: Accelerator, precision: str, accelerators: float, parameters: float = FULL_MODEL
 ) -> float:
     """Sustained MFU on n accelerators of a model with N parameters at work (`size_at_work`, so
     that more work never takes less time), at most 0.65.
 
     >>> a100 = get("nvidia-a100-80gb-sxm")
-    >>> 0.3 < mfu_of(a100, "bf16", 1024) < mfu_of(a100, "bf16", 8) <= 0.65
+    >>> 0.3 < sustained_mfu(a100, "bf16", 1024) < sustained_mfu(a100, "bf16", 8) <= 0.65
     True
-    >>> mfu_of(a100, "bf16", 8, 1.2e8) < mfu_of(a100, "bf16", 8, 7e9)
+    >>> sustained_mfu(a100, "bf16", 8, 1.2e8) < sustained_mfu(a100, "bf16", 8, 7e9)
     True
     """
     fitted = calibrated()
     log_loss = fitted.loss + fitted.cluster_slope * _log_cluster(accelerators)
-    level = level_of(one, precision).mfu * small_model_share(parameters)
+    level = benchmark_level(one, precision).mfu * small_model_share(parameters)
     return min(MFU_CEILING, level * math.exp(log_loss))
 
 
@@ -142,34 +142,34 @@ def usual_count(least: float) -> int:
     return min(LARGEST_USUAL, math.ceil(least / SMALLEST_CLUSTER) * SMALLEST_CLUSTER)
 
 
-def level_of(one: Accelerator, precision: str) -> Level:
+def benchmark_level(one: Accelerator, precision: str) -> Level:
     """Benchmark level of an accelerator; where there is none, the level of the A100 or H100
     moved by the throughput index of language models: level · rate ratio / peak ratio, within
     0.1 … 0.65, or 0.56 where the datasheet alone places it.
 
-    >>> level_of(get("nvidia-a100-80gb-sxm"), "bf16").mfu
+    >>> benchmark_level(get("nvidia-a100-80gb-sxm"), "bf16").mfu
     0.56
-    >>> 0.3 < level_of(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
+    >>> 0.3 < benchmark_level(get("nvidia-h200-141gb-sxm"), "bf16").mfu < 0.5
     True
     """
-    return _level_of(one.slug, precision)
+    return _benchmark_level(one.slug, precision)
 
 
 @cache
-def _level_of(slug: str, precision: str) -> Level:
+def _benchmark_level(slug: str, precision: str) -> Level:
     """By slug, which hashes faster than the whole datasheet."""
     one = get(slug)
-    found = _levels().get((slug, "bf16" if precision == "fp16" else precision))
-    if found:
-        return found
+    level = _levels().get((slug, "bf16" if precision == "fp16" else precision))
+    if level:
+        return level
     is_full = precision in ("fp32", "tf32")
     anchor_precision = "tf32" if is_full else "fp8" if precision == "fp8" else "bf16"
     anchor = get(_anchor(one, anchor_precision))
     kind = {"tf32": FULL, "fp8": LOW}.get(anchor_precision, MIXED)
     index = throughput_index()
     ratio = index.ratio(one, anchor, kind, "nlp")
-    own, other = _peak(one, precision), _peak(anchor, anchor_precision)
-    share = 1.0 if ratio is None or not own else ratio * other / own
+    peak, other = _peak(one, precision), _peak(anchor, anchor_precision)
+    share = 1.0 if ratio is None or not peak else ratio * other / peak
     is_measured = (one.slug, "nlp") in index.effects
     most = MFU_CEILING if is_measured else UNMEASURED_CEILING
     return Level(
@@ -206,12 +206,12 @@ def held_out_log_errors(runs: Sequence[PublishedRun]) -> dict[str, float]:
     for family in {run.family for run in runs}:
         loss, slope = _fit([run for run in runs if run.family != family])
         for run in (r for r in runs if r.family == family):
-            goodput = math.log(goodput_of(run_accelerators(run)))
+            goodput = math.log(estimate_goodput(run_accelerators(run)))
             errors[run.run] = loss + slope * _cluster(run) + goodput - _log_realised(run)
     return errors
 
 
-def training_of(run: PublishedRun) -> Training:
+def training_from_run(run: PublishedRun) -> Training:
     """A published run as the request it would have been."""
     return Training(
         kind="training",
@@ -228,7 +228,7 @@ def training_of(run: PublishedRun) -> Training:
 def run_work(run: PublishedRun) -> Work:
     """FLOPs of a published run, from its tokens, or as its source gives them."""
     if run.training_flops is None:
-        return work_of(training_of(run))
+        return compute_work(training_from_run(run))
     return Work(run.training_flops, 0.0, run.training_flops)
 
 
@@ -271,12 +271,12 @@ def _log_realised(run: PublishedRun) -> float:
     one = get(run.accelerator)
     peak_hours = run.accelerator_hours * 3600 * _peak(one, run.precision) * 1e12
     share = run_work(run).executed_flops / peak_hours
-    parameters = size_at_work(training_of(run)) if run.parameters else FULL_MODEL
-    return math.log(share / level_of(one, run.precision).mfu / small_model_share(parameters))
+    parameters = size_at_work(training_from_run(run)) if run.parameters else FULL_MODEL
+    return math.log(share / benchmark_level(one, run.precision).mfu / small_model_share(parameters))
 
 
 def _useful_share(run: PublishedRun) -> float:
-    return 1.0 if run.hours_exclude_downtime else goodput_of(run_accelerators(run))
+    return 1.0 if run.hours_exclude_downtime else estimate_goodput(run_accelerators(run))
 
 
 @cache

@@ -10,9 +10,9 @@ from planner.sizing.performance.goodput import (
     goodput_by_band,
     job_mtbf,
 )
-from planner.sizing.performance.throughput import SMALLEST_CLUSTER, mfu_of
+from planner.sizing.performance.throughput import SMALLEST_CLUSTER, sustained_mfu
 from planner.sizing.runs.sample_run import SampleSize
-from planner.sizing.runs.schedule import Sized
+from planner.sizing.runs.schedule import RunSize
 from planner.sizing.runs.training_run import TrainingSize
 
 NAMES = (
@@ -39,23 +39,25 @@ NAMES = (
 """Every figure; None stands for one that has no meaning for the kind of work."""
 
 
-def figures(size: Sized | None) -> dict[str, object]:
+def figures(size: RunSize | None) -> dict[str, object]:
     """Figures of one run by name, every name present."""
-    found: dict[str, object] = dict.fromkeys(NAMES)
+    values: dict[str, object] = dict.fromkeys(NAMES)
     if size is not None:
-        found |= _common(size)
-        found |= _of_training(size) if isinstance(size, TrainingSize) else _of_samples(size)
-    return found
+        values |= _common(size)
+        values |= (
+            _training_figures(size) if isinstance(size, TrainingSize) else _sample_figures(size)
+        )
+    return values
 
 
 def scaling_efficiency(size: TrainingSize) -> float:
     """Rate of one accelerator in this cluster over its rate within one node."""
     one, precision = size.accelerator, size.precision
-    alone = mfu_of(one, precision, SMALLEST_CLUSTER)
-    return mfu_of(one, precision, size.accelerators) / alone
+    alone = sustained_mfu(one, precision, SMALLEST_CLUSTER)
+    return sustained_mfu(one, precision, size.accelerators) / alone
 
 
-def _common(size: Sized) -> dict[str, object]:
+def _common(size: RunSize) -> dict[str, object]:
     mtbf = job_mtbf(size.accelerators)
     return {
         "wall_clock_hours": size.wall_clock_hours,
@@ -69,7 +71,7 @@ def _common(size: Sized) -> dict[str, object]:
     }
 
 
-def _of_training(size: TrainingSize) -> dict[str, object]:
+def _training_figures(size: TrainingSize) -> dict[str, object]:
     memory = size.layout.memory
     return {
         "precision": size.precision,
@@ -85,7 +87,7 @@ def _of_training(size: TrainingSize) -> dict[str, object]:
     }
 
 
-def _of_samples(size: SampleSize) -> dict[str, object]:
+def _sample_figures(size: SampleSize) -> dict[str, object]:
     return {
         "samples_per_second_per_accelerator": size.samples_per_second,
         "scaling_efficiency": size.scaling_efficiency,

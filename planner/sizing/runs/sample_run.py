@@ -27,7 +27,7 @@ from planner.sizing.evidence.measured_throughput import (
 )
 from planner.sizing.footprint.precisions import check_precision
 from planner.sizing.performance.energy import energy_kwh
-from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
 from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
 from pricing.common.invalid_input import InvalidInput
@@ -37,10 +37,10 @@ MEASURED_RANGE = (0.8, 1.6)
 """p10 and p90 of hours used over hours from a tuned benchmark on the same accelerator; planning
 values, 2026: a loader as fast as FFCV's needs 0.8, a usual one three times (published ImageNet
 trainings of FFCV and ultralytics/yolov5, 2022)."""
-MOVED_RANGE = (0.7, 1.9)
+SCALED_RANGE = (0.7, 1.9)
 """The same where the rate is moved from another accelerator: the index is within 20 % for two
 pairs of three; planning values, 2026."""
-GIVEN_RANGE = (0.95, 1.25)
+USER_RANGE = (0.95, 1.25)
 """The same where the team measured its own rate; planning values, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 
@@ -100,7 +100,7 @@ def size_samples(
     single = total / (rate.samples_per_second * 3600)
     count = accelerators or _usual_count(single)
     efficiency = scaling_efficiency(count)
-    goodput = workload.goodput or goodput_of(count)
+    goodput = workload.goodput or estimate_goodput(count)
     return SampleSize(
         accelerator=one,
         accelerators=count,
@@ -118,7 +118,7 @@ def size_samples(
 def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
-        return _given_rate(workload, one)
+        return _user_rate(workload, one)
     measured = benchmark(workload.benchmark or "")
     rows = [m for m in measured if m.precision_class == _class(workload)]
     if not rows:
@@ -133,7 +133,7 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
         best = min(own, key=lambda m: m.accelerators)
         source = f"measured on {best.accelerators} {one.slug}: {best.source}, {best.year}"
         return _Rate(_single(best), source, MEASURED_RANGE)
-    return _moved_rate(workload, rows, one)
+    return _scaled_rate(workload, rows, one)
 
 
 def scaling_efficiency(accelerators: float) -> float:
@@ -177,24 +177,24 @@ def _class(workload: Samples) -> str:
     return _CLASSES.get(workload.precision or "", MIXED)
 
 
-def _given_rate(workload: Samples, one: Accelerator) -> _Rate:
+def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
     rate = workload.samples_per_second or 0.0
     if workload.benchmark:
         benchmark(workload.benchmark)
     there = resolve(workload.accelerator or "")
     if there.slug == one.slug:
-        return _Rate(rate, "given", GIVEN_RANGE)
+        return _Rate(rate, "given", USER_RANGE)
     source = f"given on {there.slug}, moved by the throughput index"
-    return _Rate(rate * _ratio(workload, one, there), source, MOVED_RANGE)
+    return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
 
 
-def _moved_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
+def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
     """Geometric mean over the accelerators that were measured, each moved to this one."""
-    moved = [math.log(_single(m) * _ratio(workload, one, get(m.accelerator))) for m in rows]
+    scaled = [math.log(_single(m) * _ratio(workload, one, get(m.accelerator))) for m in rows]
     return _Rate(
-        math.exp(statistics.fmean(moved)),
+        math.exp(statistics.fmean(scaled)),
         f"{workload.benchmark} on other accelerators, moved by the throughput index",
-        MOVED_RANGE,
+        SCALED_RANGE,
     )
 
 

@@ -22,8 +22,8 @@ MOST_ACCELERATORS = 200_000
 clusters hold about that many (xAI Colossus, 2025)."""
 
 
-Sized = TrainingSize | SampleSize
-SizeAt = Callable[[int | None], Sized]
+RunSize = TrainingSize | SampleSize
+SizeAt = Callable[[int | None], RunSize]
 """Size of one run on n accelerators, or on the usual number for None."""
 
 
@@ -48,13 +48,15 @@ class Schedule:
 
     hours: Floats
     peak: Floats
-    largest: Sized
+    largest: RunSize
     """Of the run that needs the most accelerators at once."""
-    sizes: tuple[Sized, ...]
+    sizes: tuple[RunSize, ...]
     """Of each window, in their order."""
 
 
-def windows_of(runs: Sequence[Run] | None, start: dt.date, horizon: int) -> tuple[Window, ...]:
+def schedule_windows(
+    runs: Sequence[Run] | None, start: dt.date, horizon: int
+) -> tuple[Window, ...]:
     """Each run's window; one run from the first month where none is given.
 
     Refuses a run that starts outside the horizon or has to be done after it.
@@ -93,7 +95,7 @@ def lay_out(
     return Schedule(hours, peak, largest, tuple(sized))
 
 
-def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float) -> Sized:
+def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float) -> RunSize:
     """The run on the fewest accelerators that finish it in its months (fixed point of
     n = ⌈H(n) / (730 · months)⌉, from the least n upwards: H never falls with n)."""
     deadline_hours = window.months * HOURS_PER_MONTH

@@ -14,16 +14,26 @@ from functools import cached_property
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import min_accelerators
 from planner.sizing.footprint.parallelism import Layout, fast_domain, layout_on
-from planner.sizing.footprint.precisions import check_precision, precisions_of
-from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, Work, size_at_work, work_of
-from planner.sizing.performance.confidence import doubts, given_mfu, has_given_rate, range_of
+from planner.sizing.footprint.precisions import check_precision, supported_precisions
+from planner.sizing.footprint.training_flops import (
+    RECOMPUTE_FACTOR,
+    Work,
+    compute_work,
+    size_at_work,
+)
+from planner.sizing.performance.confidence import (
+    calibration_warnings,
+    estimate_range,
+    has_user_rate,
+    user_mfu,
+)
 from planner.sizing.performance.energy import energy_kwh
-from planner.sizing.performance.goodput import goodput_of
+from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.throughput import (
     MFU_CEILING,
+    benchmark_level,
     default_accelerators,
-    level_of,
-    mfu_of,
+    sustained_mfu,
 )
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
@@ -62,13 +72,15 @@ class TrainingSize:
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
         """Factors on `hours`."""
-        return range_of(self.training, self.accelerator, self.precision, self.accelerators)
+        return estimate_range(self.training, self.accelerator, self.precision, self.accelerators)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """What is suspect about a given rate, or why the calibration may not hold."""
-        found = doubts(self.training, self.accelerator, self.precision, self.accelerators)
-        return (*_high_mfu(self.mfu, self.training), *self._impossible_hfu(), *found)
+        uncertain = calibration_warnings(
+            self.training, self.accelerator, self.precision, self.accelerators
+        )
+        return (*_high_mfu(self.mfu, self.training), *self._impossible_hfu(), *uncertain)
 
     def _impossible_hfu(self) -> tuple[str, ...]:
         if self.mfu <= 1 / RECOMPUTE_FACTOR or self.hfu <= 1:
@@ -82,10 +94,10 @@ class TrainingSize:
     @cached_property
     def layout(self) -> Layout:
         """The first split that fits; there is one from `min_accelerators` on."""
-        found = layout_on(self.training, self.precision, self.accelerator, self.accelerators)
-        if found is None:
+        layout = layout_on(self.training, self.precision, self.accelerator, self.accelerators)
+        if layout is None:
             raise AssertionError(f"no split over {self.accelerators} {self.accelerator.slug}")
-        return found
+        return layout
 
     @property
     def wall_clock_hours(self) -> float:
@@ -123,7 +135,7 @@ def precision_on(training: Training, one: Accelerator) -> str:
     ('bf16', 'fp16')
     """
     if training.precision is None:
-        best = [p for p in PRECISION_ORDER if p in precisions_of(one)]
+        best = [p for p in PRECISION_ORDER if p in supported_precisions(one)]
         if best:
             return best[0]
         raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
@@ -162,24 +174,24 @@ class TrainingTask:
             hours=self.work.model_flops / (self.peak_flops * mfu * goodput * 3600),
         )
 
-    def _count(self, asked: int | None) -> int:
+    def _count(self, requested: int | None) -> int:
         least = self.min_accelerators
-        if asked is None:
+        if requested is None:
             return max(least, default_accelerators(self.work.executed_flops, self.peak_flops))
-        if asked < least:
+        if requested < least:
             raise InvalidInput(
                 "accelerators",
-                f"{asked} {self.accelerator.slug} cannot hold the training; allowed are {least} "
-                "or more (optimizer lora or qlora needs fewer)",
+                f"{requested} {self.accelerator.slug} cannot hold the training; allowed are "
+                f"{least} or more (optimizer lora or qlora needs fewer)",
             )
-        return asked
+        return requested
 
     def _mfu(self, count: int) -> tuple[float, str]:
         """MFU over the model FLOPs, with where it is from."""
         training = self.training
-        given = given_mfu(training)
-        if given:
-            return given, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+        stated = user_mfu(training)
+        if stated:
+            return stated, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
         if training.measured_accelerator_hours:
             return self._mfu_of_hours(), "accelerator-hours of a past run, given"
         if training.tokens_per_second_per_accelerator:
@@ -188,12 +200,12 @@ class TrainingTask:
 
     def _calibrated_mfu(self, count: int) -> tuple[float, str]:
         one, work = self.accelerator, self.work
-        mfu = mfu_of(one, self.precision, count, size_at_work(self.training))
+        mfu = sustained_mfu(one, self.precision, count, size_at_work(self.training))
         if count > 1 and one.accelerator_class == "consumer" and fast_domain(one) == 1:
             mfu *= PEERLESS_SHARE
         if self.training.optimizer == "qlora":
             mfu *= QLORA_SHARE
-        source = level_of(one, self.precision).source
+        source = benchmark_level(one, self.precision).source
         share = work.model_flops / work.executed_flops
         return mfu * share, f"{source}; calibrated on published training runs"
 
@@ -236,7 +248,7 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
             "a shorter sequence_length or an accelerator with more memory would",
         )
     peak = (one.dense_tflops(precision) or 0.0) * 1e12
-    return TrainingTask(training, one, precision, work_of(training), peak, least)
+    return TrainingTask(training, one, precision, compute_work(training), peak, least)
 
 
 def size_training(
@@ -259,14 +271,14 @@ def _goodput(training: Training, count: int) -> tuple[float, str]:
         return training.goodput, "given"
     if training.measured_accelerator_hours:
         return 1.0, "lost time is in the hours given"
-    return goodput_of(count), (
+    return estimate_goodput(count), (
         "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
         "interval, and 5 % for operations of many nodes"
     )
 
 
 def _high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
-    if mfu <= MFU_CEILING or not has_given_rate(training):
+    if mfu <= MFU_CEILING or not has_user_rate(training):
         return ()
     return (
         f"an MFU of {mfu:.1%} is above {MFU_CEILING:.0%}, what training sustains at best; check "

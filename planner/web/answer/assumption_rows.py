@@ -9,8 +9,8 @@ from typing import Any
 
 from django.http import QueryDict
 
-from planner.web.common.choices import Choice, choices_of
-from planner.web.common.form_fields import ALL, FINANCE, OWNING, RISK, Field, label_of
+from planner.web.common.choices import Choice, list_choices
+from planner.web.common.form_fields import ALL, FINANCE, OWNING, RISK, Field, find_label
 from planner.web.common.formatting import plain
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES
@@ -58,7 +58,7 @@ class Message:
 
     @property
     def label(self) -> str:
-        return label_of(self.path)
+        return find_label(self.path)
 
     @property
     def element(self) -> str:
@@ -92,7 +92,7 @@ def _row(row: Mapping[str, Any], currency: str) -> AssumptionRow:
         shown = f"{plain(row['value'])} {row['unit']}"
     else:
         shown = _in_unit(row["value"], field)
-    choices = tuple(choices_of(field.choices)) if field.choices else ()
+    choices = tuple(list_choices(field.choices)) if field.choices else ()
     return AssumptionRow(
         path=field.path,
         label=field.label,

@@ -43,8 +43,8 @@ def _providers() -> list[Choice]:
 
 
 def _geographies() -> list[Choice]:
-    found = {region.geography for region in catalog.current().regions.values() if region.geography}
-    return [(name, geography_title(name)) for name in sorted(found)]
+    names = {region.geography for region in catalog.current().regions.values() if region.geography}
+    return [(name, geography_title(name)) for name in sorted(names)]
 
 
 def _currencies() -> list[Choice]:
@@ -58,12 +58,12 @@ def _accelerators() -> tuple[Choice, ...]:
 
 def _benchmarks() -> list[Choice]:
     """Measured workloads counted in samples; language models have their own way to be sized."""
-    found = [
+    choices = [
         (slug, f"{rows[0].workload} ({rows[0].unit}, {rows[0].year})")
         for slug, rows in benchmarks().items()
         if rows[0].workload_class != "nlp"
     ]
-    return sorted(found, key=lambda pair: pair[1])
+    return sorted(choices, key=lambda pair: pair[1])
 
 
 def _fixed(*pairs: Choice) -> Callable[[], list[Choice]]:
@@ -101,16 +101,16 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
 }
 
 
-def choices_of(name: str) -> list[Choice]:
+def list_choices(name: str) -> list[Choice]:
     """Values and words of a list of choices."""
     return list(_CHOICES[name]())
 
 
-def default_of(field: str, scale: str = "") -> Default | None:
+def find_default(field: str, scale: str = "") -> Default | None:
     """The core's default of a field, in the unit that its box shows."""
-    found = all_defaults().get(field)
-    if found is None:
+    default = all_defaults().get(field)
+    if default is None:
         return None
-    value = found.value / float(SCALES[scale]) if scale else found.value
+    value = default.value / float(SCALES[scale]) if scale else default.value
     text = f"{value:.6g}"
-    return Default(text, f"{found.source} ({found.year})")
+    return Default(text, f"{default.source} ({default.year})")

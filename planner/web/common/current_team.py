@@ -10,23 +10,23 @@ _CHOSEN = "team"
 _ACCESS, _TEAMS = "_planner_access", "_planner_teams"
 
 
-def access_to(request: HttpRequest) -> Access:
+def get_access(request: HttpRequest) -> Access:
     """The rights of the person at the page, read once a request."""
-    found: Access | None = getattr(request, _ACCESS, None)
-    if found is None:
-        found = access_of(request.user)
-        setattr(request, _ACCESS, found)
-    return found
+    access: Access | None = getattr(request, _ACCESS, None)
+    if access is None:
+        access = access_of(request.user)
+        setattr(request, _ACCESS, access)
+    return access
 
 
 def my_teams(request: HttpRequest) -> list[Team]:
     """The person's teams in order of name, read once a request; none for a visitor."""
-    found: list[Team] | None = getattr(request, _TEAMS, None)
-    if found is None:
-        access = access_to(request)
-        found = list(Team.objects.for_access(access)) if access.roles else []
-        setattr(request, _TEAMS, found)
-    return found
+    teams: list[Team] | None = getattr(request, _TEAMS, None)
+    if teams is None:
+        access = get_access(request)
+        teams = list(Team.objects.for_access(access)) if access.roles else []
+        setattr(request, _TEAMS, teams)
+    return teams
 
 
 def current_team(request: HttpRequest) -> Team | None:
@@ -38,13 +38,13 @@ def current_team(request: HttpRequest) -> Team | None:
     return next((team for team in teams if team.slug == chosen), teams[0])
 
 
-def choose(request: HttpRequest, team: Team) -> None:
+def remember_team(request: HttpRequest, team: Team) -> None:
     """Remembers the team for the plan page and the next visit."""
     if request.session.get(_CHOSEN) != team.slug:
         request.session[_CHOSEN] = team.slug
 
 
-def forget(request: HttpRequest) -> None:
+def clear_cached_access(request: HttpRequest) -> None:
     """Reads rights and teams anew after they changed within the request."""
     for name in (_ACCESS, _TEAMS):
         if hasattr(request, name):

@@ -13,49 +13,49 @@ from planner.contract.request.comparison import ComparisonRequest
 Schema = Mapping[str, Any]
 
 
-def request_kinds() -> dict[str, str]:
+def request_field_types() -> dict[str, str]:
     """Path of each field → number, numbers, flag, choices, nothing or text; `*` is a position
     in a list, `**` whatever stands below a name.
 
-    >>> kinds = request_kinds()
-    >>> kinds["risk.residual_sd"], kinds["term_end"], kinds["on_prem.servers.*.unit_price"]
+    >>> types = request_field_types()
+    >>> types["risk.residual_sd"], types["term_end"], types["on_prem.servers.*.unit_price"]
     ('number', 'text', 'number')
     """
     schema = ComparisonRequest.model_json_schema()
     return dict(_below("", schema, schema.get("$defs", {})))
 
 
-def _below(path: str, schema: Schema, known: Schema) -> Iterator[tuple[str, str]]:
-    forms = list(_forms(schema, known))
+def _below(path: str, schema: Schema, definitions: Schema) -> Iterator[tuple[str, str]]:
+    forms = list(_forms(schema, definitions))
     for one in forms:
         for name, below in one.get("properties", {}).items():
-            yield from _below(f"{path}.{name}" if path else name, below, known)
+            yield from _below(f"{path}.{name}" if path else name, below, definitions)
         if "patternProperties" in one or isinstance(one.get("additionalProperties"), Mapping):
             yield f"{path}.**", "number"
         if one.get("type") == "array":
-            yield from _below(f"{path}.*", one.get("items", {}), known)
+            yield from _below(f"{path}.*", one.get("items", {}), definitions)
     if path:
-        yield path, _kind(forms, known)
+        yield path, _field_type(forms, definitions)
 
 
-def _forms(schema: Schema, known: Schema) -> Iterator[Schema]:
+def _forms(schema: Schema, definitions: Schema) -> Iterator[Schema]:
     """Everything that a value may be, references followed, null left out."""
     if "$ref" in schema:
-        yield from _forms(known[schema["$ref"].rpartition("/")[2]], known)
+        yield from _forms(definitions[schema["$ref"].rpartition("/")[2]], definitions)
         return
     choices = schema.get("anyOf") or schema.get("oneOf") or schema.get("allOf")
     if choices:
         for choice in choices:
-            yield from _forms(choice, known)
+            yield from _forms(choice, definitions)
     elif schema.get("type") != "null":
         yield schema
 
 
-def _kind(forms: list[Schema], known: Schema) -> str:
+def _field_type(forms: list[Schema], definitions: Schema) -> str:
     types = {str(one.get("type")) for one in forms}
     lists = [one for one in forms if one.get("type") == "array"]
     if lists:
-        return _kind_of_list(lists[0], known)
+        return _list_type(lists[0], definitions)
     if types & {"number", "integer"}:
         return "number"
     if "boolean" in types:
@@ -63,8 +63,8 @@ def _kind(forms: list[Schema], known: Schema) -> str:
     return "nothing" if types == {"object"} else "text"
 
 
-def _kind_of_list(one: Schema, known: Schema) -> str:
-    below = {str(form.get("type")) for form in _forms(one.get("items", {}), known)}
+def _list_type(one: Schema, definitions: Schema) -> str:
+    below = {str(form.get("type")) for form in _forms(one.get("items", {}), definitions)}
     if below & {"number", "integer"}:
         return "numbers"
     return "nothing" if "object" in below else "choices"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.web.common.field_types import request_kinds
+from planner.web.common.field_types import request_field_types
 
 
 @dataclass(frozen=True)
@@ -236,8 +236,8 @@ ROWS: dict[str, tuple[Field, ...]] = {
 SINGLE = (*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *OWNING, *FINANCE, *PRICES, *RISK)
 ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
 
-KINDS: dict[str, str] = {
-    **request_kinds(),
+FIELD_TYPES: dict[str, str] = {
+    **request_field_types(),
     **{field.path: field.kind for field in ALL},
     "use_catalog": "flag",
     "inherits": "flag",
@@ -249,10 +249,10 @@ KINDS: dict[str, str] = {
 _LABELS = {field.path: field.label for field in ALL}
 
 
-def label_of(path: str) -> str:
+def find_label(path: str) -> str:
     """The form's word for a field of the request; the path itself where the form has none.
 
-    >>> label_of("horizon_months"), label_of("workload.runs.0.start"), label_of("colour")
+    >>> find_label("horizon_months"), find_label("workload.runs.0.start"), find_label("colour")
     ('Horizon', 'Start', 'colour')
     """
     pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))

@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
-from planner.web.common.form_fields import label_of
+from planner.web.common.form_fields import find_label
 from planner.web.common.glossary import TERMS
 from pricing.freshness import Freshness
 
@@ -161,22 +161,22 @@ def term(name: str, text: str = "") -> SafeString:
 @register.filter
 def figures(value: Any, digits: int = 3) -> str:
     """A figure to so many significant digits, never in scientific notation: `0.73`, `1,250`."""
-    found = _decimal(value)
-    if found is None:
+    figure = _decimal(value)
+    if figure is None:
         return _UNKNOWN if value in (None, "") else str(value)
-    if found:
-        found = round(found, digits - 1 - found.adjusted())
-    return plain(found)
+    if figure:
+        figure = round(figure, digits - 1 - figure.adjusted())
+    return plain(figure)
 
 
 @register.filter
 def signed(value: Any, currency: str = "USD") -> str:
     """A difference with its sign: `+1,200 USD`, `−300 USD`, `0 USD`."""
-    found = _decimal(value)
-    if found is None:
+    figure = _decimal(value)
+    if figure is None:
         return _UNKNOWN
-    sign = "" if not round(found) else "+" if found > 0 else "\u2212"
-    return f"{sign}{money(abs(found), currency)}"
+    sign = "" if not round(figure) else "+" if figure > 0 else "\u2212"
+    return f"{sign}{money(abs(figure), currency)}"
 
 
 @register.filter
@@ -188,4 +188,4 @@ def singular(unit: str) -> str:
 @register.filter
 def field_label(path: str) -> str:
     """What the form calls a field of the request."""
-    return label_of(str(path))
+    return find_label(str(path))

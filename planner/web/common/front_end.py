@@ -25,8 +25,8 @@ class FrontEndFinder(BaseFinder):
         for name, (folder, files) in settings.FRONT_END_FILES.items():
             inner = path.removeprefix(f"{PREFIX}{name}/")
             if inner in files and inner != path and (Path(folder) / inner).is_file():
-                found = str(Path(folder) / inner)
-                return [found] if find_all else found
+                location = str(Path(folder) / inner)
+                return [location] if find_all else location
         return []
 
     def list(self, ignore_patterns: Any) -> Iterator[tuple[str, FileSystemStorage]]:

@@ -3,56 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 from django.http import QueryDict
 
 from planner.models import Team
-from planner.services.projects.comparisons import Answered, answer
+from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common import form_fields as f
 from planner.web.common import query_codec
 from planner.web.common.sharing import PRICES, pinned_catalog
 from pricing.common.invalid_input import InvalidInput
 
-_OF_KIND: Mapping[str, frozenset[str]] = {
+_KIND_FIELDS: Mapping[str, frozenset[str]] = {
     "training": frozenset(field.path for field in f.TRAINING),
     "samples": frozenset(field.path for field in f.SAMPLES),
     "accelerator_hours": frozenset(field.path for field in f.HOURS),
 }
-_SHARED = frozenset(
+_SHARED_FIELDS = frozenset(
     {"workload.precision", "workload.goodput", "workload.experiments_factor", "workload.runs"}
 )
-_NOT_OF_HOURS = frozenset(
+_FIELDS_WITHOUT_HOURS = frozenset(
     {"workload.experiments_factor", "workload.runs", "workload.precision", "workload.goodput"}
 )
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES})
 """Names of the address that are about the page, not part of the request."""
-MAX_FUTURES_AT_ONCE = 100_000
-"""Most futures that a page tries while somebody waits; more run as a job with its progress."""
+MAX_SAMPLES_AT_ONCE = 100_000
+"""Most Monte Carlo samples that a page computes while a visitor waits; more run as a job."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a page has to show: the request, and its answer or the refusals."""
-
-    request: dict[str, Any]
-    answered: Answered | None = None
-    refusals: tuple[InvalidInput, ...] = ()
-    is_long: bool = False
-    """Whether the request asks for more than a page answers while somebody waits."""
-
-    @property
-    def answer(self) -> dict[str, Any] | None:
-        return self.answered.answer if self.answered else None
-
-
-def of_other_kinds(kind: str) -> frozenset[str]:
+def unselected_tab_fields(kind: str) -> frozenset[str]:
     """Fields of the tabs that are not chosen: typed there, they stay in the form but out of
     the request."""
-    others = frozenset().union(*(paths for name, paths in _OF_KIND.items() if name != kind))
-    hidden = others - _OF_KIND.get(kind, frozenset())
-    return hidden | _NOT_OF_HOURS if kind == "accelerator_hours" else hidden - _SHARED
+    others = frozenset().union(*(paths for name, paths in _KIND_FIELDS.items() if name != kind))
+    hidden = others - _KIND_FIELDS.get(kind, frozenset())
+    return (
+        hidden | _FIELDS_WITHOUT_HOURS if kind == "accelerator_hours" else hidden - _SHARED_FIELDS
+    )
 
 
 def is_page_only(name: str) -> bool:
@@ -60,44 +47,47 @@ def is_page_only(name: str) -> bool:
     return name.partition(".")[0] == "rows" or name in PAGE_ONLY
 
 
-def request_of(query: QueryDict) -> dict[str, Any]:
+def read_plan_request(query: QueryDict) -> dict[str, Any]:
     """The contract's request that the address of a page holds."""
-    elsewhere = of_other_kinds(query.get("workload.kind", ""))
+    unselected = unselected_tab_fields(query.get("workload.kind", ""))
 
     def ignored(path: str) -> bool:
         return (
             is_page_only(path)
-            or path in elsewhere
-            or any(path.startswith(f"{other}.") for other in elsewhere)
+            or path in unselected
+            or any(path.startswith(f"{other}.") for other in unselected)
         )
 
-    return query_codec.read(query, f.KINDS, ignored)
+    return query_codec.read(query, f.FIELD_TYPES, ignored)
 
 
-def outcome_of(query: QueryDict, team: Team | None = None, *, in_short: bool = False) -> Outcome:
-    """Compares what the address asks, with what the team adds; refusals go to their fields.
+def answer_plan(
+    query: QueryDict, team: Team | None = None, *, brief: bool = False
+) -> ComparisonOutcome:
+    """Compares the request of a query string with the team's rates; errors name their field.
 
-    An address that names its prices was made to be shared: it holds everything already, and is
-    answered at those prices. `in_short` leaves out risk and sensitivity.
+    A query string that names price revisions is a shared link: it holds every rate already and
+    is answered at those prices. `brief` leaves out risk and sensitivity.
     """
-    request = request_of(query)
+    request = read_plan_request(query)
     if "workload" not in request:
-        return Outcome(request)
-    if in_short:
-        asked = {**request, "sensitivity": False}
-        asked.pop("risk", None)
-    elif _futures(request) > MAX_FUTURES_AT_ONCE:
-        return Outcome(request, is_long=True)
+        return ComparisonOutcome(request)
+    if brief:
+        compared = {**request, "sensitivity": False}
+        compared.pop("risk", None)
+    elif _sample_count(request) > MAX_SAMPLES_AT_ONCE:
+        return ComparisonOutcome(request, needs_job=True)
     else:
-        asked = request
+        compared = request
     try:
         catalog = pinned_catalog(query)
-        return Outcome(request, answer(asked, team if catalog is None else None, catalog))
+        outcome = compare_for_team(compared, team if catalog is None else None, catalog)
     except InvalidInput as refusal:
-        return Outcome(request, None, refusal.all())
+        return ComparisonOutcome(request, errors=refusal.all())
+    return replace(outcome, request=request)
 
 
-def _futures(request: Mapping[str, Any]) -> float:
+def _sample_count(request: Mapping[str, Any]) -> float:
     risk = request.get("risk")
     samples = risk.get("samples") if isinstance(risk, Mapping) else None
     return samples if isinstance(samples, int | float) else 0

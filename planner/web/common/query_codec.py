@@ -71,7 +71,7 @@ def parts(text: str) -> list[str]:
 Convert = Callable[[str], Any]
 
 
-def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
+def _insert(tree: dict[str, Any], path: list[str], value: Any) -> None:
     """A name given both as a value and as a group keeps the value, which the core refuses."""
     *groups, last = path
     here: Any = tree
@@ -85,18 +85,20 @@ def _place(tree: dict[str, Any], path: list[str], value: Any) -> None:
         here[last] = value
 
 
-def _lists(tree: Any) -> Any:
+def _close_lists(tree: Any) -> Any:
     """Mappings whose keys are all whole numbers become lists, in that order, gaps closed."""
     if not isinstance(tree, dict):
         return tree
-    below = {key: _lists(value) for key, value in tree.items()}
+    below = {key: _close_lists(value) for key, value in tree.items()}
     if below and all(key.isdigit() for key in below):
         return [below[key] for key in sorted(below, key=int)]
     return below
 
 
 def read(
-    query: QueryDict, kinds: Mapping[str, str], ignored: Callable[[str], bool] = lambda path: False
+    query: QueryDict,
+    field_types: Mapping[str, str],
+    ignored: Callable[[str], bool] = lambda path: False,
 ) -> dict[str, Any]:
     """The request that an address holds. `kinds` gives the kind of value of each path, with
     list positions written as `*` and everything below a name as `**`: text, number, numbers,
@@ -114,25 +116,25 @@ def read(
             continue
         segments = path.split(".")
         pattern = ".".join("*" if s.isdigit() else s for s in segments)
-        kind = kinds.get(pattern) or kinds.get(f"{segments[0]}.**", "text")
-        _place(tree, segments, _convert(kind, values, scale))
-    found = _lists(tree)
-    return found if isinstance(found, dict) else {}
+        field_type = field_types.get(pattern) or field_types.get(f"{segments[0]}.**", "text")
+        _insert(tree, segments, _convert(field_type, values, scale))
+    request = _close_lists(tree)
+    return request if isinstance(request, dict) else {}
 
 
-def _convert(kind: str, values: list[str], scale: str) -> Any:
+def _convert(field_type: str, values: list[str], scale: str) -> Any:
     last = values[-1].strip()
-    if kind == "number":
+    if field_type == "number":
         return number(last, scale)
-    if kind == "numbers":
+    if field_type == "numbers":
         return numbers(last)
-    if kind == "words":
+    if field_type == "words":
         return [part for value in values for part in parts(value)]
-    if kind == "choices":
+    if field_type == "choices":
         return values
-    if kind == "flag":
+    if field_type == "flag":
         return last in ("1", "true", "on", "yes")
-    if kind == "nothing":
+    if field_type == "nothing":
         return _NOTHING.get(last, last)
     return last
 
@@ -141,14 +143,14 @@ _NOTHING: Mapping[str, Any] = {"none": [], "default": {}}
 """Words in which an address writes an empty list and an empty group."""
 
 
-def tidied(query: QueryDict, *without: str) -> QueryDict:
+def drop_empty(query: QueryDict, *without: str) -> QueryDict:
     """The address without empty values and without the names given."""
-    kept = QueryDict(mutable=True)
+    tidy = QueryDict(mutable=True)
     for name, values in query.lists():
         filled = [value for value in values if value.strip()]
         if filled and name not in without:
-            kept.setlist(name, filled)
-    return kept
+            tidy.setlist(name, filled)
+    return tidy
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:

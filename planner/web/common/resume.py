@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
-_KEPT = "kept_form"
-_NOT_KEPT = frozenset({"csrfmiddlewaretoken"})
-MAX_KEPT_CHARACTERS = 100_000
+_SESSION_KEY = "kept_form"
+_DROPPED_FIELDS = frozenset({"csrfmiddlewaretoken"})
+MAX_STORED_CHARACTERS = 100_000
 """Longest form that is kept; a longer one stays in the browser alone."""
 
 Pairs = list[tuple[str, str]]
@@ -24,7 +24,7 @@ def sign_in_first(request: HttpRequest) -> HttpResponse:
     """To the sign-in page, and from there back to where the visitor was, nothing lost."""
     if request.method in ("GET", "HEAD"):
         return _to_login(request, request.get_full_path())
-    keep(request)
+    store_form(request)
     return _to_login(request, reverse("resume"))
 
 
@@ -37,19 +37,19 @@ def _to_login(request: HttpRequest, back: str) -> HttpResponse:
     return redirect_to_login(back)
 
 
-def keep(request: HttpRequest) -> None:
+def store_form(request: HttpRequest) -> None:
     """Puts what was typed into the visitor's session."""
     pairs = _pairs(request)
-    if sum(len(name) + len(value) for name, value in pairs) <= MAX_KEPT_CHARACTERS:
+    if sum(len(name) + len(value) for name, value in pairs) <= MAX_STORED_CHARACTERS:
         form = {"path": request.get_full_path(), "pairs": pairs, "files": list(request.FILES)}
-        request.session[_KEPT] = form
+        request.session[_SESSION_KEY] = form
 
 
 def _pairs(request: HttpRequest) -> Pairs:
     return [
         (name, value)
         for name, values in request.POST.lists()
-        if name not in _NOT_KEPT
+        if name not in _DROPPED_FIELDS
         for value in values
         if isinstance(value, str)
     ]
@@ -60,11 +60,11 @@ def resume(request: HttpRequest) -> HttpResponse:
     """What was typed before the session ended, to be sent now."""
     if not request.user.is_authenticated:
         return sign_in_first(request)
-    kept: dict[str, Any] | None = request.session.get(_KEPT)
-    if kept is None:
+    stored: dict[str, Any] | None = request.session.get(_SESSION_KEY)
+    if stored is None:
         return redirect("team")
-    del request.session[_KEPT]
-    return render(request, "team/again.html", {**kept, "why": "You had been signed out."})
+    del request.session[_SESSION_KEY]
+    return render(request, "team/again.html", {**stored, "why": "You had been signed out."})
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

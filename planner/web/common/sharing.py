@@ -11,9 +11,9 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.contract.labels import SCENARIO_TITLES
-from planner.services.projects.comparisons import Answer, Answered, answer
+from planner.services.projects.comparisons import Answer, ComparisonOutcome, compare_for_team
 from planner.web.common.choices import provider_title
-from planner.web.common.query_codec import flatten, tidied
+from planner.web.common.query_codec import drop_empty, flatten
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -27,7 +27,7 @@ _PINNED = re.compile(rf"{_ONE}(-{_ONE})*")
 _PART = re.compile(r"([a-z][a-z0-9_-]*?)\.(\d{1,9})(?:-|$)")
 
 
-def pinned(query: QueryDict) -> dict[str, int] | None:
+def pinned_revisions(query: QueryDict) -> dict[str, int] | None:
     """Provider → revision that the address names; None where it names none.
 
     Raises `InvalidInput` on text that names no revisions.
@@ -46,7 +46,7 @@ def pinned(query: QueryDict) -> dict[str, int] | None:
 
 def pinned_catalog(query: QueryDict) -> Catalog | None:
     """The market at the revisions that the address names; None stands for today's."""
-    revisions = pinned(query)
+    revisions = pinned_revisions(query)
     if revisions is None:
         return None
     try:
@@ -55,12 +55,12 @@ def pinned_catalog(query: QueryDict) -> Catalog | None:
         raise InvalidInput(PRICES, refusal.message) from None
 
 
-def address_to_share(answered: Answered) -> str:
+def build_share_query(outcome: ComparisonOutcome) -> str:
     """The address that gives this answer on any day: start month, prices and team's own in."""
-    rows = answered.answer["catalog"]
+    rows = outcome.answer["catalog"]
     prices = "-".join(f"{row['provider']}.{row['revision']}" for row in rows) or _NONE
-    request = {**answered.request, "start": answered.answer["start"]}
-    if answered.inherited:
+    request = {**outcome.resolved_request, "start": outcome.answer["start"]}
+    if outcome.inherited:
         request["inherits"] = False
     query = QueryDict(mutable=True)
     for name, value in [*flatten(request), (PRICES, prices)]:
@@ -69,7 +69,7 @@ def address_to_share(answered: Answered) -> str:
 
 
 @dataclass(frozen=True)
-class MovedProvider:
+class ProviderUpdate:
     """A provider whose prices were published anew since the link was made."""
 
     title: str
@@ -78,7 +78,7 @@ class MovedProvider:
 
 
 @dataclass(frozen=True)
-class MovedTotal:
+class TotalChange:
     """The total of a scenario then and at today's prices; None where it is not possible."""
 
     title: str
@@ -93,46 +93,50 @@ class MovedTotal:
 
 
 @dataclass(frozen=True)
-class Since:
+class PriceUpdate:
     """What has changed since a link was made."""
 
-    moved: tuple[MovedProvider, ...]
-    totals: tuple[MovedTotal, ...] = ()
-    advice_now: str = ""
+    providers: tuple[ProviderUpdate, ...]
+    totals: tuple[TotalChange, ...] = ()
+    new_advice: str = ""
     """What is advised at today's prices; empty where the advice is the same."""
     refusal: str = ""
     """Why today's prices give no answer."""
 
 
-def since(query: QueryDict, answered: Answered) -> Since | None:
+def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpdate | None:
     """What has changed since the link was made; None for an address that names no prices."""
-    revisions = pinned(query)
+    revisions = pinned_revisions(query)
     if revisions is None:
         return None
-    moved = tuple(_moved(revisions))
-    if not moved:
-        return Since(())
-    asked = {**answered.request, "start": answered.answer["start"], "sensitivity": False}
-    asked.pop("risk", None)
+    providers = tuple(_updated_providers(revisions))
+    if not providers:
+        return PriceUpdate(())
+    request = {**outcome.resolved_request, "start": outcome.answer["start"], "sensitivity": False}
+    request.pop("risk", None)
     try:
-        now = answer(asked).answer
+        now = compare_for_team(request).answer
     except InvalidInput as refusal:
-        return Since(moved, refusal=str(refusal))
-    return Since(moved, tuple(_totals(answered.answer, now)), _new_advice(answered.answer, now))
+        return PriceUpdate(providers, refusal=str(refusal))
+    return PriceUpdate(
+        providers,
+        tuple(_total_changes(outcome.answer, now)),
+        _changed_advice(outcome.answer, now),
+    )
 
 
-def _moved(revisions: Mapping[str, int]) -> list[MovedProvider]:
+def _updated_providers(revisions: Mapping[str, int]) -> list[ProviderUpdate]:
     return [
-        MovedProvider(provider_title(newest.provider), revisions[newest.provider], newest)
+        ProviderUpdate(provider_title(newest.provider), revisions[newest.provider], newest)
         for newest in catalog.revisions_in_force()
         if revisions.get(newest.provider, newest.number) != newest.number
     ]
 
 
-def _totals(before: Answer, after: Answer) -> list[MovedTotal]:
+def _total_changes(before: Answer, after: Answer) -> list[TotalChange]:
     now = {scenario["key"]: scenario for scenario in after["scenarios"]}
     return [
-        MovedTotal(SCENARIO_TITLES[one["key"]], _total(one), _total(now[one["key"]]))
+        TotalChange(SCENARIO_TITLES[one["key"]], _total(one), _total(now[one["key"]]))
         for one in before["scenarios"]
     ]
 
@@ -141,12 +145,12 @@ def _total(scenario: Mapping[str, Any]) -> Decimal | None:
     return Decimal(scenario["total_cost"]) if scenario["feasible"] else None
 
 
-def _new_advice(before: Answer, after: Answer) -> str:
+def _changed_advice(before: Answer, after: Answer) -> str:
     if before["recommendation"]["because"][:1] == after["recommendation"]["because"][:1]:
         return ""
     return str(next(iter(after["recommendation"]["because"]), "Nothing fits."))
 
 
-def with_todays_prices(query: QueryDict) -> str:
+def unpin_prices(query: QueryDict) -> str:
     """The same request at the prices in force."""
-    return tidied(query, PRICES, "scenario").urlencode()
+    return drop_empty(query, PRICES, "scenario").urlencode()

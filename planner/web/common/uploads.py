@@ -19,9 +19,9 @@ class UploadLimit:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        sent = _declared(request)
-        if sent > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
-            sizes = {"sent": sent / MEGABYTE, "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE}
+        size = _declared(request)
+        if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
+            sizes = {"sent": size / MEGABYTE, "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE}
             return render(
                 request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             )

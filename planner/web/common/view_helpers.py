@@ -15,7 +15,7 @@ from planner.models import Team
 from planner.models.team import TeamOwned
 from planner.services.teams.errors import StaleError, WrongStateError
 from planner.services.teams.permissions import VIEW, Need, require
-from planner.web.common.current_team import access_to, choose
+from planner.web.common.current_team import get_access, remember_team
 from planner.web.common.resume import sign_in_first
 from pricing.common.invalid_input import InvalidInput
 
@@ -53,8 +53,8 @@ def team_page(need: Need = VIEW) -> Callable[[TeamView[P]], Callable[..., HttpRe
         def guarded(
             request: HttpRequest, /, slug: str, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponse:
-            team = team_at(request, slug)
-            require(access_to(request), team.pk, need)
+            team = get_team_or_404(request, slug)
+            require(get_access(request), team.pk, need)
             return view(request, team, *args, **kwargs)
 
         return guarded
@@ -62,58 +62,61 @@ def team_page(need: Need = VIEW) -> Callable[[TeamView[P]], Callable[..., HttpRe
     return decorate
 
 
-def team_at(request: HttpRequest, slug: str) -> Team:
+def get_team_or_404(request: HttpRequest, slug: str) -> Team:
     """The person's team of this slug, which becomes their current one."""
-    found = Team.objects.for_access(access_to(request)).filter(slug=slug).first()
-    if found is None:
+    team: Team | None = Team.objects.for_access(get_access(request)).filter(slug=slug).first()
+    if team is None:
         raise Http404(NOT_FOUND)
-    team: Team = found
-    choose(request, team)
+    remember_team(request, team)
     return team
 
 
-def own(request: HttpRequest, model: type[Row], pk: uuid.UUID, *related: str, **within: Any) -> Row:
+def get_owned_or_404(
+    request: HttpRequest, model: type[Row], pk: uuid.UUID, *related: str, **within: Any
+) -> Row:
     """A row of the person's teams; a foreign one is like one that is not there."""
-    rows = model.objects.for_access(access_to(request)).filter(pk=pk, **within)
-    found: Row | None = rows.select_related(*related).first()
-    if found is None:
+    rows = model.objects.for_access(get_access(request)).filter(pk=pk, **within)
+    row: Row | None = rows.select_related(*related).first()
+    if row is None:
         raise Http404(NOT_FOUND)
-    return found
+    return row
 
 
-def attempt(request: HttpRequest, do: Callable[[], object], said: str) -> bool:
+def run_with_messages(
+    request: HttpRequest, action: Callable[[], object], success_message: str
+) -> bool:
     """Does it and says so, or says why not."""
     try:
-        do()
+        action()
     except REFUSALS as refusal:
-        messages.error(request, sentence(refusal))
+        messages.error(request, describe_refusal(refusal))
         return False
-    messages.success(request, said)
+    messages.success(request, success_message)
     return True
 
 
-def sentence(refusal: Exception) -> str:
+def describe_refusal(refusal: Exception) -> str:
     """A refusal in words: every field with what is wrong with it."""
     if isinstance(refusal, InvalidInput):
         return "; ".join(str(one) for one in refusal.all())
     return str(refusal)
 
 
-def sent(form: forms.Form, do: Callable[[dict[str, Any]], T]) -> T | None:
+def submit_form(form: forms.Form, action: Callable[[dict[str, Any]], T]) -> T | None:
     """What came of a valid form; None with the refusals beside their fields otherwise."""
     if not form.is_valid():
         return None
     try:
-        return do(form.cleaned_data)
+        return action(form.cleaned_data)
     except InvalidInput as refusal:
         for one in refusal.all():
-            refuse(form, one)
+            add_refusal(form, one)
     except (WrongStateError, StaleError) as refusal:
         form.add_error(None, str(refusal))
     return None
 
 
-def refuse(form: forms.Form, refusal: InvalidInput) -> None:
+def add_refusal(form: forms.Form, refusal: InvalidInput) -> None:
     """Puts a refusal beside the field that it names, or above the form."""
     names = (refusal.field, refusal.field.rpartition(".")[2])
     field = next((name for name in names if name in form.fields), None)

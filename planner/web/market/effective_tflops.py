@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from planner.sizing.performance.throughput import SMALLEST_CLUSTER, mfu_of
+from planner.sizing.performance.throughput import SMALLEST_CLUSTER, sustained_mfu
 from pricing.market.accelerators import Accelerator, get
 
 PRECISIONS = ("bf16", "fp16", "fp32")
@@ -26,5 +26,5 @@ def _effective(slug: str) -> float | None:
     for precision in PRECISIONS:
         dense = one.dense_tflops(precision)
         if dense:
-            return dense * mfu_of(one, precision, SMALLEST_CLUSTER)
+            return dense * sustained_mfu(one, precision, SMALLEST_CLUSTER)
     return None

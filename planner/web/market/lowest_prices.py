@@ -32,7 +32,7 @@ class Lowest:
     spot_usd: float | None
 
 
-def lowest_of(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
+def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
     """The cheapest offer sold now under an option, and its USD per accelerator-hour."""
     offers = catalog.current().offers
     rows = offers.select(accelerators=[slug], purchase_options=[option.value])
@@ -45,9 +45,9 @@ def lowest_of(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | 
 
 def lowest_prices() -> list[Lowest]:
     """One row for each popular accelerator, in that order."""
-    found = []
+    rows = []
     for slug in POPULAR:
-        on_demand, on_demand_usd = lowest_of(slug, PurchaseOption.ON_DEMAND)
-        spot, spot_usd = lowest_of(slug, PurchaseOption.SPOT)
-        found.append(Lowest(get(slug), on_demand, spot, on_demand_usd, spot_usd))
-    return found
+        on_demand, on_demand_usd = find_lowest_price(slug, PurchaseOption.ON_DEMAND)
+        spot, spot_usd = find_lowest_price(slug, PurchaseOption.SPOT)
+        rows.append(Lowest(get(slug), on_demand, spot, on_demand_usd, spot_usd))
+    return rows

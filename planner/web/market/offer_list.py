@@ -11,7 +11,7 @@ from django.http import QueryDict
 from numpy.typing import NDArray
 from rest_framework.request import Request
 
-from planner.web.common.query_codec import number, tidied, write
+from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.market.effective_tflops import effective_tflops
 from pricing import catalog
 from pricing.api.rest import Query
@@ -36,7 +36,7 @@ ORDERS = {
 }
 SOLD = {"": "sold now", "any": "retired ones too", "false": "retired only"}
 """Values of `sold_now` on the page, which shows what is sold now unless asked otherwise."""
-_OF_PAGE = ("ordering", "page", "sold_now")
+_PAGE_PARAMETERS = ("ordering", "page", "sold_now")
 _FILTERS = tuple(one.name for one in fields(OfferSearch) if one.name != "ordering")
 _SOLD_NOW: Mapping[str, bool | None] = {"": True, "true": True, "any": None, "false": False}
 
@@ -44,14 +44,14 @@ Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _QueryParams:
     """An address in the shape in which the API's reader takes it."""
 
     query_params: QueryDict
 
 
 @dataclass(frozen=True)
-class Asked:
+class MarketQuery:
     """What the address asks of the market page: the API's search, and what only a page has."""
 
     search: OfferSearch = field(default_factory=lambda: OfferSearch(sold_now=True))
@@ -61,7 +61,7 @@ class Asked:
     page: int = 1
 
     @classmethod
-    def read(cls, query: QueryDict) -> Asked:
+    def read(cls, query: QueryDict) -> MarketQuery:
         """Raises `InvalidInput` naming the field for a value that no filter takes."""
         order = query.get("ordering") or "usd_per_accelerator_hour"
         if order.removeprefix("-") not in ORDERS:
@@ -69,7 +69,7 @@ class Asked:
         sold = query.get("sold_now", "")
         if sold not in _SOLD_NOW:
             raise InvalidInput("sold_now", f"{sold[:60]!r} is not one of true, false, any")
-        filters = cast(Request, _Asked(tidied(query, *_OF_PAGE)))
+        filters = cast(Request, _QueryParams(drop_empty(query, *_PAGE_PARAMETERS)))
         return cls(
             search=replace(offer_search(Query(filters, *_FILTERS)), sold_now=_SOLD_NOW[sold]),
             sold=sold,
@@ -113,22 +113,22 @@ class MarketPage:
     pages: int
 
 
-def search(known: Catalog, asked: Asked) -> MarketPage:
+def search(known: Catalog, market_query: MarketQuery) -> MarketPage:
     """The page of offers that the address asks for, in the order asked for."""
-    found = asked.search.rows(known.offers)
-    ordered = found[np.argsort(_keys(known, asked.order)[found], kind="stable")]
-    if asked.descending:
+    matching = market_query.search.rows(known.offers)
+    ordered = matching[np.argsort(_keys(known, market_query.order)[matching], kind="stable")]
+    if market_query.descending:
         ordered = ordered[::-1]
     pages = max(1, -(-len(ordered) // PAGE_SIZE))
-    page = min(asked.page, pages)
+    page = min(market_query.page, pages)
     shown = ordered[(page - 1) * PAGE_SIZE : page * PAGE_SIZE]
-    best = cheapest_by_provider(known, found)
+    best = cheapest_by_provider(known, matching)
     rows = tuple(market_row(known, int(row), int(row) in best) for row in shown)
-    return MarketPage(rows, len(found), page, pages)
+    return MarketPage(rows, len(matching), page, pages)
 
 
 @dataclass(frozen=True)
-class Place:
+class GeographySummary:
     """A part of the world with what is offered there."""
 
     name: str
@@ -138,19 +138,19 @@ class Place:
     is_chosen: bool
 
 
-def places(known: Catalog, asked: Asked, query: QueryDict) -> list[Place]:
+def places(known: Catalog, market_query: MarketQuery, query: QueryDict) -> list[GeographySummary]:
     """Offers and lowest price by part of the world, under the other filters."""
-    rows = replace(asked.search, geography=()).rows(known.offers)
+    rows = replace(market_query.search, geography=()).rows(known.offers)
     codes = known.offers.geography.codes[rows]
-    found = []
+    matching = []
     for code, name in enumerate(known.offers.geography.names):
         here = rows[codes == code]
         if name and len(here):
             lowest = float(known.offers.usd_per_accelerator_hour[here].min())
             address = write(query, geography=name, page=None)
-            chosen = name in asked.search.geography
-            found.append(Place(name, len(here), lowest, address, chosen))
-    return sorted(found, key=lambda place: place.lowest_usd)
+            chosen = name in market_query.search.geography
+            matching.append(GeographySummary(name, len(here), lowest, address, chosen))
+    return sorted(matching, key=lambda place: place.lowest_usd)
 
 
 def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:

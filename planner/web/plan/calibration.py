@@ -38,7 +38,7 @@ class LogForm(Form):
 
 
 @dataclass(frozen=True)
-class Carried:
+class SuggestedPlans:
     """The GPUs of one kind, and the plans that start from what was measured on them."""
 
     accelerator: str
@@ -54,7 +54,7 @@ class Carried:
         return self.count * HOURS_PER_MONTH * self.busy
 
 
-def text_of(file: Any) -> str:
+def read_log_text(file: Any) -> str:
     """The uploaded log; refused on `log` where it is too large or no text."""
     if file.size > MAX_LOG_BYTES:
         raise InvalidInput(
@@ -70,16 +70,16 @@ def text_of(file: Any) -> str:
         ) from None
 
 
-def carried(found: Calibration) -> list[Carried]:
+def suggest_plans(calibration: Calibration) -> list[SuggestedPlans]:
     """One entry for each accelerator that the log names and we know."""
-    kinds: dict[str, list[GpuUse]] = defaultdict(list)
-    for use in found.gpus:
+    uses_by_accelerator: dict[str, list[GpuUse]] = defaultdict(list)
+    for use in calibration.gpus:
         if use.accelerator:
-            kinds[use.accelerator].append(use)
-    return [_carried(slug, uses) for slug, uses in kinds.items()]
+            uses_by_accelerator[use.accelerator].append(use)
+    return [_suggest_plans(slug, uses) for slug, uses in uses_by_accelerator.items()]
 
 
-def _carried(slug: str, uses: list[GpuUse]) -> Carried:
+def _suggest_plans(slug: str, uses: list[GpuUse]) -> SuggestedPlans:
     busy = statistics.fmean(use.busy_share for use in uses)
     hours = len(uses) * HOURS_PER_MONTH * busy
     at_hours = {
@@ -90,7 +90,7 @@ def _carried(slug: str, uses: list[GpuUse]) -> Carried:
     }
     percent = f"{busy * 100:.1f}"
     of_model = {"workload.kind": "training", "workload.accelerator": slug}
-    return Carried(
+    return SuggestedPlans(
         accelerator=get(slug).name,
         count=len(uses),
         busy=busy,

@@ -10,7 +10,7 @@ from django import forms
 from django.http import QueryDict
 
 from planner.web.common import form_fields as f
-from planner.web.common.choices import choices_of, default_of
+from planner.web.common.choices import find_default, list_choices
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.sharing import PRICES
 from pricing.common.invalid_input import InvalidInput
@@ -20,7 +20,7 @@ MAX_ROWS = 12
 
 
 @dataclass(frozen=True)
-class Box:
+class FormField:
     """One field as the template draws it."""
 
     field: f.Field
@@ -39,7 +39,7 @@ class Rows:
     """A repeated group: its rows, and how many the next press of 'add' shows."""
 
     name: str
-    rows: tuple[tuple[Box, ...], ...]
+    rows: tuple[tuple[FormField, ...], ...]
     title: str = ""
     help: str = ""
 
@@ -74,11 +74,11 @@ def _form_field(field: f.Field, placeholder: str, invalid: bool) -> forms.Field:
     widget = _widget(field, placeholder, invalid)
     if field.kind == "choice":
         return forms.ChoiceField(
-            choices=[("", "—"), *choices_of(field.choices)], required=False, widget=widget
+            choices=[("", "—"), *list_choices(field.choices)], required=False, widget=widget
         )
     if field.kind == "choices":
         return forms.MultipleChoiceField(
-            choices=choices_of(field.choices), required=False, widget=widget
+            choices=list_choices(field.choices), required=False, widget=widget
         )
     return forms.CharField(required=False, widget=widget)
 
@@ -107,8 +107,8 @@ class PlanForm:
         others = (field.path, *(f"{field.path}~{suffix}" for suffix in ("pct", "bn", "mn", "tn")))
         return next((name for name in others if name in self.query), field.name)
 
-    def box(self, field: f.Field) -> Box:
-        default = default_of(field.default, scale=field.scale) if field.default else None
+    def box(self, field: f.Field) -> FormField:
+        default = find_default(field.default, scale=field.scale) if field.default else None
         placeholder = default.text if default else field.typical
         error = self._error(field)
         name = self._name(field)
@@ -120,7 +120,7 @@ class PlanForm:
         self._shown.add(field.path)
         shown = replace(field, unit=self._unit(field, name))
         source = default.source if default else ""
-        return Box(shown, self._form[name], error, placeholder if default else "", source)
+        return FormField(shown, self._form[name], error, placeholder if default else "", source)
 
     def _unit(self, field: f.Field, name: str) -> str:
         if field.scale and name == field.path:
@@ -144,7 +144,7 @@ class PlanForm:
             "",
         )
 
-    def boxes(self, group: str) -> list[Box]:
+    def boxes(self, group: str) -> list[FormField]:
         """The boxes of a group named as in `planner.web.common.form_fields`, in capitals there."""
         return [self.box(field) for field in getattr(f, group.upper())]
 
@@ -165,9 +165,9 @@ class PlanForm:
             for key in self.query
             if key.startswith(prefix) and key.removeprefix(prefix).split(".")[0].isdigit()
         ]
-        asked = self.query.get(f"rows.{name}", "")
-        wanted = int(asked) if asked.isdigit() else 0
-        return min(max([1, wanted, *(i + 1 for i in used)]), MAX_ROWS)
+        requested = self.query.get(f"rows.{name}", "")
+        row_count = int(requested) if requested.isdigit() else 0
+        return min(max([1, row_count, *(i + 1 for i in used)]), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:
         """Refusals whose box is not on the page: shown above the form."""

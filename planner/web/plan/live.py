@@ -8,11 +8,11 @@ from typing import Any
 
 from django.http import QueryDict
 
+from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.estimate import Estimate, estimate
 from planner.sizing.runs.run_figures import figures
 from planner.web.answer.charts import months_of
-from planner.web.common.plan_request import Outcome
 from planner.web.common.query_codec import write
 from pricing.common.invalid_input import InvalidInput
 
@@ -59,10 +59,10 @@ class Live:
         return max((month.hours for month in self.months), default=0.0)
 
 
-def live_of(query: QueryDict, outcome: Outcome) -> Live:
+def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
+    if not outcome.has_answer:
+        return Live(outcome.errors)
     answer = outcome.answer
-    if answer is None:
-        return Live(outcome.refusals)
     months, spread = tuple(demand_months(answer)), answer["demand"]["range"]
     hours = sum(month.hours for month in months)
     return Live(
@@ -98,7 +98,7 @@ def month_by_month(query: QueryDict, answer: Mapping[str, Any]) -> str:
     """The plan with the hours that its runs give, to be changed one by one."""
     demand = answer["demand"]
     others = {name: None for name in query if name.startswith("workload.")}
-    given = {
+    hours_by_month = {
         "workload.kind": "accelerator_hours",
         "workload.accelerator": demand["accelerator"],
         "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand["hours_per_month"]),
@@ -106,15 +106,15 @@ def month_by_month(query: QueryDict, answer: Mapping[str, Any]) -> str:
         "start": answer["start"],
         "edit": "1",
     }
-    return write(query, **(others | given))
+    return write(query, **(others | hours_by_month))
 
 
-def estimate_of(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
+def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
     """The sizing of a request's workload; fields of costing alone are left out."""
-    asked: dict[str, object] = {"workload": request["workload"]}
+    sizing_request: dict[str, object] = {"workload": request["workload"]}
     if accelerator:
-        asked["accelerator"] = accelerator
-    return estimate(asked)
+        sizing_request["accelerator"] = accelerator
+    return estimate(sizing_request)
 
 
 def _fit(request: Mapping[str, Any], accelerator: str) -> dict[str, Any]:
@@ -122,12 +122,12 @@ def _fit(request: Mapping[str, Any], accelerator: str) -> dict[str, Any]:
     if request["workload"].get("kind") != "training":
         return {}
     try:
-        found = estimate_of(request, accelerator)
+        estimated = estimate_plan(request, accelerator)
     except InvalidInput:
         return {}
-    sized = figures(found.size)
+    sized = figures(estimated.size)
     return {
         "memory_gib": sized["memory_per_accelerator_gib"],
         "min_accelerators": sized["min_accelerators"],
-        "cpu_is_enough": bool(cpu_note(found.workload, found.runs)["is_enough"]),
+        "cpu_is_enough": bool(cpu_note(estimated.workload, estimated.runs)["is_enough"]),
     }

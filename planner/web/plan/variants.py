@@ -13,10 +13,11 @@ from django.http import QueryDict
 
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
+from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.charts import months_of, spent_by_month
 from planner.web.common.chart import Chart, Series
-from planner.web.common.form_fields import label_of
-from planner.web.common.plan_request import Outcome, outcome_of
+from planner.web.common.form_fields import find_label
+from planner.web.common.plan_request import answer_plan
 from planner.web.common.query_codec import flatten
 
 NAMES = ("a", "b", "c", "d")
@@ -25,17 +26,17 @@ MOST = len(NAMES)
 
 
 @dataclass(frozen=True)
-class Variant:
+class ComparedPlan:
     """One plan with its answer, or why there is none."""
 
     name: str
     address: str
     title: str
-    outcome: Outcome
+    outcome: ComparisonOutcome
 
     @property
     def answer(self) -> Mapping[str, Any] | None:
-        return self.outcome.answer
+        return self.outcome.result
 
     @property
     def best(self) -> Mapping[str, Any] | None:
@@ -48,12 +49,12 @@ class Variant:
     @property
     def headline(self) -> str:
         if self.answer is None:
-            return "; ".join(str(refusal) for refusal in self.outcome.refusals) or "No workload yet"
+            return "; ".join(str(refusal) for refusal in self.outcome.errors) or "No workload yet"
         return next(iter(self.answer["recommendation"]["because"]), "Nothing fits.")
 
     def total(self, key: str) -> Decimal | None:
-        found = next((s for s in (self.answer or {}).get("scenarios", []) if s["key"] == key), None)
-        return Decimal(found["total_cost"]) if found and found["feasible"] else None
+        plans = next((s for s in (self.answer or {}).get("scenarios", []) if s["key"] == key), None)
+        return Decimal(plans["total_cost"]) if plans and plans["feasible"] else None
 
     @property
     def hours(self) -> float | None:
@@ -77,28 +78,28 @@ class ChangedField:
     values: tuple[str, ...]
 
 
-def variants_of(addresses: Sequence[str], team: Team | None) -> list[Variant]:
+def answer_plans(addresses: Sequence[str], team: Team | None) -> list[ComparedPlan]:
     """Each address answered; sensitivity and risk left out, which no column shows."""
-    found = []
+    plans = []
     for name, address in zip(NAMES, addresses, strict=False):
         query = QueryDict(address)
-        outcome = outcome_of(query, team, in_short=True)
+        outcome = answer_plan(query, team, brief=True)
         title = str(outcome.request.get("name") or "Plan")
-        found.append(Variant(name, address, f"{name.upper()} · {title}", outcome))
-    return found
+        plans.append(ComparedPlan(name, address, f"{name.upper()} · {title}", outcome))
+    return plans
 
 
-def total_rows(variants: Sequence[Variant]) -> list[tuple[str, list[Cell]]]:
+def total_rows(plans: Sequence[ComparedPlan]) -> list[tuple[str, list[Cell]]]:
     """The advised total, then that of each scenario, in every variant."""
-    advised = [Decimal(one.best["total_cost"]) if one.best else None for one in variants]
-    rows = [("As advised", _cells(variants, advised))]
+    advised = [Decimal(one.best["total_cost"]) if one.best else None for one in plans]
+    rows = [("As advised", _cells(plans, advised))]
     for key, title in SCENARIO_TITLES.items():
-        rows.append((title, _cells(variants, [one.total(key) for one in variants])))
+        rows.append((title, _cells(plans, [one.total(key) for one in plans])))
     return rows
 
 
-def _cells(variants: Sequence[Variant], totals: Sequence[Decimal | None]) -> list[Cell]:
-    currencies = [one.answer["currency"] if one.answer else "" for one in variants]
+def _cells(plans: Sequence[ComparedPlan], totals: Sequence[Decimal | None]) -> list[Cell]:
+    currencies = [one.answer["currency"] if one.answer else "" for one in plans]
     cells = []
     for i, (total, currency) in enumerate(zip(totals, currencies, strict=True)):
         first = totals[0] if i and currency == currencies[0] else None
@@ -107,38 +108,38 @@ def _cells(variants: Sequence[Variant], totals: Sequence[Decimal | None]) -> lis
     return cells
 
 
-def changed_fields(variants: Sequence[Variant]) -> list[ChangedField]:
+def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
     """Fields of the requests that are not the same in all variants."""
-    given: list[dict[str, str]] = []
-    for one in variants:
+    requests: list[dict[str, str]] = []
+    for one in plans:
         values: dict[str, list[str]] = defaultdict(list)
         for path, value in flatten(one.outcome.request):
             values[path].append(value)
-        given.append({path: ", ".join(texts) for path, texts in values.items()})
-    paths = dict.fromkeys(path for values in given for path in values)
+        requests.append({path: ", ".join(texts) for path, texts in values.items()})
+    paths = dict.fromkeys(path for values in requests for path in values)
     return [
-        ChangedField(label_of(path), tuple(values.get(path, "") for values in given))
+        ChangedField(find_label(path), tuple(values.get(path, "") for values in requests))
         for path in paths
-        if path != "name" and len({values.get(path) for values in given}) > 1
+        if path != "name" and len({values.get(path) for values in requests}) > 1
     ]
 
 
-def charts_of(variants: Sequence[Variant]) -> list[Chart]:
+def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:
     """The advised plans over time, and what each is spent on; none where currencies differ."""
-    answered = [one for one in variants if one.answer and one.best]
-    currencies = {one.answer["currency"] for one in answered if one.answer}
-    if len(answered) < 2 or len(currencies) != 1:
+    with_answer = [one for one in plans if one.answer and one.best]
+    currencies = {one.answer["currency"] for one in with_answer if one.answer}
+    if len(with_answer) < 2 or len(currencies) != 1:
         return []
     currency = currencies.pop()
-    return [_over_time(answered, currency), _by_category(answered, currency)]
+    return [_over_time(with_answer, currency), _by_category(with_answer, currency)]
 
 
-def _over_time(variants: Sequence[Variant], currency: str) -> Chart:
-    longest = max((one.answer or {} for one in variants), key=lambda a: a["horizon_months"])
+def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
+    longest = max((one.answer or {} for one in plans), key=lambda a: a["horizon_months"])
     labels = [*months_of(longest), "end"]
     series = [
         Series(one.title, _cumulative(one, labels), _ROLES[one.name])
-        for one in variants
+        for one in plans
         if one.best and one.answer
     ]
     return Chart(
@@ -156,7 +157,7 @@ def _over_time(variants: Sequence[Variant], currency: str) -> Chart:
 _ROLES = {"a": "committed", "b": "on_demand", "c": "owned", "d": "spot"}
 
 
-def _cumulative(one: Variant, labels: Sequence[str]) -> list[float | None]:
+def _cumulative(one: ComparedPlan, labels: Sequence[str]) -> list[float | None]:
     if one.answer is None or one.best is None:
         return []
     own = [*months_of(one.answer), "end"]
@@ -165,8 +166,8 @@ def _cumulative(one: Variant, labels: Sequence[str]) -> list[float | None]:
     return [totals.get(label) for label in labels]
 
 
-def _by_category(variants: Sequence[Variant], currency: str) -> Chart:
-    sums = [(one.best or {}).get("cost_by_category", {}) for one in variants]
+def _by_category(plans: Sequence[ComparedPlan], currency: str) -> Chart:
+    sums = [(one.best or {}).get("cost_by_category", {}) for one in plans]
     categories = dict.fromkeys(name for costs in sums for name in costs)
     return Chart(
         key="variants-categories",
@@ -174,7 +175,7 @@ def _by_category(variants: Sequence[Variant], currency: str) -> Chart:
         kind="hbar",
         x_label="variant",
         y_label=f"total, {currency}",
-        x=[one.title for one in variants],
+        x=[one.title for one in plans],
         series=[
             Series(name.replace("_", " "), [float(costs.get(name) or 0) for costs in sums], name)
             for name in categories

@@ -12,7 +12,7 @@ from planner.models.team import NAME_LENGTH
 from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
 from planner.web.common.base_form import Form
-from planner.web.common.choices import choices_of
+from planner.web.common.choices import list_choices
 from pricing.discovery import all_providers
 
 NOTE_LENGTH = 2000
@@ -63,7 +63,7 @@ class TeamForm(Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["currency"].choices = choices_of("currencies")  # type: ignore[attr-defined]
+        self.fields["currency"].choices = list_choices("currencies")  # type: ignore[attr-defined]
         self.fields["currency"].initial = self.initial.get("currency", "USD")
 
 
@@ -120,9 +120,9 @@ class SavePlanForm(Form):
         label="Keep it as",
         choices=[
             ("comparison", "an answer of the project"),
-            ("scenario", "a scenario of the project, beside its others"),
+            ("variant", "a variant of the project, beside its others"),
         ],
-        help_text="A scenario stays a variant that can be compared with the others at any time.",
+        help_text="A variant can be compared with the others at any time.",
     )
     note = _note()
 
@@ -145,18 +145,18 @@ class SavePlanForm(Form):
 
 
 class SaveProjectForm(Form):
-    """Answers the project, or one of its scenarios, and keeps the answer."""
+    """Answers the project, or one of its variants, and keeps the answer."""
 
     name = _name("Name of the comparison")
-    scenario = forms.ChoiceField(label="Of", required=False)
+    variant = forms.ChoiceField(label="Of", required=False)
     note = _note()
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        scenarios = [(str(s.pk), s.name) for s in project.scenarios.all()]
-        self.fields["scenario"].choices = [  # type: ignore[attr-defined]
+        variants = [(str(s.pk), s.name) for s in project.variants.all()]
+        self.fields["variant"].choices = [  # type: ignore[attr-defined]
             ("", "the project as it is"),
-            *scenarios,
+            *variants,
         ]
 
 

@@ -12,10 +12,10 @@ from planner.web.common.query_codec import SCALES, flatten
 _SCALES = {field.path: field.scale for field in SINGLE if field.scale}
 
 
-def typed(request: Mapping[str, Any]) -> list[tuple[str, str]]:
+def encode_in_units(request: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Names and values of the address of a request.
 
-    >>> typed({"workload": {"tokens": 150_000_000_000}, "finance": {"tax_rate": 0.07}})
+    >>> encode_in_units({"workload": {"tokens": 150_000_000_000}, "finance": {"tax_rate": 0.07}})
     [('workload.tokens~bn', '150'), ('finance.tax_rate~pct', '7')]
     """
     return [_in_unit(path, value) for path, value in flatten(request)]

@@ -9,7 +9,7 @@ from django import forms
 from planner.models import ServerQuote
 from planner.models.team import NAME_LENGTH
 from planner.web.common.base_form import Form
-from planner.web.common.choices import choices_of
+from planner.web.common.choices import list_choices
 
 _SERVER = (
     "server",
@@ -60,7 +60,7 @@ class QuoteForm(Form):
 
     def __init__(self, *args: Any, currency: str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["server"].choices = choices_of("servers")  # type: ignore[attr-defined]
+        self.fields["server"].choices = list_choices("servers")  # type: ignore[attr-defined]
         self.unit(
             unit_price=currency,
             power_kw="kW",
@@ -73,10 +73,10 @@ class QuoteForm(Form):
 
     def values(self) -> dict[str, Any]:
         """What the service takes."""
-        given = self.cleaned_data
-        server = {name: given[name] for name in _SERVER if given[name] not in (None, "")}
-        kept = {n: given[n] for n in ("label", "supplier", "quoted_on", "valid_until")}
-        return kept | {"server": server}
+        cleaned = self.cleaned_data
+        server = {name: cleaned[name] for name in _SERVER if cleaned[name] not in (None, "")}
+        details = {n: cleaned[n] for n in ("label", "supplier", "quoted_on", "valid_until")}
+        return details | {"server": server}
 
     @staticmethod
     def of(quote: ServerQuote) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from decimal import Decimal
 from typing import Any
 
 from planner.contract.labels import SCENARIO_TITLES
-from planner.models import Project, SavedComparison, Scenario, Team
+from planner.models import Project, SavedComparison, Team, Variant
 from planner.services.actuals.actuals import CAUSES, Variance
-from planner.services.projects.comparisons import answer
+from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
 from planner.services.projects.reprice import Repriced
 from planner.web.common.chart import Chart, Series
-from planner.web.common.view_helpers import sentence
+from planner.web.common.view_helpers import describe_refusal
 from planner.web.plan.forms import as_query
-from planner.web.team.plan_links import typed
+from planner.web.team.plan_links import encode_in_units
 from pricing.common.invalid_input import InvalidInput
 
 MOST_COMPARED = 4
@@ -39,7 +39,7 @@ class Column:
 
     @property
     def best(self) -> Mapping[str, Any] | None:
-        return scenario_of(self.answer, self.key) if self.answer else None
+        return find_scenario(self.answer, self.key) if self.answer else None
 
     @property
     def key(self) -> str:
@@ -52,30 +52,30 @@ class Column:
         return str(because[0]) if because else "Nothing fits."
 
     def total(self, key: str) -> str | None:
-        found = scenario_of(self.answer, key) if self.answer else None
-        return found["total_cost"] if found and found["feasible"] else None
+        scenario = find_scenario(self.answer, key) if self.answer else None
+        return scenario["total_cost"] if scenario and scenario["feasible"] else None
 
 
-def scenario_of(answer: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+def find_scenario(answer: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
     return next((s for s in answer["scenarios"] if s["key"] == key), None)
 
 
 def address_of(request: Mapping[str, Any]) -> str:
     """The plan page's address of a request."""
-    return as_query(typed(request)).urlencode()
+    return as_query(encode_in_units(request)).urlencode()
 
 
-def column(project: Project, scenario: Scenario | None, team: Team) -> Column:
-    """The answer of a project or of one of its scenarios at today's prices."""
-    request = compose(project, scenario)
-    title = scenario.name if scenario else project.name
+def column(project: Project, variant: Variant | None, team: Team) -> Column:
+    """The answer of a project or of one of its variants at today's prices."""
+    request = compose(project, variant)
+    title = variant.name if variant else project.name
     here = address_of(request)
     if not request.get("workload"):
         return Column(title, here, refusal="No workload yet: plan it, then save it here.")
     try:
-        return Column(title, here, answer(request, team).answer)
+        return Column(title, here, compare_for_team(request, team).answer)
     except InvalidInput as refusal:
-        return Column(title, here, refusal=sentence(refusal))
+        return Column(title, here, refusal=describe_refusal(refusal))
 
 
 def totals(columns: list[Column]) -> list[dict[str, Any]]:
@@ -96,12 +96,12 @@ def totals(columns: list[Column]) -> list[dict[str, Any]]:
     ]
 
 
-def spend_chart(found: Variance) -> Chart | None:
+def spend_chart(variance: Variance) -> Chart | None:
     """Plan and actual of each month with an upload."""
-    rows = found.as_dict()["months"]
+    rows = variance.as_dict()["months"]
     if not rows:
         return None
-    total = found.as_dict()["total"]
+    total = variance.as_dict()["total"]
     difference = Decimal(total["difference"])
     words = "more" if difference >= 0 else "less"
     months = f"{len(rows)} month{'s' if len(rows) > 1 else ''}"
@@ -110,18 +110,18 @@ def spend_chart(found: Variance) -> Chart | None:
         title="Do we spend what we planned?",
         kind="bar",
         x_label="month",
-        y_label=found.currency,
+        y_label=variance.currency,
         x=[row["month"] for row in rows],
         series=[
             Series("Actual", [float(row["actual"]) for row in rows], "committed"),
             Series("Plan", [float(row["planned"]) for row in rows], "demand", dashed=True),
         ],
-        summary=f"In {months} {abs(difference):,.0f} {found.currency} {words} than "
+        summary=f"In {months} {abs(difference):,.0f} {variance.currency} {words} than "
         "planned was paid.",
     )
 
 
-def causes_of(total: Mapping[str, Any]) -> list[tuple[str, str]]:
+def list_causes(total: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What makes up a difference between plan and actual, in words."""
     return [(CAUSE_WORDS[name], total["causes"][name]) for name in CAUSES]
 

@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 
 from planner.models import Alert, ApiToken, BudgetPeriod, Invitation, Job, Project, SavedComparison
-from planner.services.alerts.project_summaries import Moved
+from planner.services.alerts.project_summaries import PriceListChange
 from planner.web.common.formatting import money, number, percent, words
 
 register = template.Library()
@@ -89,10 +89,10 @@ def decision_line(saved: SavedComparison) -> str:
 
 
 @register.filter
-def revision_moves(moves: Iterable[Moved]) -> str:
+def revision_moves(moves: Iterable[PriceListChange]) -> str:
     """Price lists that have a later revision: `aws revision 3 → 4, gcp revision 1 → 2`.
 
-    >>> revision_moves([Moved("aws", 3, 4), Moved("gcp", 1, 2)])
+    >>> revision_moves([PriceListChange("aws", 3, 4), PriceListChange("gcp", 1, 2)])
     'aws revision 3 → 4, gcp revision 1 → 2'
     """
     return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)

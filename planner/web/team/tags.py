@@ -9,7 +9,7 @@ from django.template import Context
 from django.urls import reverse
 
 from planner.models import Role, State, Team
-from planner.web.common.current_team import access_to, my_teams
+from planner.web.common.current_team import get_access, my_teams
 
 register = template.Library()
 
@@ -42,7 +42,7 @@ _TABS = (
 def team_tabs(context: Context, team: Team | None, active: str) -> dict[str, Any]:
     """The team's name, a switch to other teams, and the tabs that the person may open."""
     request = context["request"]
-    access = access_to(request)
+    access = get_access(request)
     tabs = [
         {"title": title, "url": reverse(name, args=[team.slug]), "active": key == active}
         for key, title, name, role in _TABS

@@ -9,9 +9,9 @@ from django.http import QueryDict
 
 from planner.models import Team
 from planner.web.common import query_codec
-from planner.web.common.form_fields import KINDS
+from planner.web.common.form_fields import FIELD_TYPES
 from planner.web.plan.forms import PlanForm, as_query
-from planner.web.team.plan_links import typed
+from planner.web.team.plan_links import encode_in_units
 from pricing.common.invalid_input import InvalidInput
 
 SECTIONS = ("on_prem", "finance", "data")
@@ -19,29 +19,31 @@ LISTS = ("price_adjustments", "custom_offers")
 _PREFIX = "defaults."
 
 
-def query_of(team: Team) -> QueryDict:
+def team_query(team: Team) -> QueryDict:
     """What the team has set, as the form holds it."""
     values = {
         **team.defaults,
         "price_adjustments": team.price_adjustments,
         "custom_offers": team.custom_offers,
     }
-    return as_query(typed(values))
+    return as_query(encode_in_units(values))
 
 
-def changes_of(query: QueryDict) -> dict[str, Any]:
+def read_changes(query: QueryDict) -> dict[str, Any]:
     """The settings that the form asks for; what was emptied is gone."""
-    given = query_codec.read(query, KINDS, lambda path: path.partition(".")[0] not in _OURS)
-    lists = {name: given.get(name, []) for name in LISTS}
-    return {**lists, "defaults": {name: given[name] for name in SECTIONS if name in given}}
+    settings = query_codec.read(
+        query, FIELD_TYPES, lambda path: path.partition(".")[0] not in _OURS
+    )
+    lists = {name: settings.get(name, []) for name in LISTS}
+    return {**lists, "defaults": {name: settings[name] for name in SECTIONS if name in settings}}
 
 
 _OURS = frozenset((*SECTIONS, *LISTS))
 
 
-def boxes_of(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
+def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[str, Any]:
     """The form's boxes with what was typed and what was refused."""
-    form = PlanForm(query, [_renamed(refusal) for refusal in refusals])
+    form = PlanForm(query, [_rename_field(refusal) for refusal in refusals])
     return {
         "form": form,
         "owning": form.boxes("owning"),
@@ -52,7 +54,7 @@ def boxes_of(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dict[st
     }
 
 
-def _renamed(refusal: InvalidInput) -> InvalidInput:
+def _rename_field(refusal: InvalidInput) -> InvalidInput:
     """Defaults are checked under a name of their own; the boxes carry the request's."""
     return InvalidInput(refusal.field.removeprefix(_PREFIX), refusal.message)
 

@@ -41,11 +41,11 @@ _project = [
     path("archive/", projects.archive, name="project-archive"),
     path("delete/", projects.delete, name="project-delete"),
     path("side-by-side/", projects.side_by_side, name="project-side-by-side"),
-    path("keep/", projects.keep, name="project-keep"),
+    path("save/", projects.save, name="project-save"),
     path("reprice/", projects.reprice, name="project-reprice"),
     path("uploads/", projects.upload, name="project-upload"),
     path("uploads/<uuid:upload>/delete/", projects.delete_upload, name="upload-delete"),
-    path("scenarios/<uuid:scenario>/delete/", projects.delete_scenario, name="scenario-delete"),
+    path("variants/<uuid:variant>/delete/", projects.delete_variant, name="variant-delete"),
 ]
 
 _settings = [

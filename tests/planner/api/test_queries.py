@@ -22,6 +22,7 @@ FLAT, NESTED = 4, 5
 QUERIES = {
     "teams/": FLAT,
     "projects/": FLAT,
+    "variants/": FLAT,
     "scenarios/": FLAT,
     "saved-comparisons/": FLAT + 1,  # The revisions in force, for the stale mark.
     "jobs/": FLAT + 2,  # Jobs whose process is gone, jobs that waited a day for nobody.
@@ -41,7 +42,7 @@ def grow(work: Workspace, name: str) -> dict[str, Any]:
     """One more of everything that is listed."""
     owner = work.access()
     project = work.project(name=name)
-    projects.create_scenario(owner, project, {"name": name, "changes": {}})
+    projects.create_variant(owner, project, {"name": name, "changes": {}})
     work.saved(project)
     Job.objects.create(team=work.team, kind="comparison")
     project.alerts.create(team=work.team, kind="price_move", message=name, currency="USD")

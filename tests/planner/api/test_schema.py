@@ -92,7 +92,7 @@ def owners_token(world: World) -> str:
 
 NAMES = {"team": "alpha", "slug": "alpha", "project": "project", "webhook": "webhook"}
 KEYS = {
-    "scenarios": "scenario",
+    "variants": "variant",
     "projects": "project",
     "saved-comparisons": "draft",
     "jobs": "job",

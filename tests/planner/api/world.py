@@ -64,8 +64,8 @@ class World:
         project = work.project()
         ids["project"] = project.pk
         ids["empty_project"] = work.project(name="Empty").pk
-        scenario = projects.create_scenario(owner, project, {"name": "Late", "changes": {}})
-        ids["scenario"] = scenario.pk
+        variant = projects.create_variant(owner, project, {"name": "Late", "changes": {}})
+        ids["variant"] = ids["scenario"] = variant.pk
         ids["draft"] = work.saved(project).pk
         submitted = work.saved(project)
         ids["submitted"] = saved_comparisons.submit(owner, submitted).pk

@@ -15,7 +15,7 @@ from planner.comparison import Comparison, compare
 from planner.costing.results.scenario_result import Scenario, ScenarioKey
 from planner.costing.scenarios import CONTAINS
 from pricing.market.offers import Offer
-from tests.planner.costing.generated import catalog_of, markets, requests
+from tests.planner.costing.generated import catalog_on_date, markets, requests
 from tests.planner.costing.market_of import TODAY
 from tests.properties import examples
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.fuzz
 
 
 def compared(request: dict[str, Any], offers: list[Offer]) -> Comparison:
-    return compare(request, catalog_of(offers), today=TODAY)
+    return compare(request, catalog_on_date(offers), today=TODAY)
 
 
 def found(comparison: Comparison) -> list[Scenario]:

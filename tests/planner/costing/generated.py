@@ -86,5 +86,5 @@ def requests(draw: st.DrawFn) -> dict[str, Any]:
     return request | {"constraints": limits}
 
 
-def catalog_of(offers: list[Offer]) -> Catalog:
+def catalog_on_date(offers: list[Offer]) -> Catalog:
     return Catalog.of(offers)

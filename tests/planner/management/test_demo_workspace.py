@@ -62,7 +62,7 @@ def test_there_is_an_approved_plan_and_one_that_waits(made):
 def projects():
     found = list(Project.objects.filter(team__slug=demo_workspace.SLUG))
     assert len(found) == 2
-    assert all(project.scenarios.exists() for project in found)
+    assert all(project.variants.exists() for project in found)
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from planner.contract.request.workload import AcceleratorHours
 from planner.contract.validation import parse
-from planner.sizing.demand import demand_of
+from planner.sizing.demand import compute_demand
 from pricing.common.invalid_input import InvalidInput
 
 START = dt.date(2027, 1, 1)
@@ -23,28 +23,28 @@ def workload(**changes):
 
 def refusal(months=3, **changes):
     with pytest.raises(InvalidInput) as caught:
-        demand_of(workload(**changes), START, months)
+        compute_demand(workload(**changes), START, months)
     return caught.value
 
 
 def test_one_number_counts_for_every_month():
-    demand = demand_of(workload(), START, 3)
+    demand = compute_demand(workload(), START, 3)
     assert demand.hours_per_month.tolist() == [1000, 1000, 1000]
     assert demand.peak_accelerators.tolist() == [2, 2, 2]
 
 
 def test_a_list_gives_each_month_and_none_without_work():
-    demand = demand_of(workload(hours_per_month=[0, 730, 730.5]), START, 3)
+    demand = compute_demand(workload(hours_per_month=[0, 730, 730.5]), START, 3)
     assert demand.peak_accelerators.tolist() == [0, 1, 2]
 
 
 def test_a_given_peak_holds_in_the_months_with_work():
-    demand = demand_of(workload(hours_per_month=[0, 10], peak_accelerators=8), START, 2)
+    demand = compute_demand(workload(hours_per_month=[0, 10], peak_accelerators=8), START, 2)
     assert demand.peak_accelerators.tolist() == [0, 8]
 
 
 def test_the_hours_are_exact_and_for_the_named_accelerator():
-    demand = demand_of(workload(), START, 1)
+    demand = compute_demand(workload(), START, 1)
     assert (demand.range_p10_p90, demand.candidates[0].relative_throughput) == ((1, 1), 1)
     assert demand.candidates[0].accelerator == demand.accelerator == "nvidia-a100-80gb-sxm"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from planner.contract.request.workload import Workload
-from planner.sizing.demand import demand_of
+from planner.sizing.demand import compute_demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
 from pricing.market.offers import HOURS_PER_MONTH
@@ -25,7 +25,9 @@ def training(**changes):
 
 
 def demand(workload, months=12, accelerators=None):
-    return demand_of(TypeAdapter(Workload).validate_python(workload), START, months, accelerators)
+    return compute_demand(
+        TypeAdapter(Workload).validate_python(workload), START, months, accelerators
+    )
 
 
 def refusal(workload, months=12, accelerators=None):

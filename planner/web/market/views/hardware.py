@@ -12,7 +12,7 @@ from planner.costing.assumptions.reference_servers import Server, all_servers
 from planner.web.common.access import open_page
 from planner.web.common.choices import provider_title
 from planner.web.market.effective_tflops import effective_tflops
-from planner.web.market.lowest_prices import lowest_of
+from planner.web.market.lowest_prices import find_lowest_price
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, all_accelerators
 from pricing.market.offers import Offer, PurchaseOption
@@ -40,11 +40,11 @@ class Row:
         return effective_tflops(self.accelerator)
 
 
-def row_of(accelerator: Accelerator) -> Row:
+def _build_row(accelerator: Accelerator) -> Row:
     offers = catalog.current().offers
     sold = offers.select(accelerators=[accelerator.slug])
     names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
-    offer, usd = lowest_of(accelerator.slug, PurchaseOption.ON_DEMAND)
+    offer, usd = find_lowest_price(accelerator.slug, PurchaseOption.ON_DEMAND)
     return Row(accelerator, tuple(provider_title(name) for name in names), offer, usd)
 
 
@@ -61,7 +61,7 @@ def _newest_first(one: Accelerator) -> tuple[bool, int, str]:
 def hardware(request: HttpRequest) -> HttpResponse:
     """Every accelerator and server; with `compare`, up to four of them in columns."""
     chosen = request.GET.getlist("compare")[:COMPARED_AT_MOST]
-    rows = [row_of(one) for one in sorted(all_accelerators(), key=_newest_first)]
+    rows = [_build_row(one) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
     context = {
         "rows": rows,

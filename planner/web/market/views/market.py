@@ -10,12 +10,12 @@ from django.views.decorators.http import require_safe
 
 from planner.web.common.access import open_page
 from planner.web.common.chart import Chart, Series
-from planner.web.common.choices import choices_of, geography_title, provider_title
+from planner.web.common.choices import geography_title, list_choices, provider_title
 from planner.web.common.query_codec import write
 from planner.web.market.offer_list import (
     SOLD,
-    Asked,
     MarketPage,
+    MarketQuery,
     cheapest_by_provider,
     market_row,
     places,
@@ -56,41 +56,41 @@ def market(request: HttpRequest) -> HttpResponse:
         "query": request.GET,
         "sold": SOLD,
         **{
-            name: choices_of(name)
+            name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
         },
     }
     try:
-        context |= _found(request, Asked.read(request.GET))
+        context |= _search_context(request, MarketQuery.read(request.GET))
     except InvalidInput as refusal:
-        context |= {"asked": Asked(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
+        context |= {"asked": MarketQuery(), "refusal": refusal, "found": MarketPage((), 0, 1, 1)}
     return render(request, "web/market.html", context, status=400 if "refusal" in context else 200)
 
 
-def _found(request: HttpRequest, asked: Asked) -> dict[str, Any]:
-    known = asked.catalog()
-    found = search(known, asked)
+def _search_context(request: HttpRequest, market_query: MarketQuery) -> dict[str, Any]:
+    known = market_query.catalog()
+    matching = search(known, market_query)
     query = request.GET
     return {
-        "asked": asked,
-        "found": found,
-        "headings": _headings(request, asked),
-        "previous": write(query, page=found.page - 1) if found.page > 1 else None,
-        "next": write(query, page=found.page + 1) if found.page < found.pages else None,
+        "asked": market_query,
+        "found": matching,
+        "headings": _headings(request, market_query),
+        "previous": write(query, page=matching.page - 1) if matching.page > 1 else None,
+        "next": write(query, page=matching.page + 1) if matching.page < matching.pages else None,
         "places": [
             {"title": geography_title(place.name), "place": place}
-            for place in places(known, asked, query)
+            for place in places(known, market_query, query)
         ],
         "everywhere": write(query, geography=None, page=None),
     }
 
 
-def _headings(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
+def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:
     headings = []
     for name, title in COLUMNS:
-        active = asked.order == name
-        order = f"-{name}" if active and not asked.descending else name
-        direction = "descending" if asked.descending else "ascending"
+        active = market_query.order == name
+        order = f"-{name}" if active and not market_query.descending else name
+        direction = "descending" if market_query.descending else "ascending"
         headings.append(
             {
                 "title": title,
@@ -107,24 +107,24 @@ def _headings(request: HttpRequest, asked: Asked) -> list[dict[str, Any]]:
 def offer(request: HttpRequest) -> HttpResponse:
     """One offer: shape, source, all purchase options of the machine there, price history."""
     current = catalog.current()
-    found = current.offers.find(request.GET.get("id", ""))
-    if found is None:
+    current_offer = current.offers.find(request.GET.get("id", ""))
+    if current_offer is None:
         return _gone(request)
     rows = current.offers.select(
-        providers=[found.provider],
-        regions=[found.region],
-        instance_types=[found.instance_type],
+        providers=[current_offer.provider],
+        regions=[current_offer.region],
+        instance_types=[current_offer.instance_type],
         sold_now=None,
     )
     best = cheapest_by_provider(current, rows)
     context = {
-        "offer": found,
-        "row": market_row(current, current.offers.ids[found.id]),
-        "region": current.region(found.provider, found.region),
+        "offer": current_offer,
+        "row": market_row(current, current.offers.ids[current_offer.id]),
+        "region": current.region(current_offer.provider, current_offer.region),
         "options": [
             market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
         ],
-        "chart": _history(found),
+        "chart": _history(current_offer),
     }
     return render(request, "web/offer.html", context)
 
@@ -139,8 +139,8 @@ def _gone(request: HttpRequest) -> HttpResponse:
     return render(request, "web/offer_gone.html", context)
 
 
-def _history(found: Offer) -> Chart | None:
-    past = catalog.price_history(found.id)
+def _history(offer: Offer) -> Chart | None:
+    past = catalog.price_history(offer.id)
     if not past:
         return None
     prices = [
@@ -152,9 +152,9 @@ def _history(found: Offer) -> Chart | None:
         title="How has the price moved?",
         kind="points",
         x_label="from",
-        y_label=f"{found.currency} per hour",
+        y_label=f"{offer.currency} per hour",
         x=[entry.date.isoformat() for entry in past],
-        series=[Series(found.instance_type, prices, found.purchase_option.value)],
+        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
         digits=4,
         summary=f"{len(past)} prices are known, the first of {past[0].date}.",
     )
@@ -168,5 +168,5 @@ def changes(request: HttpRequest) -> HttpResponse:
         {"title": provider_title(revision.provider), "revision": revision}
         for revision in catalog.revisions_in_force()
     ]
-    held = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by("provider")
-    return render(request, "web/changes.html", {"providers": providers, "held": held})
+    quarantined = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by("provider")
+    return render(request, "web/changes.html", {"providers": providers, "held": quarantined})

@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from planner.web.common.access import open_page
-from planner.web.common.plan_request import request_of
-from planner.web.common.query_codec import tidied, write
-from planner.web.market.lowest_prices import lowest_of
-from planner.web.plan.live import estimate_of
+from planner.web.common.plan_request import read_plan_request
+from planner.web.common.query_codec import drop_empty, write
+from planner.web.market.lowest_prices import find_lowest_price
+from planner.web.plan.live import estimate_plan
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from pricing.market.offers import PurchaseOption
@@ -22,35 +22,35 @@ from pricing.market.offers import PurchaseOption
 @require_safe
 def accelerators(request: HttpRequest) -> HttpResponse:
     """What the workload in the address could run on; choosing one goes back to the form."""
-    query = tidied(request.GET)
-    asked = request_of(query)
+    query = drop_empty(request.GET)
+    plan_request = read_plan_request(query)
     context: dict[str, Any] = {
         "back": write(query, edit="1"),
         "open_address": write(query, **{"workload.accelerator": None, "edit": "1"}),
     }
-    workload = asked.get("workload")
+    workload = plan_request.get("workload")
     if isinstance(workload, dict) and len(workload) > 1:
         open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
         try:
-            found = _estimated(workload, open_workload)
+            estimate = _estimate(workload, open_workload)
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
             context |= {
-                "cpu": found["cpu"],
-                "rows": [_row(one, query) for one in found["candidates"]],
+                "cpu": estimate["cpu"],
+                "rows": [_row(one, query) for one in estimate["candidates"]],
                 "chosen": _chosen(workload),
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
     return render(request, "web/plan/accelerators.html", context)
 
 
-def _estimated(workload: dict[str, Any], open_workload: dict[str, Any]) -> dict[str, Any]:
+def _estimate(workload: dict[str, Any], open_workload: dict[str, Any]) -> dict[str, Any]:
     """Sized for every accelerator; a rate measured on one is sized for that one."""
     try:
-        return estimate_of({"workload": open_workload}).as_dict()
+        return estimate_plan({"workload": open_workload}).as_dict()
     except InvalidInput:
-        return estimate_of({"workload": workload}).as_dict()
+        return estimate_plan({"workload": workload}).as_dict()
 
 
 def _chosen(workload: dict[str, Any]) -> str:
@@ -61,7 +61,10 @@ def _row(candidate: dict[str, Any], query: Any) -> dict[str, Any]:
     """A candidate with its lowest price and the address that chooses it."""
     slug = candidate["accelerator"]
     changes = {"workload.accelerator": slug, "edit": "1"}
-    hours, (_, usd) = candidate.get("accelerator_hours"), lowest_of(slug, PurchaseOption.ON_DEMAND)
+    hours, (_, usd) = (
+        candidate.get("accelerator_hours"),
+        find_lowest_price(slug, PurchaseOption.ON_DEMAND),
+    )
     return candidate | {
         "name": get(slug).name,
         "usd_per_hour": usd,

@@ -5,21 +5,27 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from planner.sizing.calibration.calibration import calibrate as read_log_text
+from planner.sizing.calibration.calibration import calibrate as calibrate_log
 from planner.web.common.access import open_page
-from planner.web.common.view_helpers import sent
-from planner.web.plan.calibration import LOG_COMMAND, MAX_LOG_BYTES, LogForm, carried, text_of
+from planner.web.common.view_helpers import submit_form
+from planner.web.plan.calibration import (
+    LOG_COMMAND,
+    MAX_LOG_BYTES,
+    LogForm,
+    read_log_text,
+    suggest_plans,
+)
 
 
 @open_page
 def calibrate(request: HttpRequest) -> HttpResponse:
     """The log is read and forgotten; nothing of it is kept."""
     form = LogForm(request.POST, request.FILES) if request.method == "POST" else LogForm()
-    found = sent(form, lambda values: read_log_text(text_of(values["log"])))
+    calibration = submit_form(form, lambda values: calibrate_log(read_log_text(values["log"])))
     context = {
         "form": form,
-        "found": found,
-        "carried": carried(found) if found else [],
+        "found": calibration,
+        "carried": suggest_plans(calibration) if calibration else [],
         "log_command": LOG_COMMAND,
         "most_mb": MAX_LOG_BYTES // 1_000_000,
     }

@@ -11,15 +11,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from planner.contract.labels import SCENARIO_TITLES
+from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumption_rows import Message, messages_of
 from planner.web.common import sharing
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
-from planner.web.common.plan_request import MAX_FUTURES_AT_ONCE, Outcome, outcome_of
-from planner.web.common.query_codec import tidied
+from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
+from planner.web.common.query_codec import drop_empty
 from planner.web.plan.forms import PlanForm
-from planner.web.plan.live import live_of
+from planner.web.plan.live import build_live_panel
 from planner.web.plan.presets import PRESETS
 
 WORKLOAD_KINDS = (
@@ -51,19 +52,19 @@ Context = dict[str, Any]
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer."""
-    query = tidied(request.GET)
-    in_place = _is_in_place(request)
-    if len(query) < len(request.GET) and not in_place:
-        return HttpResponseRedirect(_address(query))
+    query = drop_empty(request.GET)
+    is_update = _is_update(request)
+    if len(query) < len(request.GET) and not is_update:
+        return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
-    outcome = outcome_of(query, current_team(request), in_short=shows_form)
-    if in_place:
-        return _in_place(request, query, outcome)
-    if outcome.answered and not shows_form:
+    outcome = answer_plan(query, current_team(request), brief=shows_form)
+    if is_update:
+        return _render_update(request, query, outcome)
+    if outcome.has_answer and not shows_form:
         return render(request, "web/plan/answer.html", answer_context(query, outcome))
-    if outcome.is_long:
-        outcome = replace(outcome_of(query, current_team(request), in_short=True), is_long=True)
-    status = 400 if outcome.refusals else 200
+    if outcome.needs_job:
+        outcome = replace(answer_plan(query, current_team(request), brief=True), needs_job=True)
+    status = 400 if outcome.errors else 200
     return render(request, "web/plan/form_page.html", _form_context(query, outcome), status=status)
 
 
@@ -71,62 +72,61 @@ def plan(request: HttpRequest) -> HttpResponse:
 @require_safe
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
-    query = tidied(request.GET)
-    outcome = outcome_of(query, current_team(request), in_short=True)
+    query = drop_empty(request.GET)
+    outcome = answer_plan(query, current_team(request), brief=True)
     return render(request, "web/plan/live.html", _live_context(query, outcome))
 
 
-def _is_in_place(request: HttpRequest) -> bool:
+def _is_update(request: HttpRequest) -> bool:
     """Whether an assumption was changed on an open answer, which takes the new figures in."""
     return bool(getattr(request, "htmx", False)) and not request.htmx.history_restore_request  # type: ignore[attr-defined]
 
 
-def _address(query: QueryDict) -> str:
+def _page_url(query: QueryDict) -> str:
     return f"{reverse('plan')}?{query.urlencode()}"
 
 
-def _in_place(request: HttpRequest, query: QueryDict, outcome: Outcome) -> HttpResponse:
+def _render_update(
+    request: HttpRequest, query: QueryDict, outcome: ComparisonOutcome
+) -> HttpResponse:
     """New figures for an open answer, or the messages beside what was refused."""
-    if outcome.answered:
+    if outcome.has_answer:
         answer = render(request, "web/answer/edited.html", answer_context(query, outcome))
-        answer["HX-Push-Url"] = _address(query)
+        answer["HX-Push-Url"] = _page_url(query)
         return answer
-    if not outcome.refusals:
+    if not outcome.errors:
         answer = HttpResponse()
-        answer["HX-Redirect"] = _address(query)
+        answer["HX-Redirect"] = _page_url(query)
         return answer
     context = {
-        "rows": messages_of(request.GET, outcome.refusals),
-        "refusals": [Message(refusal.field, refusal.message) for refusal in outcome.refusals],
+        "rows": messages_of(request.GET, outcome.errors),
+        "refusals": [Message(refusal.field, refusal.message) for refusal in outcome.errors],
     }
     answer = render(request, "web/answer/refused.html", context)
     answer["HX-Reswap"] = "none"
     return answer
 
 
-def answer_context(query: QueryDict, outcome: Outcome) -> Context:
+def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
     """What the answer's templates need."""
-    if outcome.answered is None:
-        raise ValueError("There is no answer to show.")
-    answered = outcome.answered
     return {
         "outcome": outcome,
-        "page": AnswerPage(answered.answer, query.get("scenario", ""), query),
-        "address": tidied(query, "scenario").urlencode(),
-        "share": f"{reverse('plan')}?{sharing.address_to_share(answered)}",
-        "inherited": answered.inherited,
-        "since": sharing.since(query, answered),
-        "todays": sharing.with_todays_prices(query),
+        "page": AnswerPage(outcome.answer, query.get("scenario", ""), query),
+        "address": drop_empty(query, "scenario").urlencode(),
+        "share": f"{reverse('plan')}?{sharing.build_share_query(outcome)}",
+        "inherited": outcome.inherited,
+        "since": sharing.find_price_update(query, outcome),
+        "todays": sharing.unpin_prices(query),
         "titles": SCENARIO_TITLES,
     }
 
 
-def _live_context(query: QueryDict, outcome: Outcome) -> Context:
-    return {"live": live_of(query, outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
+def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
+    return {"live": build_live_panel(query, outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
 
 
-def _form_context(query: QueryDict, outcome: Outcome) -> Context:
-    form = PlanForm(query, outcome.refusals)
+def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
+    form = PlanForm(query, outcome.errors)
     groups = ("plan", "training", "samples", "hours", "work", "limits", "owning", "finance")
     boxes = {name: form.boxes(name) for name in (*groups, "prices", "risk")}
     rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
@@ -137,7 +137,7 @@ def _form_context(query: QueryDict, outcome: Outcome) -> Context:
         "open": _open_folds(query, outcome),
         "kinds": WORKLOAD_KINDS,
         "presets": PRESETS,
-        "most_futures": MAX_FUTURES_AT_ONCE,
+        "most_futures": MAX_SAMPLES_AT_ONCE,
     }
 
 
@@ -156,8 +156,8 @@ _FOLDS = {
 }
 
 
-def _open_folds(query: QueryDict, outcome: Outcome) -> dict[str, bool]:
+def _open_folds(query: QueryDict, outcome: ComparisonOutcome) -> dict[str, bool]:
     """Folds that hold a value, a refusal or a row just added are open."""
-    named = [*query, *(refusal.field for refusal in outcome.refusals)]
+    named = [*query, *(refusal.field for refusal in outcome.errors)]
     roots = {name.removeprefix("rows.").partition(".")[0] for name in named}
     return {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}

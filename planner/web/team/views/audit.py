@@ -33,7 +33,7 @@ def log(request: HttpRequest, team: Team) -> HttpResponse:
         "team": team,
         "actions": actions,
         "page": page,
-        "rows": [{"entry": entry, "changes": changes_of(entry)} for entry in page],
+        "rows": [{"entry": entry, "changes": list_changes(entry)} for entry in page],
         "action": action or "",
         "actor": actor or "",
         "older": write(request.GET, page=page.number + 1) if page.has_next() else "",
@@ -42,7 +42,7 @@ def log(request: HttpRequest, team: Team) -> HttpResponse:
     return render(request, "team/audit.html", context)
 
 
-def changes_of(entry: AuditEntry) -> list[dict[str, str]]:
+def list_changes(entry: AuditEntry) -> list[dict[str, str]]:
     """Field by field: from what to what."""
     return [
         {

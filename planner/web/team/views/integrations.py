@@ -13,11 +13,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from planner.models import Access, ApiToken, Role, Scope, Team, WebhookEndpoint
-from planner.services.teams import tokens as services
+from planner.services.teams import tokens as token_service
 from planner.services.teams.permissions import OWN
-from planner.services.webhooks import webhooks as sending
-from planner.web.common.current_team import access_to
-from planner.web.common.view_helpers import attempt, own, sent, team_page
+from planner.services.webhooks import webhooks as webhook_service
+from planner.web.common.current_team import get_access
+from planner.web.common.view_helpers import (
+    get_owned_or_404,
+    run_with_messages,
+    submit_form,
+    team_page,
+)
 from planner.web.team.forms import TokenForm, WebhookChangeForm, WebhookForm
 
 MAX_DELIVERIES = 50
@@ -27,16 +32,16 @@ MAX_DELIVERIES = 50
 @team_page()
 def tokens(request: HttpRequest, team: Team) -> HttpResponse:
     """Owners see all of the team's tokens, others their own."""
-    access = access_to(request)
+    access = get_access(request)
     form = TokenForm(request.POST or None, own=access.roles[team.pk])
-    made = sent(form, lambda values: _make_token(access, team, values))
+    created = submit_form(form, lambda values: _create_token(access, team, values))
     context = {
         "team": team,
-        "form": TokenForm(own=access.roles[team.pk]) if made else form,
+        "form": TokenForm(own=access.roles[team.pk]) if created else form,
         "tokens": _tokens(access, team),
         "may_own": access.has_role(team.pk, Role.OWNER),
-        "secret": made[1] if made else "",
-        "made": made[0] if made else None,
+        "secret": created[1] if created else "",
+        "made": created[0] if created else None,
     }
     return render(request, "team/tokens.html", context, status=400 if form.errors else 200)
 
@@ -47,8 +52,8 @@ def _tokens(access: Access, team: Team) -> QuerySet[ApiToken]:
     return rows if is_owner else rows.filter(user_id=access.user_id)
 
 
-def _make_token(access: Access, team: Team, values: dict[str, Any]) -> tuple[ApiToken, str]:
-    return services.create_token(
+def _create_token(access: Access, team: Team, values: dict[str, Any]) -> tuple[ApiToken, str]:
+    return token_service.create_token(
         access,
         team,
         name=values["name"],
@@ -62,11 +67,11 @@ def _make_token(access: Access, team: Team, values: dict[str, Any]) -> tuple[Api
 @team_page()
 @require_POST
 def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    access = access_to(request)
+    access = get_access(request)
     limits = {} if access.has_role(team.pk, Role.OWNER) else {"user_id": access.user_id}
-    found = own(request, ApiToken, pk, team=team, **limits)
-    said = f"The token {found.name} no longer works."
-    attempt(request, lambda: services.revoke_token(access, found), said)
+    token = get_owned_or_404(request, ApiToken, pk, team=team, **limits)
+    message = f"The token {token.name} no longer works."
+    run_with_messages(request, lambda: token_service.revoke_token(access, token), message)
     return redirect("team-tokens", team.slug)
 
 
@@ -75,13 +80,15 @@ def revoke_token(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
 def webhooks(request: HttpRequest, team: Team) -> HttpResponse:
     """Where the team's events are sent."""
     form = WebhookForm(request.POST or None)
-    made = sent(form, lambda values: sending.add_endpoint(access_to(request), team, values))
+    created = submit_form(
+        form, lambda values: webhook_service.add_endpoint(get_access(request), team, values)
+    )
     context = {
         "team": team,
-        "form": WebhookForm() if made else form,
+        "form": WebhookForm() if created else form,
         "endpoints": WebhookEndpoint.objects.filter(team=team),
-        "secret": sending.secret_of(made) if made else "",
-        "made": made,
+        "secret": webhook_service.signing_secret(created) if created else "",
+        "made": created,
     }
     return render(request, "team/webhooks.html", context, status=400 if form.errors else 200)
 
@@ -90,24 +97,24 @@ def webhooks(request: HttpRequest, team: Team) -> HttpResponse:
 @team_page(OWN)
 def webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """One endpoint: its settings and what became of its deliveries."""
-    found = own(request, WebhookEndpoint, pk, team=team)
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
     names = ("url", "description", "events", "active", "version")
     form = WebhookChangeForm(
-        request.POST or None, initial={name: getattr(found, name) for name in names}
+        request.POST or None, initial={name: getattr(endpoint, name) for name in names}
     )
-    done = sent(form, lambda values: _change(access_to(request), found, values))
+    done = submit_form(form, lambda values: _change(get_access(request), endpoint, values))
     if done is not None:
         messages.success(request, "The webhook is saved.")
         return redirect("webhook", team.slug, pk)
-    return _shown(request, team, found, form=form)
+    return _render_webhook(request, team, endpoint, form=form)
 
 
-def _change(access: Access, found: WebhookEndpoint, values: dict[str, Any]) -> WebhookEndpoint:
+def _change(access: Access, endpoint: WebhookEndpoint, values: dict[str, Any]) -> WebhookEndpoint:
     changes = {name: value for name, value in values.items() if name != "version"}
-    return sending.change_endpoint(access, found, changes, values["version"])
+    return webhook_service.change_endpoint(access, endpoint, changes, values["version"])
 
 
-def _shown(
+def _render_webhook(
     request: HttpRequest, team: Team, endpoint: WebhookEndpoint, **more: Any
 ) -> HttpResponse:
     context: dict[str, Any] = {"team": team, "endpoint": endpoint}
@@ -121,26 +128,32 @@ def _shown(
 @require_POST
 def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """A new signing secret, shown this once."""
-    endpoint = own(request, WebhookEndpoint, pk, team=team)
-    found = sending.rotate_secret(access_to(request), endpoint)
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    rotated = webhook_service.rotate_secret(get_access(request), endpoint)
     names = ("url", "description", "events", "active", "version")
-    form = WebhookChangeForm(initial={name: getattr(found, name) for name in names})
-    return _shown(request, team, found, form=form, secret=sending.secret_of(found))
+    form = WebhookChangeForm(initial={name: getattr(rotated, name) for name in names})
+    return _render_webhook(
+        request, team, rotated, form=form, secret=webhook_service.signing_secret(rotated)
+    )
 
 
 @team_page(OWN)
 @require_POST
 def send_test(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    found = own(request, WebhookEndpoint, pk, team=team)
-    said = "A test event is on its way; see the deliveries below."
-    attempt(request, lambda: sending.send_test(access_to(request), found), said)
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    message = "A test event is on its way; see the deliveries below."
+    run_with_messages(
+        request, lambda: webhook_service.send_test(get_access(request), endpoint), message
+    )
     return redirect("webhook", team.slug, pk)
 
 
 @team_page(OWN)
 @require_POST
 def remove_webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    found = own(request, WebhookEndpoint, pk, team=team)
-    said = f"Nothing more is sent to {found.url}."
-    attempt(request, lambda: sending.remove_endpoint(access_to(request), found), said)
+    endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
+    message = f"Nothing more is sent to {endpoint.url}."
+    run_with_messages(
+        request, lambda: webhook_service.remove_endpoint(get_access(request), endpoint), message
+    )
     return redirect("team-webhooks", team.slug)

@@ -14,11 +14,18 @@ from django.views.decorators.http import require_POST
 
 from planner.models import Access, Invitation, Membership, Role, Team
 from planner.services.teams import teams
-from planner.services.teams.secrets import digest_of
+from planner.services.teams.secrets import hash_secret
 from planner.web.common.accounts import INVITED
-from planner.web.common.current_team import access_to, choose, forget
+from planner.web.common.current_team import clear_cached_access, get_access, remember_team
 from planner.web.common.resume import sign_in_first
-from planner.web.common.view_helpers import REFUSALS, attempt, own, sent, sentence, team_page
+from planner.web.common.view_helpers import (
+    REFUSALS,
+    describe_refusal,
+    get_owned_or_404,
+    run_with_messages,
+    submit_form,
+    team_page,
+)
 from planner.web.team.forms import ROLE_WORDS, InviteForm
 
 
@@ -26,9 +33,9 @@ from planner.web.team.forms import ROLE_WORDS, InviteForm
 @team_page()
 def members(request: HttpRequest, team: Team) -> HttpResponse:
     """Who is in the team; owners invite with a link that is shown once."""
-    access = access_to(request)
+    access = get_access(request)
     form = InviteForm(request.POST or None)
-    made = sent(form, lambda values: _invite(access, team, values))
+    created = submit_form(form, lambda values: _invite(access, team, values))
     may_own = access.has_role(team.pk, Role.OWNER)
     context = {
         "team": team,
@@ -36,11 +43,11 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "me": access.user_id,
         "roles": list(ROLE_WORDS.items()),
         "may_own": may_own,
-        "form": InviteForm() if made else form,
+        "form": InviteForm() if created else form,
         "invitations": Invitation.objects.filter(team=team) if may_own else [],
     }
-    if made is not None:
-        _, secret = made
+    if created is not None:
+        _, secret = created
         context["link"] = request.build_absolute_uri(reverse("join", args=[secret]))
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
 
@@ -52,14 +59,16 @@ def _invite(access: Access, team: Team, values: dict[str, Any]) -> tuple[Invitat
 @team_page()
 @require_POST
 def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    member = own(request, Membership, pk, "user", team=team)
+    member = get_owned_or_404(request, Membership, pk, "user", team=team)
     wanted = request.POST.get("role", "")
     if wanted not in Role.values:
         messages.error(request, f"{wanted!r} is no role; roles are {', '.join(Role.values)}.")
         return redirect("team-members", team.slug)
-    said = f"{member.user} is {wanted} now."
-    attempt(request, lambda: teams.change_role(access_to(request), member, Role(wanted)), said)
-    forget(request)
+    message = f"{member.user} is {wanted} now."
+    run_with_messages(
+        request, lambda: teams.change_role(get_access(request), member, Role(wanted)), message
+    )
+    clear_cached_access(request)
     return redirect("team-members", team.slug)
 
 
@@ -67,10 +76,12 @@ def change_role(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
 @require_POST
 def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """An owner removes anyone; anyone leaves."""
-    member = own(request, Membership, pk, "user", team=team)
+    member = get_owned_or_404(request, Membership, pk, "user", team=team)
     leaves = member.user_id == request.user.pk
-    said = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
-    done = attempt(request, lambda: teams.remove_member(access_to(request), member), said)
+    message = f"You left {team.name}." if leaves else f"{member.user} is no longer a member."
+    done = run_with_messages(
+        request, lambda: teams.remove_member(get_access(request), member), message
+    )
     if done and leaves:
         return redirect("team")
     return redirect("team-members", team.slug)
@@ -79,17 +90,19 @@ def remove(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @team_page()
 @require_POST
 def revoke_invitation(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    invitation = own(request, Invitation, pk, team=team)
-    said = "The link no longer works."
-    attempt(request, lambda: teams.revoke_invitation(access_to(request), invitation), said)
+    invitation = get_owned_or_404(request, Invitation, pk, team=team)
+    message = "The link no longer works."
+    run_with_messages(
+        request, lambda: teams.revoke_invitation(get_access(request), invitation), message
+    )
     return redirect("team-members", team.slug)
 
 
 @never_cache
 def join(request: HttpRequest, secret: str) -> HttpResponse:
     """What an invitation link opens: sign in or up, then become a member."""
-    found = Invitation.objects.filter(digest=digest_of(secret)).select_related("team").first()
-    invitation = found if found and found.is_open else None
+    existing = Invitation.objects.filter(digest=hash_secret(secret)).select_related("team").first()
+    invitation = existing if existing and existing.is_open else None
     if not request.user.is_authenticated:
         if invitation:
             request.session[INVITED] = True
@@ -102,11 +115,11 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
 
 def _accept(request: HttpRequest, secret: str) -> HttpResponse:
     try:
-        member = teams.accept(access_to(request), secret)
+        member = teams.accept(get_access(request), secret)
     except REFUSALS as refusal:
-        messages.error(request, sentence(refusal))
+        messages.error(request, describe_refusal(refusal))
         return redirect("team")
-    forget(request)
-    choose(request, member.team)
+    clear_cached_access(request)
+    remember_team(request, member.team)
     messages.success(request, f"Welcome to {member.team.name}: you are {member.role}.")
     return redirect("dashboard", member.team.slug)

@@ -11,34 +11,39 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.models import Access, ActualsUpload, Project, Role, Scenario, Team
+from planner.models import Access, ActualsUpload, Project, Role, Team, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals.overlaps import overlaps
 from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload
-from planner.services.alerts.project_summaries import current_revisions, moved_since
+from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.jobs import jobs
 from planner.services.projects import projects
-from planner.services.projects import saved_comparisons as keeping
+from planner.services.projects import saved_comparisons as comparison_service
 from planner.services.teams.permissions import EDIT
-from planner.web.common.current_team import access_to
-from planner.web.common.view_helpers import attempt, own, sent, team_page
+from planner.web.common.current_team import get_access
+from planner.web.common.view_helpers import (
+    get_owned_or_404,
+    run_with_messages,
+    submit_form,
+    team_page,
+)
 from planner.web.team import saved_plans
 from planner.web.team.forms import NewProjectForm, ProjectForm, SaveProjectForm, UploadForm
 
 _UNREAD = ("answer", "assumptions", "given", "inherited", "request")
 
 
-def project_at(request: HttpRequest, team: Team, pk: uuid.UUID) -> Project:
-    return own(request, Project, pk, "team", team=team)
+def get_project_or_404(request: HttpRequest, team: Team, pk: uuid.UUID) -> Project:
+    return get_owned_or_404(request, Project, pk, "team", team=team)
 
 
 @team_page(EDIT)
 def new(request: HttpRequest, team: Team) -> HttpResponse:
     form = NewProjectForm(request.POST or None, currency=team.currency)
-    access = access_to(request)
-    made = sent(form, lambda _: projects.create_project(access, team, form.values()))
-    if made is not None:
-        return redirect("project", team.slug, made.pk)
+    access = get_access(request)
+    created = submit_form(form, lambda _: projects.create_project(access, team, form.values()))
+    if created is not None:
+        return redirect("project", team.slug, created.pk)
     context = {"team": team, "form": form, "title": "New project"}
     return render(request, "team/project_form.html", context, status=400 if form.errors else 200)
 
@@ -46,35 +51,35 @@ def new(request: HttpRequest, team: Team) -> HttpResponse:
 @team_page()
 @require_safe
 def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    found = project_at(request, team, pk)
-    return render(request, "team/project.html", project_context(request, found))
+    row = get_project_or_404(request, team, pk)
+    return render(request, "team/project.html", project_context(request, row))
 
 
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
     """All that the page of a project shows; `forms` are those that were refused."""
-    access, team = access_to(request), project.team
-    kept, current = _kept(access, project), current_revisions()
+    access, team = get_access(request), project.team
+    saved, current = _saved_comparisons(access, project), current_revisions()
     variance = actuals.variance(project)
     spent = variance.as_dict()
     return {
         "team": team,
         "project": project,
-        "scenarios": list(project.scenarios.all()),
+        "variants": list(project.variants.all()),
         "kept": [
             {
                 "saved": one,
-                "moved": moved_since(one, current),
-                "may_approve": keeping.may_approve(access, one),
+                "moved": changes_since(one, current),
+                "may_approve": comparison_service.may_approve(access, one),
             }
-            for one in kept
+            for one in saved
         ],
         "variance": spent if spent["months"] else None,
-        "causes": saved_plans.causes_of(spent["total"]),
+        "causes": saved_plans.list_causes(spent["total"]),
         "chart": saved_plans.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
-        "currency": projects.currency_of(project),
+        "currency": projects.project_currency(project),
         "plan_address": saved_plans.address_of(projects.compose(project)),
         "most": saved_plans.MOST_COMPARED,
         "at_once": AT_ONCE_BYTES,
@@ -84,8 +89,8 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
     }
 
 
-def _kept(access: Access, project: Project) -> Any:
-    people = ("created_by", "scenario")
+def _saved_comparisons(access: Access, project: Project) -> Any:
+    people = ("created_by", "variant")
     return project.saved_comparisons.defer(*_UNREAD).select_related(*people)
 
 
@@ -93,37 +98,37 @@ def _kept(access: Access, project: Project) -> Any:
 @require_safe
 def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Up to four variants answered at today's prices; the first ones where none is ticked."""
-    found = project_at(request, team, pk)
-    scenarios = {str(one.pk): one for one in found.scenarios.all()}
-    ticked = [name for name in request.GET.getlist("variant") if name in scenarios or not name]
-    wanted = (ticked or ["", *scenarios])[: saved_plans.MOST_COMPARED]
-    columns = [saved_plans.column(found, scenarios.get(name), team) for name in wanted]
+    project = get_project_or_404(request, team, pk)
+    variants = {str(one.pk): one for one in project.variants.all()}
+    ticked = [name for name in request.GET.getlist("variant") if name in variants or not name]
+    wanted = (ticked or ["", *variants])[: saved_plans.MOST_COMPARED]
+    columns = [saved_plans.column(project, variants.get(name), team) for name in wanted]
     context = {
         "team": team,
-        "project": found,
+        "project": project,
         "columns": columns,
         "rows": saved_plans.totals(columns),
         "most": saved_plans.MOST_COMPARED,
     }
-    whole = not getattr(request, "htmx", False)
-    page = "team/side_by_side.html" if whole else "team/parts/side_by_side.html"
+    is_whole_page = not getattr(request, "htmx", False)
+    page = "team/side_by_side.html" if is_whole_page else "team/parts/side_by_side.html"
     return render(request, page, context)
 
 
 @team_page(EDIT)
 def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Name, budget and watch."""
-    found = project_at(request, team, pk)
-    currency = projects.currency_of(found)
-    form = ProjectForm(request.POST or None, initial=ProjectForm.of(found), currency=currency)
-    access = access_to(request)
-    done = sent(
+    project = get_project_or_404(request, team, pk)
+    currency = projects.project_currency(project)
+    form = ProjectForm(request.POST or None, initial=ProjectForm.of(project), currency=currency)
+    access = get_access(request)
+    done = submit_form(
         form,
-        lambda values: projects.change_project(access, found, form.values(), values["version"]),
+        lambda values: projects.change_project(access, project, form.values(), values["version"]),
     )
     if done is not None:
         return redirect("project", team.slug, pk)
-    context = {"team": team, "project": found, "form": form, "title": f"Change {found.name}"}
+    context = {"team": team, "project": project, "form": form, "title": f"Change {project.name}"}
     return render(request, "team/project_form.html", context, status=400 if form.errors else 200)
 
 
@@ -131,54 +136,58 @@ def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def archive(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Archives it, or takes it out of the archive."""
-    found = project_at(request, team, pk)
-    changes = {"archived": not found.archived}
-    said = "The project is active again." if found.archived else "The project is archived."
-    attempt(request, lambda: projects.change_project(access_to(request), found, changes), said)
+    project = get_project_or_404(request, team, pk)
+    changes = {"archived": not project.archived}
+    message = "The project is active again." if project.archived else "The project is archived."
+    run_with_messages(
+        request, lambda: projects.change_project(get_access(request), project, changes), message
+    )
     return redirect("project", team.slug, pk)
 
 
 @team_page(EDIT)
 @require_POST
 def delete(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    found = project_at(request, team, pk)
-    said = f"The project {found.name} is deleted."
-    if attempt(request, lambda: projects.delete_project(access_to(request), found), said):
+    project = get_project_or_404(request, team, pk)
+    message = f"The project {project.name} is deleted."
+    if run_with_messages(
+        request, lambda: projects.delete_project(get_access(request), project), message
+    ):
         return redirect("dashboard", team.slug)
     return redirect("project", team.slug, pk)
 
 
 @team_page(EDIT)
 @require_POST
-def delete_scenario(
-    request: HttpRequest, team: Team, pk: uuid.UUID, scenario: uuid.UUID
+def delete_variant(
+    request: HttpRequest, team: Team, pk: uuid.UUID, variant: uuid.UUID
 ) -> HttpResponse:
-    found = own(request, Scenario, scenario, "team", project=pk, team=team)
-    said = f"The scenario {found.name} is deleted."
-    attempt(request, lambda: projects.delete_scenario(access_to(request), found), said)
+    row = get_owned_or_404(request, Variant, variant, "team", project=pk, team=team)
+    message = f"The variant {row.name} is deleted."
+    run_with_messages(request, lambda: projects.delete_variant(get_access(request), row), message)
     return redirect("project", team.slug, pk)
 
 
 @team_page(EDIT)
 @require_POST
-def keep(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """Answers the project, or a scenario of it, at today's prices and keeps the answer."""
-    found = project_at(request, team, pk)
-    form = SaveProjectForm(request.POST, project=found)
-    scenarios = {str(one.pk): one for one in found.scenarios.all()}
-    made = sent(
+def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
+    """Answers the project, or a variant of it, at today's prices and keeps the answer."""
+    project = get_project_or_404(request, team, pk)
+    form = SaveProjectForm(request.POST, project=project)
+    variants = {str(one.pk): one for one in project.variants.all()}
+    created = submit_form(
         form,
-        lambda v: keeping.save_comparison(
-            access_to(request),
-            found,
+        lambda v: comparison_service.save_comparison(
+            get_access(request),
+            project,
             name=v["name"],
             note=v["note"],
-            scenario=scenarios.get(v["scenario"]),
+            variant=variants.get(v["variant"]),
         ),
     )
-    if made is not None:
-        return redirect("comparison", made.pk)
-    context = project_context(request, found, keep_form=form)
+    if created is not None:
+        return redirect("comparison", created.pk)
+    context = project_context(request, project, keep_form=form)
     return render(request, "team/project.html", context, status=400)
 
 
@@ -186,9 +195,9 @@ def keep(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Answers everything that is kept of the project at today's prices, as a job."""
-    found = project_at(request, team, pk)
-    arguments = {"project": str(found.pk), "as_of": None}
-    job = jobs.start(access_to(request), "project_reprice", arguments, team)
+    project = get_project_or_404(request, team, pk)
+    arguments = {"project": str(project.pk), "as_of": None}
+    job = jobs.start(get_access(request), "project_reprice", arguments, team)
     return redirect("job", job.pk)
 
 
@@ -196,17 +205,17 @@ def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Reads a small file at once and a large one as a job that shows its progress."""
-    found = project_at(request, team, pk)
+    project = get_project_or_404(request, team, pk)
     form = UploadForm(request.POST, request.FILES)
-    address = sent(form, lambda values: _take(request, found, values["file"]))
+    address = submit_form(form, lambda values: _load_upload(request, project, values["file"]))
     if address is not None:
         return redirect(address)
-    context = project_context(request, found, upload_form=form)
+    context = project_context(request, project, upload_form=form)
     return render(request, "team/project.html", context, status=400)
 
 
-def _take(request: HttpRequest, project: Project, file: Any) -> str:
-    access = access_to(request)
+def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:
+    access = get_access(request)
     if file.size > AT_ONCE_BYTES:
         return reverse("job", args=[start_upload(access, project, file).pk])
     for warning in overlaps(actuals.load_actuals(access, project, file, file.name)):
@@ -219,7 +228,7 @@ def _take(request: HttpRequest, project: Project, file: Any) -> str:
 def delete_upload(
     request: HttpRequest, team: Team, pk: uuid.UUID, upload: uuid.UUID
 ) -> HttpResponse:
-    found = own(request, ActualsUpload, upload, "team", project=pk, team=team)
-    said = f"{found} was taken out."
-    attempt(request, lambda: actuals.delete_upload(access_to(request), found), said)
+    row = get_owned_or_404(request, ActualsUpload, upload, "team", project=pk, team=team)
+    message = f"{row} was taken out."
+    run_with_messages(request, lambda: actuals.delete_upload(get_access(request), row), message)
     return redirect("project", team.slug, pk)

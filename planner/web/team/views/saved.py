@@ -14,44 +14,50 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.labels import SCENARIO_TITLES
 from planner.exports import FORMATS, context_of
-from planner.exports import export as exported
+from planner.exports import export as export_answer
 from planner.models import Access, Role, SavedComparison, State
-from planner.services.alerts.project_summaries import current_revisions, moved_since
+from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
 from planner.web.answer.answer_page import AnswerPage
-from planner.web.common.current_team import access_to, choose
-from planner.web.common.view_helpers import attempt, own, sent, sentence, signed_in
+from planner.web.common.current_team import get_access, remember_team
+from planner.web.common.view_helpers import (
+    describe_refusal,
+    get_owned_or_404,
+    run_with_messages,
+    signed_in,
+    submit_form,
+)
 from planner.web.team import saved_plans
 from planner.web.team.forms import NoteForm
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 
-_RELATED = ("team", "project", "project__team", "scenario", "created_by")
+_RELATED = ("team", "project", "project__team", "variant", "created_by")
 _PEOPLE = ("superseded_by",)
 
 
-def saved_at(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
-    found = own(request, SavedComparison, pk, *_RELATED, *_PEOPLE)
-    choose(request, found.team)
-    return found
+def get_saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedComparison:
+    saved = get_owned_or_404(request, SavedComparison, pk, *_RELATED, *_PEOPLE)
+    remember_team(request, saved.team)
+    return saved
 
 
 @signed_in
 @require_safe
 def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _shown(request, saved_at(request, pk))
+    return _render_comparison(request, get_saved_or_404(request, pk))
 
 
-def _shown(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
-    access = access_to(request)
+def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
+    access = get_access(request)
     page = AnswerPage(saved.answer, request.GET.get("scenario", ""))
     context = {
         "team": saved.team,
         "saved": saved,
         "page": page,
         "titles": SCENARIO_TITLES,
-        "moved": moved_since(saved, current_revisions()),
+        "moved": changes_since(saved, current_revisions()),
         "formats": list(FORMATS),
         "states": list(State),
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
@@ -66,12 +72,12 @@ def _shown(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpRes
 @require_safe
 def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """The same question at today's prices, and the difference by cause."""
-    saved = saved_at(request, pk)
+    saved = get_saved_or_404(request, pk)
     context: dict[str, Any] = {"saved": saved, "team": saved.team}
     try:
         repriced = reprice(saved, catalog.current())
     except InvalidInput as refusal:
-        context["refusal"] = sentence(refusal)
+        context["refusal"] = describe_refusal(refusal)
     else:
         context |= {
             "rows": saved_plans.difference_rows(repriced),
@@ -86,12 +92,12 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_safe
 def replay(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Computes the answer again from its own revisions and holds it against what was kept."""
-    saved = saved_at(request, pk)
+    saved = get_saved_or_404(request, pk)
     context: dict[str, Any] = {"saved": saved, "team": saved.team}
     try:
         context["replayed"] = services.replay(saved)
     except InvalidInput as refusal:
-        context["refusal"] = sentence(refusal)
+        context["refusal"] = describe_refusal(refusal)
     return render(request, _page(request, "replay"), context)
 
 
@@ -104,27 +110,27 @@ def _page(request: HttpRequest, name: str) -> str:
 @require_POST
 def edit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Name and note of a draft."""
-    saved = saved_at(request, pk)
+    saved = get_saved_or_404(request, pk)
     form = NoteForm(request.POST)
-    done = sent(
+    done = submit_form(
         form,
         lambda v: services.change_saved(
-            access_to(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
+            get_access(request), saved, {"name": v["name"], "note": v["note"]}, v["version"]
         ),
     )
     if done is not None:
         return redirect("comparison", pk)
-    return _shown(request, saved, form=form, status=400)
+    return _render_comparison(request, saved, form=form, status=400)
 
 
 Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
 
 
-def _move(request: HttpRequest, pk: uuid.UUID, move: Move, said: str) -> HttpResponse:
-    saved = saved_at(request, pk)
+def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
+    saved = get_saved_or_404(request, pk)
     version = request.POST.get("version", "")
     seen = int(version) if version.isdigit() else None
-    attempt(request, lambda: move(access_to(request), saved, seen), said)
+    run_with_messages(request, lambda: move(get_access(request), saved, seen), message)
     return redirect("comparison", pk)
 
 
@@ -149,9 +155,11 @@ def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @signed_in
 @require_POST
 def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    saved = saved_at(request, pk)
-    said = f"The draft {saved.name} is deleted."
-    if attempt(request, lambda: services.delete_saved(access_to(request), saved), said):
+    saved = get_saved_or_404(request, pk)
+    message = f"The draft {saved.name} is deleted."
+    if run_with_messages(
+        request, lambda: services.delete_saved(get_access(request), saved), message
+    ):
         return redirect("project", saved.team.slug, saved.project_id)
     return redirect("comparison", pk)
 
@@ -160,9 +168,9 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_safe
 def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The answer as a file to save."""
-    saved = saved_at(request, pk)
+    saved = get_saved_or_404(request, pk)
     entry = FORMATS[form]
-    raw = exported(saved.answer, context_of(saved), form)
+    raw = export_answer(saved.answer, context_of(saved), form)
     response = HttpResponse(raw, content_type=entry.content_type)
     name = f"{slugify(saved.name)[:60] or 'comparison'}.{entry.suffix}"
     response["Content-Disposition"] = content_disposition_header(True, name) or ""

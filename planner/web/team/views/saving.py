@@ -11,33 +11,33 @@ from django.shortcuts import redirect, render
 from planner.models import Project, Role, SavedComparison, Team
 from planner.services.projects import save_answers
 from planner.services.projects.saved_comparisons import save_comparison
-from planner.web.common.current_team import access_to, current_team, my_teams
-from planner.web.common.plan_request import request_of
+from planner.web.common.current_team import current_team, get_access, my_teams
+from planner.web.common.plan_request import read_plan_request
 from planner.web.common.sharing import PRICES, pinned_catalog
-from planner.web.common.view_helpers import sent, signed_in
+from planner.web.common.view_helpers import signed_in, submit_form
 from planner.web.team.forms import NEW_PROJECT, SavePlanForm
 
 
 @signed_in
 def save(request: HttpRequest) -> HttpResponse:
     """The address holds the plan's request, as on the plan page."""
-    teams = [t for t in my_teams(request) if access_to(request).has_role(t.pk, Role.EDITOR)]
+    teams = [t for t in my_teams(request) if get_access(request).has_role(t.pk, Role.EDITOR)]
     if not teams:
         return _without_a_team(request)
     current = current_team(request)
     teams.sort(key=lambda team: team != current)
     projects = _projects(teams)
-    given = request_of(request.GET)
+    plan_request = read_plan_request(request.GET)
     if PRICES in request.GET:  # a link holds what the team that made it added
-        given["inherits"] = False
-    start = {"name": given.get("name", ""), "new_project": given.get("name", "")}
+        plan_request["inherits"] = False
+    start = {"name": plan_request.get("name", ""), "new_project": plan_request.get("name", "")}
     form = SavePlanForm(request.POST or None, initial=start, projects=projects, teams=teams)
-    made = sent(form, lambda values: _keep(request, values, given, projects, teams))
-    if made is not None:
-        return redirect("comparison", made.pk)
+    saved = submit_form(form, lambda values: _save(request, values, plan_request, projects, teams))
+    if saved is not None:
+        return redirect("comparison", saved.pk)
     context = {
         "form": form,
-        "given": given,
+        "given": plan_request,
         "address": request.GET.urlencode(),
         "is_pinned": PRICES in request.GET,
     }
@@ -57,22 +57,22 @@ def _projects(teams: list[Team]) -> list[Project]:
     return sorted(rows, key=lambda project: rank[project.team_id])
 
 
-def _keep(
+def _save(
     request: HttpRequest,
     values: dict[str, Any],
-    given: dict[str, Any],
+    plan_request: dict[str, Any],
     projects: list[Project],
     teams: list[Team],
 ) -> SavedComparison:
-    access, pinned = access_to(request), pinned_catalog(request.GET)
-    kept = {"name": values["name"], "note": values["note"], "pinned": pinned}
+    access, pinned = get_access(request), pinned_catalog(request.GET)
+    labels = {"name": values["name"], "note": values["note"], "pinned": pinned}
     chosen = str(values["project"])
     if chosen.startswith(f"{NEW_PROJECT}:"):
         team = next(t for t in teams if t.slug == chosen.partition(":")[2])
-        return save_answers.keep_in_new_project(
-            access, team, given, project=values["new_project"], **kept
+        return save_answers.save_in_new_project(
+            access, team, plan_request, project=values["new_project"], **labels
         )
     project = next(p for p in projects if str(p.pk) == chosen)
-    if values["kind"] == "scenario":
-        return save_answers.keep_as_scenario(access, project, given, **kept)
-    return save_comparison(access, project, request=given, **kept)
+    if values["kind"] == "variant":
+        return save_answers.save_as_variant(access, project, plan_request, **labels)
+    return save_comparison(access, project, request=plan_request, **labels)

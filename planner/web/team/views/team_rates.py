@@ -10,8 +10,8 @@ from planner.models import Role, Team
 from planner.services.teams import teams
 from planner.services.teams.errors import StaleError
 from planner.services.teams.permissions import OWN, require
-from planner.web.common.current_team import access_to
-from planner.web.common.view_helpers import sent, team_page
+from planner.web.common.current_team import get_access
+from planner.web.common.view_helpers import submit_form, team_page
 from planner.web.team import team_rates_form
 from planner.web.team.forms import TeamForm
 from pricing.common.invalid_input import InvalidInput
@@ -20,10 +20,10 @@ from pricing.common.invalid_input import InvalidInput
 @team_page()
 def settings(request: HttpRequest, team: Team) -> HttpResponse:
     """Name and currency of the team."""
-    access = access_to(request)
+    access = get_access(request)
     start = {"name": team.name, "currency": team.currency}
     form = TeamForm(request.POST or None, initial=start)
-    done = sent(form, lambda values: teams.change_settings(access, team, values))
+    done = submit_form(form, lambda values: teams.change_settings(access, team, values))
     if done is not None:
         messages.success(request, "The settings are saved.")
         return redirect("team-settings", team.slug)
@@ -34,15 +34,15 @@ def settings(request: HttpRequest, team: Team) -> HttpResponse:
 @team_page()
 def prices(request: HttpRequest, team: Team) -> HttpResponse:
     """Contract discounts, private offers and default assumptions."""
-    may_own = access_to(request).has_role(team.pk, Role.OWNER)
+    may_own = get_access(request).has_role(team.pk, Role.OWNER)
     context = {"team": team, "may_own": may_own, "version": team.version}
     if request.method != "POST":
-        context["boxes"] = team_rates_form.boxes_of(team_rates_form.query_of(team))
+        context["boxes"] = team_rates_form.form_context(team_rates_form.team_query(team))
         return render(request, "team/prices.html", context)
-    require(access_to(request), team.pk, OWN)
+    require(get_access(request), team.pk, OWN)
     context["version"] = request.POST.get("version", "")
     if team_rates_form.wants_another_row(request.POST):
-        context["boxes"] = team_rates_form.boxes_of(request.POST)
+        context["boxes"] = team_rates_form.form_context(request.POST)
         return render(request, "team/prices.html", context)
     return _save(request, team, context)
 
@@ -51,12 +51,12 @@ def _save(request: HttpRequest, team: Team, context: dict[str, object]) -> HttpR
     version = request.POST.get("version", "")
     seen = int(version) if version.isdigit() else None
     try:
-        changes = team_rates_form.changes_of(request.POST)
-        teams.change_settings(access_to(request), team, changes, seen)
+        changes = team_rates_form.read_changes(request.POST)
+        teams.change_settings(get_access(request), team, changes, seen)
     except InvalidInput as refusal:
-        context["boxes"] = team_rates_form.boxes_of(request.POST, refusal.all())
+        context["boxes"] = team_rates_form.form_context(request.POST, refusal.all())
     except StaleError as refusal:
-        context["boxes"] = team_rates_form.boxes_of(request.POST)
+        context["boxes"] = team_rates_form.form_context(request.POST)
         context |= {"refusal": str(refusal), "version": ""}
     else:
         messages.success(request, "Saved. Every new comparison of the team uses these values.")

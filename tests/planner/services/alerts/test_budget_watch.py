@@ -13,7 +13,7 @@ from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEv
 from planner.services.actuals import actuals
 from planner.services.alerts import budget_watch
 from planner.services.projects import projects
-from planner.services.projects.reprice import plan_of
+from planner.services.projects.reprice import current_plan
 from planner.services.webhooks import webhooks
 from pricing.models import Revision
 from pricing.publish.signals import revision_published
@@ -121,7 +121,7 @@ def test_outgrowing_the_budget_is_told(
     work: Workspace, told: list, budget: str, period: str
 ) -> None:
     row = project(work, budget=budget, budget_period=period, watch_threshold=9.0)
-    plan = plan_of(row)
+    plan = current_plan(row)
     assert plan is not None
     assert Decimal(plan.summary["total_cost"]) < (budget_watch.budget_over_horizon(row, plan) or 0)
     refreshed("60.00", 5)
@@ -134,7 +134,7 @@ def test_a_plan_that_is_no_longer_possible_is_told(
 ) -> None:
     row = project(work)
     row.team.custom_offers = []
-    plan = plan_of(row)
+    plan = current_plan(row)
     assert plan is not None
     plan.given["constraints"]["regions"] = ["us-gone-1"]
     plan.save()

@@ -88,8 +88,8 @@ def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> N
 
 def test_a_job_whose_process_is_gone_is_failed(work: Workspace) -> None:
     now = timezone.now()
-    lost = queued(work, state=JobState.RUNNING, heard_at=now - dt.timedelta(hours=1))
-    alive = queued(work, state=JobState.RUNNING, heard_at=now)
+    lost = queued(work, state=JobState.RUNNING, heartbeat_at=now - dt.timedelta(hours=1))
+    alive = queued(work, state=JobState.RUNNING, heartbeat_at=now)
     assert jobs.mark_lost() == 1
     lost.refresh_from_db()
     alive.refresh_from_db()
@@ -115,7 +115,7 @@ def test_a_job_that_waits_for_nobody_is_put_in_line_again(
     queued(work, created_at=long, state=JobState.CANCELLED)
     assert jobs.mark_lost() == jobs.mark_lost() == 0
     assert resubmitted == [str(orphan.pk)], "once for each such wait, however often it is polled"
-    Job.objects.filter(pk=orphan.pk).update(heard_at=long)
+    Job.objects.filter(pk=orphan.pk).update(heartbeat_at=long)
     jobs.mark_lost()
     assert resubmitted == [str(orphan.pk)] * 2
 

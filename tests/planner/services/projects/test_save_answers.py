@@ -1,4 +1,4 @@
-"""What an answer becomes: the changes of a scenario give back what was asked."""
+"""What an answer becomes: the changes of a variant give back what was asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
-from planner.services.projects.projects import _overlaid
+from planner.services.projects.projects import _apply_changes
 from planner.services.projects.save_answers import changes_between
 from tests.planner.workspace import WORKLOAD
 
@@ -44,7 +44,7 @@ def requests() -> st.SearchStrategy[dict[str, Any]]:
 
 @given(requests(), requests())
 def test_changes_laid_over_the_project_ask_what_was_asked(base, wanted) -> None:
-    overlaid = _overlaid(base, changes_between(base, wanted))
+    overlaid = _apply_changes(base, changes_between(base, wanted))
     asked, meant = read_request(overlaid), read_request(wanted)
     assert asked.model_copy(update={"name": ""}) == meant.model_copy(update={"name": ""})
 

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 
 from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
 from planner.services.projects import projects, saved_comparisons
-from planner.services.projects.reprice import catalog_of, plan_of, reprice
+from planner.services.projects.reprice import catalog_on_date, current_plan, reprice
 from planner.services.teams import teams
 from planner.services.teams.errors import StaleError, WrongStateError
 from pricing import catalog as catalogs
@@ -154,11 +154,11 @@ def test_a_given_request_is_priced_instead(work: Workspace) -> None:
 def test_it_is_repriced_at_another_day_s_prices(work: Workspace) -> None:
     market("60.00", dt.date(2026, 11, 5))
     kept = work.saved()
-    assert shares(reprice(kept, catalog_of(dt.date(2026, 11, 2))))["prices"] < 0
+    assert shares(reprice(kept, catalog_on_date(dt.date(2026, 11, 2))))["prices"] < 0
     with pytest.raises(InvalidInput, match="future"):
-        catalog_of(dt.date.today() + dt.timedelta(days=2))
+        catalog_on_date(dt.date.today() + dt.timedelta(days=2))
     with pytest.raises(InvalidInput, match="as_of"):
-        catalog_of(dt.date(2001, 1, 1))
+        catalog_on_date(dt.date(2001, 1, 1))
 
 
 # States -----------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_an_approval_supersedes_the_one_before(work: Workspace) -> None:
     assert second.approved_by == work.users[Role.APPROVER]
     assert second.submitted_by == work.users[Role.EDITOR]
     assert second.approved_at
-    assert plan_of(project) == second
+    assert current_plan(project) == second
     told = AuditEntry.objects.filter(object_id=str(first.pk)).values_list("action", flat=True)
     assert [action.split(".")[1] for action in reversed(told)] == [
         "created", "submitted", "approved", "superseded",
@@ -284,26 +284,26 @@ def test_a_project_with_approvals_is_archived_not_deleted(work: Workspace) -> No
 # Projects ---------------------------------------------------------------------------------
 
 
-def test_a_scenario_lies_over_its_project_section_by_section(work: Workspace) -> None:
+def test_a_variant_lies_over_its_project_section_by_section(work: Workspace) -> None:
     project = work.project(
         assumptions={"horizon_months": 12, "finance": {"tax_rate": 0.2}, "start": "2027-01"}
     )
     changes = {"finance": {"discount_rate_per_year": 0.1}, "workload": {"hours_per_month": 9}}
-    scenario = projects.create_scenario(work.access(), project, {"name": "b", "changes": changes})
-    request = projects.compose(project, scenario)
+    variant = projects.create_variant(work.access(), project, {"name": "b", "changes": changes})
+    request = projects.compose(project, variant)
     assert request["finance"] == {"tax_rate": 0.2, "discount_rate_per_year": 0.1}
     assert request["workload"] == {**WORKLOAD, "hours_per_month": 9}
     assert request["horizon_months"] == 12
-    assert work.saved(project, scenario=scenario).given == request
+    assert work.saved(project, variant=variant).given == request
 
 
 def test_another_kind_of_workload_replaces_the_project_s(work: Workspace) -> None:
     training = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
     project = work.project()
-    scenario = projects.create_scenario(
+    variant = projects.create_variant(
         work.access(), project, {"name": "b", "changes": {"workload": training}}
     )
-    assert projects.compose(project, scenario)["workload"] == training
+    assert projects.compose(project, variant)["workload"] == training
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_a_project_that_cannot_be_compared_is_refused(
 def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
     project = work.project()
     with pytest.raises(InvalidInput) as refusal:
-        projects.create_scenario(
+        projects.create_variant(
             work.access(), project, {"name": "b", "changes": {"finance": {"tax_rate": 3}}}
         )
     assert refusal.value.field == "changes.finance.tax_rate"
@@ -338,9 +338,9 @@ def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
 
 def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None:
     project, access = work.project(), work.access()
-    projects.create_scenario(access, project, {"name": "b", "changes": {}})
-    other = projects.create_scenario(access, project, {"name": "c", "changes": {}})
+    projects.create_variant(access, project, {"name": "b", "changes": {}})
+    other = projects.create_variant(access, project, {"name": "c", "changes": {}})
     with pytest.raises(InvalidInput, match="taken"):
-        projects.create_scenario(access, project, {"name": "b", "changes": {}})
+        projects.create_variant(access, project, {"name": "b", "changes": {}})
     with pytest.raises(InvalidInput, match="taken"):
-        projects.change_scenario(access, other, {"name": "b"})
+        projects.change_variant(access, other, {"name": "b"})

@@ -99,8 +99,8 @@ def test_the_answer_shows_what_was_inherited(work: Workspace) -> None:
     market()
     settle(work, defaults={"finance": {"discount_rate_per_year": 0.07}},
            price_adjustments=[{"provider": "aws", "multiplier": 0.5}])  # fmt: skip
-    plain = comparisons.answer(REQUEST).answer
-    answered = comparisons.answer(REQUEST, work.team).answer
+    plain = comparisons.compare_for_team(REQUEST).answer
+    answered = comparisons.compare_for_team(REQUEST, work.team).answer
     row = next(r for r in answered["assumptions"] if r["field"] == "finance.discount_rate_per_year")
     assert row["value"] == 0.07
     assert not row["given"]
@@ -114,7 +114,7 @@ def test_the_answer_shows_what_was_inherited(work: Workspace) -> None:
 def test_quotes_reach_the_plan(work: Workspace) -> None:
     market()
     quote(work)
-    answered = comparisons.answer(REQUEST, work.team).answer
+    answered = comparisons.compare_for_team(REQUEST, work.team).answer
     assert {row["server"] for row in answered["break_even"]} == {"Own DGX"}
 
 

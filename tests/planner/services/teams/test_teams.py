@@ -23,7 +23,7 @@ from planner.models import (
 )
 from planner.services.teams import teams, tokens
 from planner.services.teams.errors import StaleError, WrongStateError
-from planner.services.teams.tokens import access_of_token
+from planner.services.teams.tokens import access_for_token
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.workspace import Workspace, person
 
@@ -86,9 +86,9 @@ def test_the_last_owner_stays(work: Workspace) -> None:
 def test_who_leaves_loses_their_tokens(work: Workspace) -> None:
     access = work.access(Role.EDITOR)
     _, secret = tokens.create_token(access, work.team, name="t", scopes=[Scope.READ], days=9)
-    assert access_of_token(secret) is not None
+    assert access_for_token(secret) is not None
     teams.remove_member(access, Membership.objects.get(team=work.team, role=Role.EDITOR))
-    assert access_of_token(secret) is None
+    assert access_for_token(secret) is None
     assert ApiToken.objects.get().revoked_at
 
 
@@ -187,7 +187,7 @@ def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement
 def test_only_the_hash_of_a_token_is_kept(work: Workspace) -> None:
     secret = work.token(Scope.READ)
     assert secret not in str(ApiToken.objects.values())
-    access = access_of_token(secret)
+    access = access_for_token(secret)
     assert access is not None
     assert access.scopes == {Scope.READ}
     assert list(access.roles) == [work.team.pk]
@@ -198,22 +198,22 @@ def test_a_token_ends(work: Workspace, how: str) -> None:
     secret = work.token(Scope.READ)
     now = timezone.now()
     ApiToken.objects.update(**({"expires_at": now} if how == "expired" else {"revoked_at": now}))
-    assert access_of_token(secret) is None
+    assert access_for_token(secret) is None
 
 
 def test_a_personal_token_never_exceeds_its_user(work: Workspace) -> None:
     secret = work.token(Scope.READ, Scope.WRITE, service=False)
     Membership.objects.filter(team=work.team, role=Role.OWNER).update(role=Role.VIEWER)
-    access = access_of_token(secret)
+    access = access_for_token(secret)
     assert access is not None
     assert set(access.roles.values()) == {Role.VIEWER}
     work.users[Role.OWNER].is_active = False
     work.users[Role.OWNER].save()
-    assert access_of_token(secret) is None
+    assert access_for_token(secret) is None
 
 
 def holder(work: Workspace, *scopes: Scope) -> Access:
-    access = access_of_token(work.token(*scopes, service=False))
+    access = access_for_token(work.token(*scopes, service=False))
     assert access is not None
     return access
 

@@ -150,7 +150,7 @@ def test_a_name_is_judged_when_it_is_sent_to() -> None:
 )
 def test_public_addresses_pass(address: str) -> None:
     parts = urlsplit("https://hooks.test:8443/a")
-    assert outbound.judged_address(parts, lambda host, port: [address]) == (address, 8443)
+    assert outbound.choose_public_address(parts, lambda host, port: [address]) == (address, 8443)
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def dripping(parts: list[bytes], step: float) -> Iterator[int]:
     listener.close()
 
 
-def sent_to(parts: list[bytes], scheme: str = "http", body: bytes = b"{}") -> outbound.Sent:
+def sent_to(parts: list[bytes], scheme: str = "http", body: bytes = b"{}") -> outbound.Delivery:
     """What comes of such a server within half a second; two at most have passed then."""
     begun = time.monotonic()
     for port in dripping(parts, 0.1):

@@ -37,11 +37,11 @@ class Wire:
         self.sent: list[tuple[str, bytes, dict[str, str]]] = []
         self.answer: Any = 200
 
-    def post(self, url: str, body: bytes, headers: Any) -> outbound.Sent:
+    def post(self, url: str, body: bytes, headers: Any) -> outbound.Delivery:
         self.sent.append((url, body, dict(headers)))
         if isinstance(self.answer, Exception):
             raise self.answer
-        return outbound.Sent(self.answer)
+        return outbound.Delivery(self.answer)
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_an_event_is_signed_over_its_time_and_body(work: Workspace, wire: Wire) 
     assert (url, sent["event"], sent["data"]) == (URL, "saved_comparison.approved", {"a": 1})
     assert headers["Webhook-Id"] == sent["id"]
     stamp, mark = (part.split("=")[1] for part in headers["Webhook-Signature"].split(","))
-    key = webhooks.secret_of(hook).encode()
+    key = webhooks.signing_secret(hook).encode()
     assert mark == hmac.new(key, f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
     assert abs(timezone.now().timestamp() - int(stamp)) < 60
     assert WebhookDelivery.objects.get().state == DeliveryState.DELIVERED
@@ -142,10 +142,10 @@ def test_a_forbidden_target_fails_at_once(work: Workspace, wire: Wire) -> None:
 
 def test_a_new_secret_signs_from_then_on(work: Workspace) -> None:
     hook = endpoint(work)
-    before = webhooks.secret_of(hook)
-    after = webhooks.secret_of(webhooks.rotate_secret(work.access(), hook))
+    before = webhooks.signing_secret(hook)
+    after = webhooks.signing_secret(webhooks.rotate_secret(work.access(), hook))
     assert before != after
-    assert after != webhooks.secret_of(endpoint(work))
+    assert after != webhooks.signing_secret(endpoint(work))
 
 
 def test_an_inner_address_cannot_be_entered(work: Workspace) -> None:

@@ -12,13 +12,13 @@ from planner.sizing.footprint.memory import (
     kv_cache_bytes,
     memory_on,
     min_accelerators,
-    states_of,
+    training_states,
     weight_bytes,
 )
 from planner.sizing.footprint.parallelism import layout_on
 from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.footprint.training_flops import Shape
-from planner.sizing.performance.throughput import training_of
+from planner.sizing.performance.throughput import training_from_run
 from pricing.market.accelerators import get
 from tests.properties import examples
 
@@ -48,11 +48,11 @@ def test_weights_of_seven_billion_parameters(precision, gigabytes):
     ],
 )
 def test_bytes_of_each_parameter(precision, optimizer, bytes_each):
-    assert states_of(training(optimizer=optimizer), precision).total == 7e9 * bytes_each
+    assert training_states(training(optimizer=optimizer), precision).total == 7e9 * bytes_each
 
 
 def test_the_naive_full_precision_finetune_of_alpaca():
-    assert states_of(training(), "fp32").total == 112e9
+    assert training_states(training(), "fp32").total == 112e9
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_nobody_trained_on_fewer_than_it_says_is_possible():
     for run in published_runs("ABX"):
         if run.accelerators and run.parameters:
             memory = get(run.accelerator).memory_gib
-            least = min_accelerators(training_of(run), run.precision, memory)
+            least = min_accelerators(training_from_run(run), run.precision, memory)
             assert least is not None
             assert least <= run.accelerators, run.run
 

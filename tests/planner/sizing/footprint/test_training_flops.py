@@ -3,7 +3,7 @@
 import pytest
 
 from planner.contract.request.workload import Training
-from planner.sizing.footprint.training_flops import shape_of, work_of
+from planner.sizing.footprint.training_flops import compute_work, transformer_shape
 
 
 def training(**changes):
@@ -11,11 +11,11 @@ def training(**changes):
 
 
 def test_six_times_parameters_times_tokens():
-    assert work_of(training()).model_flops == 6 * 175e9 * 300e9
+    assert compute_work(training()).model_flops == 6 * 175e9 * 300e9
 
 
 def test_attention_counts_where_the_sequence_length_is_given():
-    work = work_of(training(layers=96, hidden_size=12288, sequence_length=2048))
+    work = compute_work(training(layers=96, hidden_size=12288, sequence_length=2048))
     attention = 12 * 96 * 12288 * 2048 * 300e9
     assert work.model_flops == 6 * 175e9 * 300e9 + attention
     assert work.attention_flops == attention
@@ -24,7 +24,7 @@ def test_attention_counts_where_the_sequence_length_is_given():
 def test_the_attention_term_has_its_published_size():
     """s / (6 d): 8 % at 2,048 of 4,096, 33 % at 8,192."""
     for length, share in ((2048, 0.083), (8192, 0.333)):
-        work = work_of(
+        work = compute_work(
             training(
                 parameters=12 * 32 * 4096**2, layers=32, hidden_size=4096, sequence_length=length
             )
@@ -35,24 +35,24 @@ def test_the_attention_term_has_its_published_size():
 
 
 def test_recomputation_is_a_third_more_and_not_in_the_models_flops():
-    work = work_of(training(sequence_length=2048))
+    work = compute_work(training(sequence_length=2048))
     assert work.hardware_flops_recomputing == pytest.approx(work.model_flops * 4 / 3)
 
 
 def test_only_active_parameters_work_on_a_token():
-    work = work_of(training(parameters=671e9, active_parameters=37e9))
+    work = compute_work(training(parameters=671e9, active_parameters=37e9))
     assert work.model_flops == 6 * 37e9 * 300e9
 
 
 @pytest.mark.parametrize("optimizer", ["lora", "qlora"])
 def test_frozen_weights_need_no_weight_gradients(optimizer):
-    assert work_of(training(optimizer=optimizer)).model_flops == 4 * 175e9 * 300e9
+    assert compute_work(training(optimizer=optimizer)).model_flops == 4 * 175e9 * 300e9
 
 
 def test_gopher_and_palm_come_out_as_published():
-    gopher = work_of(training(parameters=280e9, tokens=300e9)).model_flops
+    gopher = compute_work(training(parameters=280e9, tokens=300e9)).model_flops
     assert gopher * 4 / 3 == pytest.approx(6.31e23, rel=0.07)
-    palm = work_of(training(parameters=540.35e9, tokens=780e9)).model_flops
+    palm = compute_work(training(parameters=540.35e9, tokens=780e9)).model_flops
     assert palm == pytest.approx(2.5272e24, rel=0.01)
 
 
@@ -60,11 +60,11 @@ def test_gopher_and_palm_come_out_as_published():
     ("parameters", "layers", "hidden"), [(6.7e9, 32, 4096), (65.2e9, 80, 8192), (175e9, 96, 12288)]
 )
 def test_a_usual_shape_is_close_to_published_models(parameters, layers, hidden):
-    shape = shape_of(parameters, None, None)
+    shape = transformer_shape(parameters, None, None)
     assert shape.layers == pytest.approx(layers, rel=0.2)
     assert shape.hidden_size == pytest.approx(hidden, rel=0.1)
 
 
 def test_a_given_half_of_the_shape_leads_to_the_other():
-    assert shape_of(12 * 32 * 4096**2, 32, None).hidden_size == pytest.approx(4096)
-    assert shape_of(12 * 32 * 4096**2, None, 4096).layers == pytest.approx(32)
+    assert transformer_shape(12 * 32 * 4096**2, 32, None).hidden_size == pytest.approx(4096)
+    assert transformer_shape(12 * 32 * 4096**2, None, 4096).layers == pytest.approx(32)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from planner.sizing.performance.goodput import (
     daly_interval,
+    estimate_goodput,
     goodput_by_band,
-    goodput_of,
     job_mtbf,
     overhead,
     spot_goodput,
@@ -50,7 +50,7 @@ def test_llama_3_kept_about_nine_tenths_of_its_time_from_failures():
 @given(st.integers(1, 1_000_000), st.integers(1, 1_000_000))
 def test_more_accelerators_never_have_a_better_goodput(one, other):
     few, many = sorted((one, other))
-    assert 0 < goodput_of(many) <= goodput_of(few) <= 1
+    assert 0 < estimate_goodput(many) <= estimate_goodput(few) <= 1
 
 
 def test_a_dearer_band_never_leaves_more_and_more_nodes_leave_less():

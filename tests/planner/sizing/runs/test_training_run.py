@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from planner.contract.request.workload import Training
 from planner.contract.validation import parse
-from planner.sizing.performance.throughput import level_of
+from planner.sizing.performance.throughput import benchmark_level
 from planner.sizing.runs.training_run import precision_on, size_training, training_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators, get
@@ -294,6 +294,6 @@ def test_every_level_is_a_share_of_the_dense_peak_within_reason():
     for one in all_accelerators():
         for precision in ("fp32", "tf32", "bf16", "fp16", "fp8"):
             if one.dense_tflops(precision):
-                level = level_of(one, precision)
+                level = benchmark_level(one, precision)
                 assert 0.1 <= level.mfu <= 0.66, (one.slug, precision)
                 assert level.source

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.web.common import query_codec
-from planner.web.common.form_fields import KINDS
-from planner.web.common.plan_request import request_of
+from planner.web.common.form_fields import FIELD_TYPES
+from planner.web.common.plan_request import read_plan_request
 
 
 def read(text: str):
-    return query_codec.read(QueryDict(text), KINDS)
+    return query_codec.read(QueryDict(text), FIELD_TYPES)
 
 
 def test_dotted_names_become_the_nested_request():
@@ -47,11 +47,15 @@ def test_fields_of_another_tab_stay_out_of_the_request():
     query = QueryDict(
         "workload.kind=accelerator_hours&workload.hours_per_month=5&workload.tokens~bn=3"
     )
-    assert request_of(query) == {"workload": {"kind": "accelerator_hours", "hours_per_month": 5}}
+    assert read_plan_request(query) == {
+        "workload": {"kind": "accelerator_hours", "hours_per_month": 5}
+    }
 
 
 def test_what_belongs_to_the_page_alone_is_left_out():
-    assert request_of(QueryDict("rows.custom_offers=3&scenario=spot&name=a")) == {"name": "a"}
+    assert read_plan_request(QueryDict("rows.custom_offers=3&scenario=spot&name=a")) == {
+        "name": "a"
+    }
 
 
 percentages = st.decimals(0, 100, places=4, allow_nan=False, allow_infinity=False)

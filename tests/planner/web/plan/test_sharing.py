@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from planner.models import Role
-from planner.web.common.sharing import pinned
+from planner.web.common.sharing import pinned_revisions
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.web.asking import HOURS, get, text
 from tests.planner.workspace import Workspace, market
@@ -106,7 +106,7 @@ def test_own_prices_alone_pin_nothing(client, prices):
 def test_text_that_names_no_prices_is_refused_by_name(client, prices, given):
     response = get(client, "plan", {**HOURS, "prices": given})
     assert response.status_code == 400
-    assert response.context["outcome"].refusals[0].field == "prices"
+    assert response.context["outcome"].errors[0].field == "prices"
 
 
 def test_a_revision_that_never_was_is_refused(client, prices):
@@ -117,10 +117,10 @@ def test_a_revision_that_never_was_is_refused(client, prices):
 
 def test_providers_may_have_marks_in_their_names():
     query = QueryDict("prices=my-cloud.12-aws.3")
-    assert pinned(query) == {"my-cloud": 12, "aws": 3}
+    assert pinned_revisions(query) == {"my-cloud": 12, "aws": 3}
 
 
 def test_no_name_pins_nothing():
-    assert pinned(QueryDict("")) is None
+    assert pinned_revisions(QueryDict("")) is None
     with pytest.raises(InvalidInput):
-        pinned(QueryDict("prices=?"))
+        pinned_revisions(QueryDict("prices=?"))

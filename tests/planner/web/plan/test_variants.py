@@ -51,8 +51,8 @@ def test_a_variant_without_an_answer_says_why(client, prices):
 
 
 def test_plans_are_kept_from_their_answers(client, prices):
-    client.post(reverse("compare-keep"), {"plan": PLAN})
-    response = client.post(reverse("compare-keep"), {"plan": f"{MORE}&edit=1"}, follow=True)
+    client.post(reverse("compare-add"), {"plan": PLAN})
+    response = client.post(reverse("compare-add"), {"plan": f"{MORE}&edit=1"}, follow=True)
     assert [one["one"].title for one in response.context["variants"]] == [
         "A · As it is",
         "B · Twice",
@@ -62,19 +62,19 @@ def test_plans_are_kept_from_their_answers(client, prices):
 def test_of_five_the_oldest_goes(client, prices):
     for months in range(2, 7):
         plan = urlencode({**HOURS, "horizon_months": str(months)})
-        client.post(reverse("compare-keep"), {"plan": plan})
+        client.post(reverse("compare-add"), {"plan": plan})
     kept = client.session["variants"]
     assert len(kept) == 4
     assert "horizon_months=2" not in kept[0]
 
 
 def test_a_plan_that_is_too_long_is_refused_with_a_reason(client, prices):
-    response = client.post(reverse("compare-keep"), {"plan": "name=" + "x" * 9000}, follow=True)
+    response = client.post(reverse("compare-add"), {"plan": "name=" + "x" * 9000}, follow=True)
     assert "too long" in text(response)
 
 
 def test_what_was_kept_can_be_forgotten(client, prices):
-    client.post(reverse("compare-keep"), {"plan": PLAN})
+    client.post(reverse("compare-add"), {"plan": PLAN})
     client.post(reverse("compare-clear"))
     assert "Nothing to compare yet" in text(get(client, "compare"))
 

@@ -69,7 +69,7 @@ def full(work) -> dict[str, str]:
     owner = work.access()
     project = work.project(budget="900000", description="A model of our own.")
     late = {"name": "Rented only", "changes": {"on_prem": {"servers": []}}}
-    projects.create_scenario(owner, project, late)
+    projects.create_variant(owner, project, late)
     plan = saved_comparisons.approve(owner, saved_comparisons.submit(owner, work.saved(project)))
     saved_comparisons.submit(owner, work.saved(work.project(name="Waiting")))
     actuals.load_actuals(owner, project, io.BytesIO(PAID), "paid.csv")
@@ -97,7 +97,7 @@ def _job(work, state: str) -> str:
     error = {"detail": "It cannot be used.", "errors": [{"field": "row 2.cost", "message": "no"}]}
     made = Job.objects.create(
         team=work.team, kind="actuals_upload", state=state, done=3, total=10, error=error,
-        heard_at=timezone.now(), arguments={"file_name": "paid.csv"}, message="Read 3 of 10 MB",
+        heartbeat_at=timezone.now(), arguments={"file_name": "paid.csv"}, message="Read 3 of 10 MB",
     )  # fmt: skip
     return f"/jobs/{made.pk}/"
 

@@ -76,8 +76,8 @@ def test_a_webhook_is_added_and_its_secret_shown_once(work, signed_in):
     browser = signed_in()
     page = text(browser.post(HOOKS, HOOK))
     endpoint = WebhookEndpoint.objects.get()
-    assert webhooks.secret_of(endpoint) in page
-    assert webhooks.secret_of(endpoint) not in text(browser.get(HOOKS))
+    assert webhooks.signing_secret(endpoint) in page
+    assert webhooks.signing_secret(endpoint) not in text(browser.get(HOOKS))
 
 
 def test_an_address_inside_the_network_is_refused_beside_its_box(work, signed_in):
@@ -98,10 +98,10 @@ def test_a_webhook_is_switched_off(work, endpoint, signed_in):
 
 
 def test_a_new_signing_secret_is_shown_once(work, endpoint, signed_in):
-    old = webhooks.secret_of(endpoint)
+    old = webhooks.signing_secret(endpoint)
     page = text(signed_in().post(f"{HOOKS}{endpoint.pk}/rotate/"))
     endpoint.refresh_from_db()
-    new = webhooks.secret_of(endpoint)
+    new = webhooks.signing_secret(endpoint)
     assert new in page
     assert new != old
 

@@ -7,7 +7,7 @@ import io
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Scenario
+from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals import uploads as aside
 from planner.services.projects import projects, saved_comparisons
@@ -57,7 +57,7 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, he
 
 def test_variants_stand_side_by_side(work, project, here, signed_in):
     no_spot = {"name": "No spot", "changes": {"constraints": {"max_spot_share": 0}}}
-    projects.create_scenario(work.access(), project, no_spot)
+    projects.create_variant(work.access(), project, no_spot)
     page = text(signed_in(Role.VIEWER).get(f"{here}side-by-side/"))
     assert "Open Model A" in page
     assert "Open No spot" in page
@@ -66,13 +66,13 @@ def test_variants_stand_side_by_side(work, project, here, signed_in):
 
 def test_only_ticked_variants_are_compared_and_never_more_than_four(work, project, here, signed_in):
     made = [
-        projects.create_scenario(work.access(), project, {"name": f"S{i}", "changes": {}})
+        projects.create_variant(work.access(), project, {"name": f"S{i}", "changes": {}})
         for i in range(5)
     ]
     one = text(signed_in().get(f"{here}side-by-side/?variant={made[2].pk}"))
     assert "Open S2" in one
     assert "Open Model A" not in one
-    every = "&".join(f"variant={scenario.pk}" for scenario in made)
+    every = "&".join(f"variant={variant.pk}" for variant in made)
     assert text(signed_in().get(f"{here}side-by-side/?{every}")).count("Open S") == 4
 
 
@@ -83,21 +83,21 @@ def test_htmx_gets_the_table_alone(here, signed_in):
 
 def test_a_variant_without_an_answer_says_why(work, project, here, signed_in):
     nothing = {"constraints": {"regions": ["nowhere-1"]}}
-    projects.create_scenario(work.access(), project, {"name": "Nowhere", "changes": nothing})
+    projects.create_variant(work.access(), project, {"name": "Nowhere", "changes": nothing})
     assert "nowhere-1" in text(signed_in().get(f"{here}side-by-side/"))
 
 
-def test_an_answer_of_a_scenario_is_saved(work, project, here, signed_in):
-    scenario = projects.create_scenario(work.access(), project, {"name": "S", "changes": {}})
-    values = {"name": "Kept", "scenario": str(scenario.pk), "note": "why"}
-    answer = signed_in(Role.EDITOR).post(f"{here}keep/", values)
+def test_an_answer_of_a_variant_is_saved(work, project, here, signed_in):
+    variant = projects.create_variant(work.access(), project, {"name": "S", "changes": {}})
+    values = {"name": "Kept", "variant": str(variant.pk), "note": "why"}
+    answer = signed_in(Role.EDITOR).post(f"{here}save/", values)
     kept = SavedComparison.objects.get(name="Kept")
     assert answer["Location"] == f"/c/{kept.pk}/"
-    assert (kept.scenario, kept.note) == (scenario, "why")
+    assert (kept.variant, kept.note) == (variant, "why")
 
 
 def test_an_answer_without_a_name_is_refused_on_the_page(here, signed_in):
-    answer = signed_in().post(f"{here}keep/", {"name": "", "note": "typed"})
+    answer = signed_in().post(f"{here}save/", {"name": "", "note": "typed"})
     assert answer.status_code == 400
     assert "typed" in text(answer)
 
@@ -179,10 +179,10 @@ def test_an_upload_is_taken_out_again(work, project, here, signed_in):
     assert not project.uploads.exists()
 
 
-def test_a_scenario_is_removed(work, project, here, signed_in):
-    scenario = projects.create_scenario(work.access(), project, {"name": "S", "changes": {}})
-    signed_in(Role.EDITOR).post(f"{here}scenarios/{scenario.pk}/delete/")
-    assert not Scenario.objects.exists()
+def test_a_variant_is_removed(work, project, here, signed_in):
+    variant = projects.create_variant(work.access(), project, {"name": "S", "changes": {}})
+    signed_in(Role.EDITOR).post(f"{here}variants/{variant.pk}/delete/")
+    assert not Variant.objects.exists()
 
 
 def test_a_project_with_a_submitted_plan_is_not_deleted(work, project, here, signed_in):

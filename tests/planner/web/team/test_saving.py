@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from planner.models import Project, Role, SavedComparison, Scenario
+from planner.models import Project, Role, SavedComparison, Variant
 from planner.services.projects.projects import compose
 from planner.services.projects.reprice import reprice
-from planner.services.projects.saved_comparisons import replay, save_comparison, summary_of
-from planner.web.common.plan_request import request_of
+from planner.services.projects.saved_comparisons import replay, save_comparison, summarize_answer
+from planner.web.common.plan_request import read_plan_request
 from pricing import catalog as catalogs
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, market, person
@@ -65,20 +65,20 @@ def test_an_answer_is_added_to_a_project(work, signed_in):
     signed_in(Role.EDITOR).post(HERE, values)
     kept = project.saved_comparisons.get()
     assert kept.given["workload"]["hours_per_month"] == 2000
-    assert kept.scenario is None
+    assert kept.variant is None
 
 
-def test_a_scenario_asks_what_the_plan_asked(work, signed_in):
+def test_a_variant_asks_what_the_plan_asked(work, signed_in):
     project = work.project()
-    signed_in(Role.EDITOR).post(HERE, {**NEW, "project": str(project.pk), "kind": "scenario"})
-    scenario = Scenario.objects.get()
-    assert compose(project, scenario)["workload"]["hours_per_month"] == 2000
-    assert SavedComparison.objects.get().scenario == scenario
+    signed_in(Role.EDITOR).post(HERE, {**NEW, "project": str(project.pk), "kind": "variant"})
+    variant = Variant.objects.get()
+    assert compose(project, variant)["workload"]["hours_per_month"] == 2000
+    assert SavedComparison.objects.get().variant == variant
 
 
-def test_a_taken_scenario_name_keeps_nothing_and_what_was_typed(work, signed_in):
+def test_a_taken_variant_name_keeps_nothing_and_what_was_typed(work, signed_in):
     project = work.project()
-    values = {**NEW, "project": str(project.pk), "kind": "scenario", "note": "my words"}
+    values = {**NEW, "project": str(project.pk), "kind": "variant", "note": "my words"}
     signed_in().post(HERE, values)
     answer = signed_in().post(HERE, values)
     assert answer.status_code == 400
@@ -135,7 +135,7 @@ def test_the_team_s_overlay_is_in_the_saved_answer(work, signed_in):
 
 
 def test_the_address_gives_the_same_request_as_the_plan_page(rf):
-    request = request_of(rf.get(HERE).GET)
+    request = read_plan_request(rf.get(HERE).GET)
     assert request["finance"] == {"discount_rate_per_year": 0.08}
 
 
@@ -147,7 +147,7 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
     page = signed_in(Role.EDITOR).get(f"/plan/?{link}")
     assert f"/save/?{escape(link)}" in page.content.decode()
     values = {**NEW, "project": str(before.project_id)}
-    for kind in ("comparison", "scenario"):
+    for kind in ("comparison", "variant"):
         made = signed_in().post(f"/save/?{link}", {**values, "name": kind, "kind": kind})
         kept = SavedComparison.objects.get(name=kind)
         assert made["Location"] == f"/c/{kept.pk}/"
@@ -156,7 +156,7 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
         assert replay(kept)["identical"]
 
 
-@pytest.mark.parametrize("kind", ["comparison", "scenario", "new"])
+@pytest.mark.parametrize("kind", ["comparison", "variant", "new"])
 def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     """The link holds the team's discount already: asked again, it is not given twice."""
     work.team.price_adjustments = [{"multiplier": 0.5}]
@@ -165,13 +165,13 @@ def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     opened = signed_in(Role.EDITOR).get(f"/plan/?{urlencode(PLAN)}")
     link = opened.context["share"].partition("?")[2]
     chosen = "new:alpha" if kind == "new" else str(project.pk)
-    values = {**NEW, "project": chosen, "kind": "scenario" if kind == "scenario" else "comparison"}
+    values = {**NEW, "project": chosen, "kind": "variant" if kind == "variant" else "comparison"}
     signed_in().post(f"/save/?{link}", values)
     kept = SavedComparison.objects.get()
     again = reprice(kept, catalogs.current())
-    assert kept.summary["total_cost"] == summary_of(again.answer)["total_cost"]
+    assert kept.summary["total_cost"] == summarize_answer(again.answer)["total_cost"]
     assert again.request_changes == []
-    copy = save_comparison(work.access(), kept.project, name="again", scenario=kept.scenario)
+    copy = save_comparison(work.access(), kept.project, name="again", variant=kept.variant)
     if kind != "comparison":
         assert copy.summary["total_cost"] == kept.summary["total_cost"]
     page = signed_in().get(f"/plan/?{link}").content.decode()

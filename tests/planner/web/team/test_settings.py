@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.models import Role, ServerQuote
-from planner.services.projects.comparisons import answer
+from planner.services.projects.comparisons import compare_for_team
 from planner.services.teams import teams
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import REQUEST
@@ -25,7 +25,7 @@ def test_a_discount_is_inherited_by_comparisons(work, signed_in):
     values = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.5"}
     assert signed_in().post(PRICES, values)["Location"] == PRICES
     work.team.refresh_from_db()
-    scenarios = {s["key"]: s for s in answer(REQUEST, work.team).answer["scenarios"]}
+    scenarios = {s["key"]: s for s in compare_for_team(REQUEST, work.team).answer["scenarios"]}
     assert scenarios["on_demand"]["total_cost"] == "82560.00"  # half of 165,120
 
 
