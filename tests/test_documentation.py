@@ -31,6 +31,7 @@ MOST_README_LINES = 100
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|tests)/[\w./-]+)`")
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FIELD_NAME = re.compile(r"(?<!\$)`([a-z]+(?:_[a-z0-9]+)+)`")
 TEST_NAME = re.compile(r"`(test_\w+)`")
 READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
 
@@ -124,6 +125,15 @@ def test_files_and_tests_that_a_page_names_exist(written):
     source = "\n".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
     names = set(TEST_NAME.findall(written))
     assert sorted(name for name in names if f"def {name}(" not in source) == []
+
+
+def test_names_that_a_page_uses_are_names_of_the_program(written):
+    files = [path for app in ("planner", "pricing", "tests") for path in (ROOT / app).rglob("*.py")]
+    tables = [path for app in ("planner", "pricing") for path in (ROOT / app).rglob("*.csv")]
+    known = set(re.findall(r"\w+", "\n".join(path.read_text() for path in [*files, *tables])))
+    names = set(FIELD_NAME.findall(written))
+    assert len(names) > 60
+    assert sorted(names - known) == []
 
 
 def test_the_method_page_names_no_field_of_the_api():

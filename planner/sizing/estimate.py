@@ -50,6 +50,7 @@ class EstimateRequest(RequestModel):
     """What is asked: a workload, and where it shall run."""
 
     workload: Workload
+    """What has to be done: known hours, a training, or samples."""
     accelerator: Slug | None = None
     """Absent: the workload's own, else the usual reference among those that fit."""
     accelerators: Count | None = None

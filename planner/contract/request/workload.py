@@ -49,10 +49,13 @@ class AcceleratorHours(RequestModel):
     """Hours that the team already knows, the same every month or one number per month."""
 
     kind: Literal["accelerator_hours"]
+    """Hours that are known already."""
     accelerator: str = Field(min_length=1, max_length=100)
+    """Slug or usual name; its hours are the reference."""
     hours_per_month: HoursList
     """h; one value counts for every month."""
     peak_accelerators: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
+    """Most accelerators at once; absent: hours / 730, rounded up."""
 
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8"]
@@ -66,7 +69,9 @@ class Run(RequestModel):
     """One training run: from the first day of `start` to the last day of `deadline`."""
 
     start: Month
+    """Month in which it may begin."""
     deadline: Month | None = None
+    """Month at whose end it must be done; absent: none."""
     count: Annotated[Whole, Field(ge=1, le=100_000)] = 1
     """Runs of this kind side by side."""
 
@@ -103,19 +108,27 @@ class Training(RequestModel):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
 
     kind: Literal["training"]
+    """A transformer trained on tokens."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)]
+    """N, all parameters of the model."""
     tokens: Annotated[Number, Field(ge=1, le=1e18)]
     """Training tokens of one run, epochs included."""
     active_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
     """Parameters at work on one token, for mixture-of-experts models."""
     sequence_length: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
+    """Tokens of one sequence; absent: 4,096 for memory and hours."""
     layers: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
+    """Transformer layers; absent: usual for the size."""
     hidden_size: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
+    """Width; absent: usual for the size."""
     vocabulary_size: Annotated[Whole, Field(ge=2, le=100_000_000)] | None = None
+    """Entries of the vocabulary; absent: 50,257."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
     precision: Precision | None = None
+    """Number format; absent: the best that the accelerator has of bf16, fp16, fp32."""
     optimizer: Optimizer = "adamw"
+    """`adamw` or `sgd` train all weights, `lora` and `qlora` adapters on frozen ones."""
     mfu: Utilisation | None = None
     """Model FLOP/s over dense peak, 0 to 1; recomputation is not counted."""
     hfu: Utilisation | None = None
@@ -131,9 +144,13 @@ class Training(RequestModel):
     micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] = 1
     """Sequences that one replica works on at once."""
     goodput: Fraction | None = None
+    """Useful share of paid time; absent: calibrated."""
     accelerator: Slug | None = None
+    """Reference of the hours, and where given rates were measured."""
     runs: Runs | None = None
+    """When it is done; absent: one run from the first month."""
     experiments_factor: ExperimentsFactor = 1.0
+    """All attempts over the final runs, in hours."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Training:
@@ -173,18 +190,25 @@ class Samples(RequestModel):
     """Sample-based work (vision, diffusion, GANs, detection): epochs over samples."""
 
     kind: Literal["samples"]
+    """Epochs over samples: vision, diffusion, detection, speech."""
     samples: Annotated[Number, Field(ge=1, le=1e15)]
     """Samples of one epoch."""
     epochs: Annotated[Number, Field(gt=0, le=1e9)]
+    """Passes over the samples."""
     benchmark: Slug | None = None
     """Slug of a measured workload of the same kind."""
     samples_per_second: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured by the team on one `accelerator`; replaces the benchmark's rate."""
     accelerator: Slug | None = None
+    """Where `samples_per_second` was measured, and the reference of the hours."""
     precision: Precision | None = None
+    """Number format of the training."""
     goodput: Fraction | None = None
+    """Useful share of paid time; absent: calibrated."""
     runs: Runs | None = None
+    """When it is done; absent: one run from the first month."""
     experiments_factor: ExperimentsFactor = 1.0
+    """All attempts over the final runs, in hours."""
 
     @model_validator(mode="after")
     def _has_a_rate(self) -> Samples:
