@@ -64,43 +64,69 @@ class Quota(RequestModel):
     """Most accelerators of a kind that a provider lets the team run at once."""
 
     provider: Slug
+    """Provider that sets the quota."""
     region: Slug | None = None
+    """Region that it holds in; absent: all regions together."""
     accelerator: Slug
+    """Accelerator that it counts, by slug or usual name."""
     max_accelerators: Annotated[Number, Field(ge=0, le=1e8)]
+    """Most accelerators at once."""
 
 
 class Constraints(RequestModel):
     """What an answer must keep to; an absent field limits nothing."""
 
     providers: Names | None = None
+    """Providers that may be used."""
     regions: Names | None = None
+    """Regions that may be used, by the provider's code."""
     geographies: Names | None = None
+    """Parts of the world that may be used, such as north-america."""
     accelerators: Names | None = None
+    """Accelerators that may do the work, by slug or usual name."""
     purchase_options: Options | None = None
+    """Ways of paying that may be used."""
     min_accelerator_memory_gib: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Least memory of one accelerator, GiB."""
     min_accelerators_per_node: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Least accelerators of a node; below 1 admits shares of a card."""
     interconnect: Slug | None = None
+    """Fast interconnect that a node must have, such as nvlink."""
     max_spot_share: Rate | None = None
+    """Most of each month's hours that may be spot, 0 to 1."""
     quotas: Annotated[
         tuple[Quota, ...], BeforeValidator(_entries), Field(strict=False, max_length=50)
     ] = ()
+    """Most accelerators at once, by provider, region and kind."""
     capex_budget: Money | None = None
+    """Most capital over the whole horizon."""
     monthly_budget: Money | None = None
+    """Most cash in any month, after tax where there is a tax rate."""
 
 
 class CustomOffer(RequestModel):
     """A private or negotiated price; money in US dollars, as its names say."""
 
     label: Text
+    """Name of the offer in the answer; each one once."""
     accelerator: Slug
+    """Slug or usual name."""
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)]
+    """Accelerators of one node; below 1 for a share of a card."""
     purchase_option: Option
+    """How it is paid for."""
     usd_per_hour: Price
+    """US dollars per hour of the whole node."""
     upfront_usd: Money = 0.0
+    """US dollars due when a commitment begins."""
     term_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
+    """Months of a commitment; required of one, refused for anything else."""
     provider: Slug = "custom"
+    """Provider, so that limits on providers hold for it."""
     region: Slug = "custom"
+    """Region, so that limits on places and the grid's carbon hold for it."""
     instance_type: Slug | None = None
+    """Machine, so that interruptions and quotas hold for it."""
     available_from: Month | None = None
     """First month in which it can be rented (a dated capacity block), or a commitment begun."""
     available_until: Month | None = None
@@ -139,26 +165,38 @@ class PriceAdjustment(RequestModel):
     """
 
     provider: Slug | None = None
+    """Only this provider's prices."""
     family: Slug | None = None
     """Beginning of the instance type up to a mark or digit of size: p5, a3-highgpu, ND96."""
     region: Slug | None = None
+    """Only prices of this region."""
     purchase_option: Option | None = None
+    """Only prices of this option."""
     multiplier: Annotated[Number, Field(gt=0, le=100)]
+    """Factor on the price: 0.9 is 10 % off."""
 
 
 class Server(RequestModel):
     """A server to buy: one of the reference list, changed where a field is given, or custom."""
 
     server: Slug
+    """Slug of the reference list, or `custom`."""
     label: Text | None = None
     """Name of a custom server in the answer."""
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY)] | None = None
+    """Price of one server."""
     accelerator: Slug | None = None
+    """Accelerator of a custom server, by slug or usual name."""
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Accelerators of one server."""
     power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
+    """Draw at load, which is also the nameplate, kW."""
     idle_power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
+    """Draw when idle, kW."""
     running_cost_per_hour: Price | None = None
+    """Cost of an hour of use; replaces power, colocation, support and staff."""
     max_units: Annotated[Whole, Field(ge=0, le=1_000_000)] | None = None
+    """Most units bought over the horizon."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Server:
@@ -184,7 +222,9 @@ class OwnedServer(RequestModel):
     server: Slug
     """Slug of the reference list, or the label (or `custom`) of one under `servers`."""
     units: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    """Servers of this kind."""
     bought: Month
+    """Month of purchase; the useful life counts from it."""
 
 
 Servers = Annotated[
@@ -201,19 +241,33 @@ class OnPrem(RequestModel):
     servers: Servers | None = None
     """None offers the reference servers that hold a fitting accelerator; [] offers none."""
     electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6)] | None = None
+    """Price of a kWh."""
     pue: Annotated[Number, Field(ge=1, le=5)] | None = None
+    """Power usage effectiveness of the site, at least 1."""
     colocation_per_kw_month: Price | None = None
+    """Rent of a kW of nameplate power for a month, electricity left out."""
     support_rate_per_year: Rate | None = None
+    """Yearly support as a fraction of the unit price."""
     network_storage_rate: Annotated[Number, Field(ge=0, le=10)] | None = None
+    """Network and storage as a fraction of the unit price, once."""
     install_cost_rate: Annotated[Number, Field(ge=0, le=10)] | None = None
+    """Installation as a fraction of the unit price, once."""
     staff_fte_per_server: Annotated[Number, Field(ge=0, le=1000)] | None = None
+    """Full-time equivalents per server."""
     staff_cost_per_year: Money | None = None
+    """Cost of a full-time equivalent for a year."""
     spare_rate: Rate | None = None
+    """Spare parts as a fraction of the unit price, once."""
     useful_life_months: Annotated[Whole, Field(ge=1, le=240)] | None = None
+    """Months in service."""
     residual_rate: Rate | None = None
+    """Fraction of its value that a server keeps each year."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
+    """Months from order to service."""
     utilisation_ceiling: Annotated[Number, Field(gt=0, le=1)] | None = None
+    """Most of a month's hours that an owned server works, 0 to 1."""
     already_owned: OwnedServers = ()
+    """Servers already in place: no capital cost, their operating cost in every scenario."""
     g_co2e_per_kwh: Annotated[Number, Field(ge=0, le=5000)] | None = None
     """Carbon of the electricity of the owned servers."""
 
@@ -222,44 +276,63 @@ class Finance(RequestModel):
     """How time and tax value money; absent fields take a default."""
 
     discount_rate_per_year: Rate | None = None
+    """Discount rate, fraction per year."""
     cloud_price_trend_per_year: Trend | None = None
+    """Change of rental prices, fraction per year."""
     electricity_trend_per_year: Trend | None = None
+    """Change of the electricity price, fraction per year."""
     depreciation: Literal["straight_line", "macrs_5", "none"] | None = None
+    """How capital is depreciated."""
     tax_rate: Annotated[Number, Field(ge=0, lt=1)] | None = None
+    """Tax on profits that costs reduce, fraction."""
 
 
 class Data(RequestModel):
     """Data kept in the cloud and carried out of it, and the size of one checkpoint."""
 
     storage_gib: Annotated[Number, Field(ge=0, le=1e12)] | None = None
+    """Data kept all the time, GiB."""
     egress_gib_per_month: Annotated[Number, Field(ge=0, le=1e12)] | None = None
+    """Data carried out of the cloud in a month, GiB."""
     checkpoint_gib: Annotated[Number, Field(ge=0, le=1e9)] | None = None
+    """Size of one checkpoint, GiB: sets what an interruption costs."""
 
 
 class Risk(RequestModel):
     """How far things may go from plan; present (even empty) asks for the risk of each scenario."""
 
     samples: Annotated[Whole, Field(ge=100, le=1_000_000)] | None = None
+    """Outcomes simulated."""
     seed: Annotated[Whole, Field(ge=0, le=2**63 - 1)] | None = None
+    """Seed of the draws; the same one gives the same figures."""
     demand_growth_sd: Annotated[Number, Field(ge=0, le=3)] | None = None
+    """Standard deviation of the yearly growth of demand, fraction."""
     price_sd: Annotated[Number, Field(ge=0, le=3)] | None = None
+    """Standard deviation of the yearly change of rental prices, fraction."""
     spot_interruptions_per_month: Annotated[Number, Field(ge=0, le=10_000)] | None = None
+    """Interruptions of a spot machine in a month."""
     slip_months_sd: Annotated[Number, Field(ge=0, le=60)] | None = None
+    """Standard deviation of delay, months."""
     residual_sd: Annotated[Number, Field(ge=0, le=3)] | None = None
+    """Standard deviation of the logarithm of residual values."""
     tail_weight: Annotated[Number, Field(ge=0, le=100)] | None = None
     """Asks for the plan that is best over the futures: expected cost, plus this many times the
     mean cost of the dearest tenth of them."""
     spot_goodput: Annotated[Number, Field(gt=0, le=1)] | None = None
     """Share of spot hours that is useful at the usual rate of interruptions."""
     checkpoint_save_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Time to save a checkpoint, h."""
     restart_hours: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Time from an interruption to useful work, h."""
 
 
 class ExchangeRate(RequestModel):
     """Units of a currency for one US dollar, and the day that it was so."""
 
     units_per_usd: Annotated[Number, Field(ge=1e-6, le=1e7)]
+    """Units of the currency for one US dollar."""
     as_of: Month | None = None
+    """Month of the rate."""
 
 
 def _rate(value: object) -> object:
@@ -274,28 +347,41 @@ class ComparisonRequest(RequestModel):
     """Everything a comparison is asked for; the same for page, API and command line."""
 
     name: Annotated[str, Field(max_length=200)] = ""
+    """Title of the comparison."""
     start: Month | None = None
-    """Month 0; None stands for the month after today."""
+    """Month 0; absent: the month after today."""
     horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = 36
+    """T, months of the plan."""
     currency: Currency = "USD"
+    """Currency of every amount of the request and the answer."""
     workload: Workload
+    """What has to be done: known hours, a training, or samples."""
     constraints: Constraints = Constraints()
+    """Limits; an absent one limits nothing."""
     custom_offers: Annotated[
         tuple[CustomOffer, ...], BeforeValidator(_entries), Field(strict=False, max_length=1000)
     ] = ()
+    """Private or negotiated prices beside those of the catalog."""
     price_adjustments: Annotated[
         tuple[PriceAdjustment, ...], BeforeValidator(_entries), Field(strict=False, max_length=100)
     ] = ()
+    """Contract discounts on catalog prices."""
     use_catalog: bool = True
+    """Whether the published prices of the providers are considered."""
     inherits: bool = True
     """Whether the team's prices, quotes and defaults are added; false where they are in already."""
     exchange_rates: Rates = Field(default_factory=dict)
+    """Currency code → units per US dollar; replaces the dated rate of the catalog."""
     term_end: Literal["prorate", "full"] = "prorate"
     """Of a commitment that ends after the horizon: its share within, or all of it."""
     on_prem: OnPrem = OnPrem()
+    """Servers to buy, servers already owned, and what owning costs."""
     finance: Finance = Finance()
+    """Discount rate, trends, depreciation and tax."""
     data: Data = Data()
+    """Data kept in the cloud and carried out of it."""
     risk: Risk | None = None
+    """How far things may go from plan; absent: no simulation."""
     sensitivity: bool = True
     """Whether the answer says what moves it."""
     explain: bool = False
