@@ -24,7 +24,7 @@ class BrokenProvider:
 
     def fetch(self, context: FetchContext) -> Iterator[NoReturn]:
         raise ProviderUnavailable(
-            self.name, f"its adapter cannot be loaded ({self._error})", "Mend or remove the file."
+            self.name, f"its adapter cannot be loaded ({self._error})", "Fix or remove the file."
         )
 
 

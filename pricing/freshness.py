@@ -69,7 +69,7 @@ def grade_age(age_days: int | None) -> str:
 
 
 def summarize_revision(revision: Revision) -> RevisionInfo:
-    """A revision as costing and the API tell it."""
+    """A revision as costing and the API report it."""
     return RevisionInfo(
         provider=revision.provider,
         revision=revision.number,

@@ -46,7 +46,7 @@ class Revision(models.Model):
     skipped = models.JSONField(default=dict)
     """reason → {count, examples}: rows that the adapter could not make an offer of."""
     withheld = models.JSONField(default=dict)
-    """reason → {count, examples}: offers that the checks kept back."""
+    """reason → {count, examples}: offers that the checks rejected."""
     warnings = models.JSONField(default=list)
 
     class Meta:

@@ -1,4 +1,4 @@
-"""Azure price lists as offers: Linux only, Windows told apart, reservations split. PURE."""
+"""Azure price lists as offers: Linux only, Windows left out, reservations split. PURE."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_drafts(folder: Path, audit: RowAudit) -> Iterator[DraftOffer]:
 
 
 def _refine_outcome(row: Row, outcome: RowOutcome, detail: str) -> tuple[RowOutcome, str]:
-    """A SKU name in place of a machine name: which machine is priced cannot be told."""
+    """A SKU name in place of a machine name: the priced machine cannot be determined."""
     if outcome is RowOutcome.UNKNOWN_MACHINE and not detail.startswith("Standard_"):
         return RowOutcome.SUSPICIOUS, f"SKU name, no machine: {detail} at {row['usd_per_hour']}"
     return outcome, detail

@@ -48,7 +48,7 @@ def split_upfront(
     """Recurring price and upfront from an effective hourly rate that has both in it.
 
     All upfront: nothing recurs and U = effective · 730 · term, or the U that the source gives.
-    Partial upfront without U: the effective rate is all that is known, so it stands as the
+    Partial upfront without U: the effective rate is all that is known, so it becomes the
     recurring price of an offer that is shown and not proposed.
 
     >>> split_upfront(PurchaseOption.RESERVED, 12, "all_upfront", Decimal("1.949"), None).upfront
@@ -137,6 +137,6 @@ def mark_sold_now(draft: DraftOffer) -> DraftOffer:
 
 
 def record_outcomes(drafts: Iterable[DraftOffer], audit: RowAudit) -> None:
-    """Tell what became of the rows of drafts."""
+    """Record the outcome of the rows of drafts."""
     for draft in drafts:
         audit.record(draft.row, draft.outcome, draft.detail)

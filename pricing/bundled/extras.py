@@ -83,7 +83,7 @@ def _build_storage_price(row: Row, region: str, kind: str, above_gib: Decimal) -
 
 
 def list_documented_prices() -> Iterator[StoragePrice]:
-    """Prices of AWS and Azure that stand in documents, not in a list."""
+    """Prices of AWS and Azure that are published in documents, not in a list."""
     aws = "AWS price list file"
     yield StoragePrice("aws", "us-east-2", "block", 0, 0.08, "USD", "2023-03-22", aws)
     yield StoragePrice("aws", "us-east-1", "block", 0, 0.08, "USD", "", "public test data")

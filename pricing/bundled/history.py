@@ -38,7 +38,7 @@ _ZERO = Decimal(0)
 
 @dataclass(frozen=True)
 class _PastPrice:
-    """One dated price on its way: where it stands decides whether it is a change."""
+    """One dated price with its row; its place in the series decides whether it is a change."""
 
     row: Row
     offer: Offer

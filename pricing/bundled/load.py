@@ -85,13 +85,14 @@ def _reason_to_skip(batch: OfferBatch) -> str | None:
 def _publish(batch: OfferBatch, force: bool) -> Loaded:
     publication = publish(batch, force=force)
     if publication.revision is None:
+        reasons = "; ".join(publication.reasons)
         raise CatalogNotLoadedError(
-            f"{batch.provider}: the shipped prices were held: {'; '.join(publication.reasons)}",
-            "Look at the held batch in the admin, or load with --force.",
+            f"{batch.provider}: the bundled prices were held for review: {reasons}",
+            "Review the held batch in the admin, or load with --force.",
         )
     rejected_count = sum(int(str(rows["count"])) for rows in publication.rejected_rows.values())
     note = f"revision {publication.revision.number}" + (
-        f", {rejected_count} withheld" if rejected_count else ""
+        f", {rejected_count} rejected" if rejected_count else ""
     )
     return Loaded(batch.provider, publication.offers, True, note)
 

@@ -1,7 +1,7 @@
-"""Prices that cannot be right beside the others: withheld with their reason. PURE.
+"""Prices that cannot be right beside the others: rejected with their reason. PURE.
 
-What publishing would withhold is withheld here already, so that the report of a build holds
-it, together with one doubt more: a machine with more cores and no less of anything else that is
+What publishing would reject is rejected here already, so that the report of a build lists it,
+with one check more: a machine with more cores and no less of anything else that is
 cheaper than a smaller one of its series.
 """
 
@@ -45,7 +45,7 @@ def _age_rank(draft: DraftOffer) -> tuple[dt.date, bool]:
 def reject_implausible(
     drafts: Sequence[DraftOffer], rates: ExchangeRates, audit: RowAudit
 ) -> list[DraftOffer]:
-    """The drafts that can be right; the others are told as suspicious."""
+    """The drafts that can be right; the others are recorded as suspicious."""
     reasons = dict(_find_price_inversions(draft.offer for draft in drafts))
     for provider in sorted({draft.offer.provider for draft in drafts}):
         offers = [d.offer for d in drafts if d.offer.provider == provider]

@@ -70,7 +70,7 @@ _RANK = {outcome: rank for rank, outcome in enumerate(RowOutcome)}
 
 @dataclass
 class RowAudit:
-    """Outcomes by row; a row told twice keeps the better outcome."""
+    """Outcomes by row; a row recorded twice keeps the better outcome."""
 
     outcomes: dict[tuple[str, int], RowOutcome] = field(default_factory=dict)
     details: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class RowAudit:
                 f: (self.rows_read[f], recorded[f]) for f in {*recorded, *self.rows_read}
             }
             mismatched = {f: pair for f, pair in read_and_recorded.items() if pair[0] != pair[1]}
-            raise ValueError(f"rows read and rows accounted for differ: {mismatched}")
+            raise ValueError(f"rows read and rows recorded differ: {mismatched}")
 
     def report(self) -> dict[str, dict[str, object]]:
         """file → rows, and for each outcome its count and its most frequent details."""

@@ -56,7 +56,7 @@ def read_rows(folder: Path, file: str) -> Iterator[Row]:
     """Rows of a CSV file under `folder`; `InvalidInput` names a file that is not there."""
     path = folder / file
     if not path.is_file():
-        raise InvalidInput("source", f"{path} is not there; it is one of the price lists needed")
+        raise InvalidInput("source", f"{path} is missing; it is one of the required price lists")
     with path.open(newline="", encoding="utf-8") as lines:
         for line, values in enumerate(csv.DictReader(lines), start=2):
             yield Row(file, line, {k: v or "" for k, v in values.items() if k})

@@ -1,6 +1,6 @@
 """The one error by which the pure core refuses what it was given.
 
-Every door translates it: the page puts the message beside the field, the API answers
+Every interface translates it: the page puts the message beside the field, the API answers
 400 with the field's name, a command prints it and exits with status 2.
 """
 

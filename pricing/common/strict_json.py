@@ -1,4 +1,4 @@
-"""JSON as every door reads it: what means two things, or nothing at all, is refused. PURE."""
+"""JSON as every interface reads it: ambiguous or meaningless values are refused. PURE."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ class Download:
             self.http.context.progress(self.name, received_bytes, expected_bytes or None)
         if expected_bytes and received_bytes != expected_bytes:
             raise RetryableError(
-                f"{redact_url(self.url)}: {received_bytes:,} of {expected_bytes:,} bytes came"
+                f"{redact_url(self.url)}: {received_bytes:,} of {expected_bytes:,} bytes received"
             )
 
     def _write_chunk(self, file: IO[bytes], chunk: bytes) -> None:

@@ -46,7 +46,7 @@ def is_loopback(url: str) -> bool:
 
 
 def check_endpoint(provider: str, setting: str, url: str) -> Endpoint:
-    """`url` as an endpoint, or `ProviderUnavailable` that names the setting and the remedy.
+    """`url` as an endpoint, or `ProviderUnavailable` that names the setting and what to do.
 
     >>> check_endpoint("aws", "AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
     Endpoint(url='http://127.0.0.1:4566', anonymous=True)

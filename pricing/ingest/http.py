@@ -1,7 +1,7 @@
 """Reads pages of a provider: one policy for every adapter.
 
 Every adapter reads through `ProviderHttpClient`, whether a page comes from an SDK (`call`), an
-open API (`get_json`) or a big file (`download`). Each page
+open API (`get_json`) or a big file (`pricing.ingest.downloads.Download`). Each page
 
 - is requested at most `MAX_CALLS` times, with back-off that honours `Retry-After`, and never
   after the run's deadline;
@@ -14,7 +14,7 @@ open API (`get_json`) or a big file (`download`). Each page
     body = http.get_json("prices/0001.json", f"{base.url}/api/retail/prices", params={...})
     usages = http.call("usages/eastus.json", lambda: client.usage.list(...).as_dict(),
                        translate_error)  # error -> RetryableError | AccessDenied | None (a bug)
-    with http.download("offers/us-east-1.json.gz", url) as file: ...
+    with Download(http, "offers/us-east-1.json.gz", url) as file: ...
 
 A refusal by the provider (401, 403) raises `AccessDenied`, a `ProviderUnavailable`: an adapter
 may catch it where the page is optional. In the context, `extra={"sleep": f}` replaces `time.sleep`
@@ -48,8 +48,6 @@ from pricing.ingest.retries import (
 
 if TYPE_CHECKING:
     import httpx
-
-    from pricing.ingest.downloads import Download
 
 CALL_TIMEOUT_S = 60.0
 """Longest silence of a server within one call, s."""
@@ -163,12 +161,6 @@ class ProviderHttpClient:
         body, document = self.retry(name, request)
         self.record_page(name, body)
         return document
-
-    def download(self, name: str, url: str) -> Download:
-        """A file too big for memory, kept on disk while the `with` block reads it."""
-        from pricing.ingest.downloads import Download
-
-        return Download(self, name, url)
 
     def retry(self, name: str, request: Callable[[], T]) -> T:
         """Repeat `request` on `RetryableError`: `MAX_CALLS` calls at most, within the deadline."""
@@ -294,7 +286,7 @@ class ProviderHttpClient:
         if deadline is not None and time.monotonic() + wait_s >= deadline:
             raise ProviderUnavailable(
                 self.provider,
-                f"the time for this run is over before {name} was read",
+                f"the run's time limit passed before {name} was read",
                 "The last published prices stay in force; try again when the network is faster, "
                 "or limit the run with --region.",
             )

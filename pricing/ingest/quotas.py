@@ -1,6 +1,6 @@
 """What an account may run, pulled from the providers for `constraints.quotas` of a comparison.
 
-An adapter that can tell has a method `fetch_quotas(context)`. It gives rows
+An adapter that can read quotas has a method `fetch_quotas(context)`. It gives rows
 
     {"provider": "aws", "region": "us-east-1", "accelerator": "nvidia-h100-80gb-sxm",
      "max_accelerators": 16}
@@ -22,14 +22,14 @@ Quota = dict[str, Any]
 
 @runtime_checkable
 class QuotaSource(Protocol):
-    """A provider that tells what an account may run."""
+    """A provider that reports what an account may run."""
 
     def fetch_quotas(self, context: FetchContext) -> list[Quota]: ...
 
 
 @dataclass(frozen=True)
 class QuotaResult:
-    """What one provider told, or why it did not."""
+    """The quotas of one provider, or why there are none."""
 
     provider: str
     quotas: tuple[Quota, ...] = ()
@@ -50,8 +50,8 @@ def _pull_provider(provider: Provider, context: FetchContext) -> QuotaResult:
     if not isinstance(provider, QuotaSource):
         return QuotaResult(
             provider.name,
-            what="its adapter tells no quotas",
-            hint="Give constraints.quotas by hand.",
+            what="its adapter does not provide quotas",
+            hint="Enter constraints.quotas by hand.",
         )
     try:
         return QuotaResult(provider.name, tuple(provider.fetch_quotas(context)))

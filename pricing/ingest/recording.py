@@ -32,7 +32,7 @@ def make_recorder(
             raise ProviderUnavailable(
                 provider,
                 f"{name} cannot be kept in {folder} ({error.strerror})",
-                "Make room or choose another folder for --record; nothing was published.",
+                "Free disk space or choose another folder for --record; nothing was published.",
             ) from None
 
     record(_METADATA_FILE, json.dumps({"read_at": recorded_at.isoformat()}).encode())
@@ -59,7 +59,7 @@ def find_recorded(folder: Path, names: Sequence[str], *, required: bool) -> list
             _provider_folder(folder, name)
     recorded = [name for name in names if (folder / name).is_dir()]
     if not recorded:
-        raise InvalidInput("from", f"{folder} holds no pages of {', '.join(names)}")
+        raise InvalidInput("from", f"{folder} has no recorded pages of {', '.join(names)}")
     return recorded
 
 
@@ -80,14 +80,14 @@ def read_recording_time(folder: Path, provider: str) -> dt.datetime:
 
 def _check_folder(folder: Path) -> None:
     if not folder.is_dir():
-        raise InvalidInput("from", f"{folder} is not a folder; give one that --record filled")
+        raise InvalidInput("from", f"{folder} is not a folder; give one written by --record")
 
 
 def _provider_folder(folder: Path, provider: str) -> Path:
     _check_folder(folder)
     provider_folder = folder / provider
     if not provider_folder.is_dir():
-        raise InvalidInput("from", f"{folder} holds no pages of {provider}")
+        raise InvalidInput("from", f"{folder} has no recorded pages of {provider}")
     return provider_folder
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from pricing.publish.refresh import Listener, RefreshResult, SilentListener
+from pricing.publish.refresh import Listener, SilentListener
+from pricing.publish.refresh_result import RefreshResult
 
 _PLAIN_EVERY_S = 10.0
 """Plain lines come no more often than this for each provider, s."""

@@ -126,10 +126,10 @@ def resolve(name: str, field: str = "accelerator") -> Accelerator:
         return match
     matches = candidates(name)
     if len(matches) == 1:
-        raise InvalidInput(field, f"{name!r} is no full name; did you mean {matches[0].slug}?")
+        raise InvalidInput(field, f"{name!r} is not a full name; did you mean {matches[0].slug}?")
     if matches:
         slugs = ", ".join(one.slug for one in matches)
-        raise InvalidInput(field, f"{name!r} is ambiguous; say one of {slugs}")
+        raise InvalidInput(field, f"{name!r} is ambiguous; choose one of {slugs}")
     suggestions = ", ".join(_closest_slugs(name)) or "names such as nvidia-h100-80gb-sxm"
     raise InvalidInput(field, f"{name!r} is not a known accelerator; closest are {suggestions}")
 

@@ -1,18 +1,18 @@
-"""What a batch must satisfy before it is published. PURE.
+"""Checks that a batch must pass before it is published. PURE.
 
-Two kinds of doubt are told apart:
+There are two kinds of finding:
 
-- A row that cannot be right alone is *withheld* with its reason and the rest goes on: not in the
-  form of an offer, a price of 0 or less, an accelerator or currency that is not known, two prices
-  for one offer, a region in two spellings, spot above on demand, a bigger size cheaper than a
-  smaller one. An offer that is withheld is absent; it is never shown with an older price.
-- A batch that differs from what is in force in a way that a provider hardly ever does is *held*
-  whole for a person to look at: a price that moved more than 5 times, more than 20 % of the
+- A row that cannot be right by itself is *rejected* with its reason and the others go on: not in
+  the form of an offer, a price of 0 or less, an unknown accelerator or currency, two prices for
+  one offer, a region in two spellings, spot above on demand, a bigger size cheaper than a smaller
+  one. A rejected offer is absent; it is never shown with an older price.
+- A batch that differs from the published state as a provider hardly ever does is *held* whole
+  (quarantined) for review: a price that changed by more than a factor of 5, more than 20 % of the
   offers gone, a family or region gone, a currency label changed over the same number, more than
-  20 % of the rows withheld, dates that cannot be.
+  20 % of the rows rejected, impossible dates.
 
-`force` overrules what is held, and of the withheld rows the last two kinds, which are improbable
-yet possible; nothing overrules the others.
+`force` overrules the quarantine and, of the rejected rows, the last two kinds, which are
+improbable yet possible; nothing overrules the others.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MAX_LOG_RATIO = math.log(MAX_PRICE_RATIO) + 1e-9
 MAX_OFFER_LOSS = 0.20
 """Share of the offers sold now that may go from one revision to the next."""
 MAX_REJECTED_SHARE = 0.20
-"""Share of a batch that may be withheld before the batch itself is in doubt."""
+"""Share of the rows that may be rejected before the whole batch is held for review."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class CheckResult:
 def check(
     batch: OfferBatch, published_state: PublishedState, today: dt.date, *, force: bool = False
 ) -> CheckResult:
-    """Judge `batch` against what is in force; see the module for what each doubt leads to."""
+    """Check `batch` against the published state; the module says what each finding leads to."""
     passed, rejected_rows = check_rows(
         batch.offers,
         provider=batch.provider,
@@ -143,9 +143,10 @@ def _check_dates(
     batch: OfferBatch, published_state: PublishedState, today: dt.date
 ) -> Iterable[str]:
     if published_state.as_of and batch.as_of < published_state.as_of:
-        yield f"it is of {batch.as_of}, older than the revision in force of {published_state.as_of}"
+        in_force = f"the revision in force of {published_state.as_of}"
+        yield f"it is dated {batch.as_of}, older than {in_force}"
     if batch.as_of > today + dt.timedelta(days=1):
-        yield f"it is of {batch.as_of}, which is after today, {today}; check the clock"
+        yield f"it is dated {batch.as_of}, which is after today, {today}; check the clock"
 
 
 def _check_rejected_share(batch: OfferBatch, rejected_rows: Sequence[RejectedRow]) -> Iterable[str]:
@@ -170,7 +171,9 @@ def _check_price_changes(
             price_changes.append(
                 f"{offer.id} {_format_price(before)} → {_format_price(offer)} (× {ratio:.3g})"
             )
-    yield from _summarize_names(price_changes, f"moved more than {MAX_PRICE_RATIO:g} times")
+    yield from _summarize_names(
+        price_changes, f"changed by more than a factor of {MAX_PRICE_RATIO:g}"
+    )
     yield from _summarize_names(currency_changes, "changed currency but not the number")
 
 

@@ -14,7 +14,7 @@ from pricing.publish.batch import OfferBatch
 MAX_IGNORED_SKEW_S = 600.0
 """Difference between two clocks that nobody needs to hear of, s."""
 MAX_SKEW_S = 86_400.0
-"""From this difference on, s, a day cannot be told any more and nothing is published."""
+"""From this difference on, s, the day is uncertain and nothing is published."""
 
 
 def adjust_for_clock_skew(batch: OfferBatch, readings: Sequence[ServerTime]) -> OfferBatch:

@@ -73,7 +73,7 @@ def publish_locked(
     raise ProviderUnavailable(
         batch.provider,
         "other revisions were published each time this one was about to be",
-        "Run the refresh again when the others are through.",
+        "Run the refresh again when the others have finished.",
     )
 
 
@@ -118,7 +118,7 @@ class _PublicationAttempt:
             raise ProviderUnavailable(
                 self.batch.provider,
                 f"nothing to publish: {len(self.batch.offers)} offers came and none passed",
-                "What is published stays in force; see the rows withheld for the reasons.",
+                "Published prices stay in force; the rejected rows give the reasons.",
             )
         if dry_run:
             return self._build_publication(

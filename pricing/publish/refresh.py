@@ -29,7 +29,8 @@ from pricing.ingest.recording import make_recorder, make_replayer, read_recordin
 from pricing.models import RefreshRun
 from pricing.publish import clock_skew, runs
 from pricing.publish.batch import OfferBatch
-from pricing.publish.publication import Publication, publish_locked
+from pricing.publish.publication import publish_locked
+from pricing.publish.refresh_result import RefreshResult
 from pricing.storage.locks import AlreadyRunning, provider_lock
 
 log = logging.getLogger(__name__)
@@ -76,31 +77,15 @@ class RefreshOptions:
     extra: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class RefreshResult:
-    """What came of one provider."""
-
-    provider: str
-    outcome: str
-    """published, held, would_publish, would_hold, failed, busy or interrupted."""
-    message: str = ""
-    hint: str = ""
-    publication: Publication | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        return self.outcome in ("published", "would_publish")
-
-
 def refresh(
     providers: Sequence[Provider],
     options: RefreshOptions | None = None,
     listener: Listener | None = None,
 ) -> list[RefreshResult]:
-    """Refresh `providers` and tell what came of each, in the order in which they ended.
+    """Refresh `providers` and return the result of each, in the order in which they ended.
 
-    Ctrl-C ends the run: providers that are through stay published, the others are told as
-    interrupted and keep their last revision.
+    Ctrl-C ends the run: providers that have finished stay published, the others are reported
+    as interrupted and keep their last revision.
     """
     return _RefreshJob(options or RefreshOptions(), listener or SilentListener()).run(providers)
 
@@ -135,7 +120,7 @@ class _RefreshJob:
         try:
             locks.enter_context(provider_lock(provider.name))
         except AlreadyRunning as error:
-            hint = "Wait until the other refresh is through."
+            hint = "Wait until the other refresh has finished."
             self._record_result(RefreshResult(provider.name, "busy", str(error), hint))
             return False
         return True

@@ -1,4 +1,4 @@
-"""What a refresh tells people: lines for a terminal, a dict for programs."""
+"""The report of a refresh: lines for a terminal, a dict for programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pricing.common.pluralize import pluralize
 from pricing.freshness import Freshness
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
-from pricing.publish.refresh import RefreshResult
+from pricing.publish.refresh_result import RefreshResult
 
 
 def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:
@@ -43,15 +43,15 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
     yield f"{result.provider}: {_format_headline(publication)}"
     yield f"  {_format_counts(publication.changes)}"
     if result.message:
-        yield f"  why: {result.message}"
+        yield f"  reason: {result.message}"
         yield f"  in force: {_describe_published(freshness)}. {result.hint}"
     for move in publication.changes.moves:
         yield (
             f"  {move.offer_id}: {move.before} → {move.after} {move.currency}/h"
             f" (× {move.ratio:.3g})"
         )
-    yield from _format_reasons("not understood", publication.skipped)
-    yield from _format_reasons("withheld", publication.rejected_rows)
+    yield from _format_reasons("skipped", publication.skipped)
+    yield from _format_reasons("rejected", publication.rejected_rows)
     for warning in publication.warnings:
         yield f"  warning: {warning}"
 
@@ -63,7 +63,7 @@ def _format_headline(publication: Publication) -> str:
     elif publication.held_batch is not None:
         label = f"held as batch {publication.held_batch.pk}"
     carried_over = (
-        f", {publication.carried_over:,} of them kept from before"
+        f", {publication.carried_over:,} of them carried over unread"
         if publication.carried_over
         else ""
     )
@@ -95,7 +95,7 @@ def _published_dict(freshness: Freshness | None) -> dict[str, Any] | None:
 
 def _describe_published(freshness: Freshness | None) -> str:
     if freshness is None or freshness.revision is None:
-        return "nothing, no price of this provider was ever published"
+        return "nothing; this provider has no published prices"
     age = (
         "of unknown age"
         if freshness.age_days is None

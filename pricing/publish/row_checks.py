@@ -41,7 +41,7 @@ PRICE_TOLERANCE = Decimal("1.001")
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """An offer kept back, and why."""
+    """A rejected offer, and why."""
 
     offer_id: str
     reason: str
@@ -65,7 +65,7 @@ def check_rows(
     latest: dt.date,
     force: bool = False,
 ) -> tuple[list[Offer], list[RejectedRow]]:
-    """(offers that passed, in order; those withheld with their reason).
+    """(offers that passed, in order; those rejected with their reason).
 
     `latest` is the last day a price may be of.
     """
@@ -192,7 +192,7 @@ def _make_spot_check(offers: Sequence[Offer]) -> OfferCheck | None:
 
 
 def _make_size_check(offers: Iterable[Offer]) -> OfferCheck | None:
-    """The bigger machine is the one in doubt: a price too low is the one that would be chosen."""
+    """Reject the bigger machine: it is the price too low that a plan would choose."""
     groups: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
     for offer in offers:
         if offer.sold_now and offer.purchase_option not in _INTERRUPTIBLE:

@@ -1,10 +1,9 @@
-"""The record of each refresh, and what to tell people of one that failed."""
+"""The record of each refresh, and the explanation of one that failed."""
 
 from __future__ import annotations
 
 import errno
 import logging
-from typing import TYPE_CHECKING
 
 from django.db import DatabaseError
 from django.utils import timezone
@@ -12,18 +11,14 @@ from django.utils import timezone
 from pricing.ingest.fetch import Cancelled
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import RefreshRun
-
-if TYPE_CHECKING:
-    from pricing.publish.refresh import RefreshResult
+from pricing.publish.refresh_result import RefreshResult
 
 log = logging.getLogger(__name__)
 
-REVIEW_HINT = (
-    "Look at it in the admin under held batches; release it there or refresh with --force."
-)
+REVIEW_HINT = "Review it in the admin under held batches; release it there or refresh with --force."
 DRY_RUN_HINT = (
-    "Nothing was kept: a refresh without --dry-run keeps it for review, one with --force publishes"
-    " it."
+    "Nothing was stored: without --dry-run the batch is held for review, with --force it is"
+    " published."
 )
 _HINTS = {"held": REVIEW_HINT, "would_hold": DRY_RUN_HINT}
 _DISK_FULL_TEXTS = ("disk is full", "no space left", "disk full", "disk quota")
@@ -69,7 +64,7 @@ def explain_failure(error: BaseException, where: str) -> tuple[str, str]:
         return "it was stopped", "Run it again."
     text = f"{type(error).__name__}: {error}"
     if _is_disk_full(error):
-        return f"the disk is full ({text})", "Make room and refresh again."
+        return f"the disk is full ({text})", "Free disk space and refresh again."
     if isinstance(error, DatabaseError):
         return f"the database refused the revision ({text})", "Check the database; refresh again."
     if isinstance(error, OSError):

@@ -29,7 +29,7 @@ PUBLISH_LOCK = 0x6770_7075
 def insert(
     model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Insert `rows`, values as they are at rest, into the columns of the model's fields."""
+    """Insert `rows`, values as they are stored, into the columns of the model's fields."""
     quote = connection.ops.quote_name
     column_by_field = {f.name: str(f.column) for f in model._meta.concrete_fields}
     names = ", ".join(quote(column_by_field[name]) for name in columns)
@@ -94,7 +94,7 @@ def _find_consecutive_runs(numbers: WholeNumbers) -> Iterable[tuple[int, int]]:
 def lock_publishing() -> None:
     """Wait, within a transaction, until no other transaction publishes.
 
-    SQLite has one writer anyway; it is given room to hold a revision in memory.
+    SQLite has one writer anyway; it gets a cache large enough for a revision.
     """
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -105,10 +105,10 @@ def lock_publishing() -> None:
 
 @contextmanager
 def pause_garbage_collection() -> Iterator[None]:
-    """Lets the garbage collector rest: it would walk a hundred thousand offers, all of them
+    """Pause the garbage collector: it would scan a hundred thousand offers, all of them
     alive, again and again.
 
-    What was made meanwhile counts as old afterwards (frozen and thawed), or it would be walked
+    What was made meanwhile counts as old afterwards (frozen and thawed), or it would be scanned
     at the first allocation that follows.
     """
     was_enabled = gc.isenabled()

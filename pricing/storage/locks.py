@@ -17,7 +17,7 @@ from pathlib import Path
 from django.db import DatabaseError, connection
 
 
-class AlreadyRunning(Exception):  # noqa: N818 - it is news, not an error
+class AlreadyRunning(Exception):  # noqa: N818 - an expected state, not an error
     """Another process refreshes this provider."""
 
     def __init__(self, provider: str) -> None:

@@ -23,7 +23,7 @@ else:
 
 
 class ExactMoneyField(_WholeNumber):
-    """A `Decimal` at rest as a whole number of 1e-10 units."""
+    """A `Decimal`, stored as a whole number of 1e-10 units."""
 
     description = "Exact amount with ten decimal places"
 

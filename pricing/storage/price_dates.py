@@ -45,7 +45,10 @@ def decode(stored: bytes, count: int, as_of: dt.date) -> list[dt.date | None]:
     """The `count` days that `encode` stored; `ValueError` when they are not that many."""
     if not stored:
         return [as_of] * count
-    stored_numbers = np.frombuffer(zlib.decompress(stored), dtype="<i4").tolist()
+    try:
+        stored_numbers = np.frombuffer(zlib.decompress(stored), dtype="<i4").tolist()
+    except zlib.error as error:
+        raise ValueError(f"the stored dates cannot be read ({error})") from None
     if len(stored_numbers) != count:
         raise ValueError(f"{len(stored_numbers)} dates are kept for {count} prices")
     days = {n: None if n == _NO_DATE else dt.date.fromordinal(n) for n in set(stored_numbers)}

@@ -1,4 +1,4 @@
-"""Revisions at rest: writing one in bulk, reading any of them back exactly."""
+"""Stored revisions: writing one in bulk, reading any of them back exactly."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ _scaled = lru_cache(maxsize=65_536)(to_scaled)
 _ListingValues = tuple[Any, ...]
 """`LISTING_FIELDS` of one listing."""
 _PriceValues = tuple[int, int, bool]
-"""Price and upfront as they are at rest, whether it is sold now."""
+"""Price and upfront as stored, whether it is sold now."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredOffer:
-    """An offer in force, with its rows as they are at rest."""
+    """An offer in force, with its rows as stored."""
 
     offer: Offer
     listing_id: int
@@ -99,7 +99,7 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
 
 
 def _as_integer(column: str) -> ExpressionWrapper[Any]:
-    """An amount as the whole number that it is at rest."""
+    """An amount as the whole number that is stored."""
     return ExpressionWrapper(F(column), output_field=BigIntegerField())
 
 
@@ -148,7 +148,10 @@ def build_offer(
 
 def verify_revision(revision: Revision) -> bool:
     """Whether the revision reads back as it was published, by its digest."""
-    stored = read_stored_offers(revision)
+    try:
+        stored = read_stored_offers(revision)
+    except ValueError:  # the dates of the revision no longer fit its prices
+        return False
     price_values = ([one.price_values[index] for one in stored] for index in range(3))
     days = price_dates.to_day_numbers([one.offer.as_of for one in stored])
     return revision.digest == _digest(
@@ -296,6 +299,6 @@ def find_or_insert_listings(offers: Sequence[Offer]) -> list[int]:
 def _digest(columns: Iterable[WholeNumbers]) -> str:
     """SHA-256 of listing, price, upfront, availability and day of each offer, by listing.
 
-    A listing never changes, so its number stands for all it says.
+    A listing never changes, so its number identifies all it says.
     """
     return hashlib.sha256(b"".join(column.tobytes() for column in columns)).hexdigest()

@@ -35,7 +35,7 @@ def act(client, action: str, held: HeldBatch) -> str:
 
 def test_a_held_batch_shows_why_it_is_held(admin_client, held):
     page = admin_client.get(reverse("admin:pricing_heldbatch_change", args=[held.pk]))
-    assert "moved more than 5 times" in page.content.decode()
+    assert "changed by more than a factor of 5" in page.content.decode()
 
 
 def test_releasing_a_held_batch_publishes_it_as_it_was_fetched(admin_client, held):

@@ -13,7 +13,8 @@ from planner.services.jobs import jobs
 from planner.services.jobs.jobs import CancelledError, Progress
 from planner.services.teams.permissions import require_scope
 from pricing import discovery
-from pricing.publish.refresh import RefreshResult, refresh
+from pricing.publish.refresh import refresh
+from pricing.publish.refresh_result import RefreshResult
 
 
 def require_operator(access: Access) -> None:

@@ -14,7 +14,7 @@ from pricing.common.invalid_input import InvalidInput
 
 
 class Command(BaseCommand):
-    help = "Build the bundled catalog from a folder of price lists; accounts for every row."
+    help = "Build the bundled catalog from a folder of price lists; records every row."
     requires_system_checks = []  # noqa: RUF012
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ class Command(BaseCommand):
             outcomes: Any = part["outcomes"]
             for outcome, counts in outcomes.items():
                 self.stdout.write(f"  {counts['count']:>6} {outcome}")
-        self.stdout.write(f"{totals['input_rows']} rows accounted for")
+        self.stdout.write(f"{totals['input_rows']} rows recorded")
         providers: Any = totals["providers"]
         for name, counts in providers.items():
             self.stdout.write(f"{name}: {counts['offers']} offers, {counts['sold_now']} sold now")

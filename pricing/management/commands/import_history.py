@@ -6,13 +6,14 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from pricing.common.invalid_input import InvalidInput
+from pricing.management.database_command import DatabaseCommand
 from pricing.publish import history
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Put the dated prices of a CSV file (columns of pricing.market.offer_rows, plain or "
         ".gz, .xz, .zst) in the place of each provider's history. `as_of` is the day a price began."

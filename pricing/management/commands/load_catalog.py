@@ -6,22 +6,25 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from pricing.bundled import files
 from pricing.bundled.load import CatalogNotLoadedError, load
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
+from pricing.management.database_command import DatabaseCommand
 
 
-class Command(BaseCommand):
-    help = "Publish the bundled catalog; a second call finds it there and changes nothing."
+class Command(DatabaseCommand):
+    help = "Publish the bundled catalog; a second call changes nothing."
     requires_system_checks = []  # noqa: RUF012
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--folder", type=Path, default=files.FOLDER, help="where it lies")
         parser.add_argument(
-            "--force", action="store_true", help="publish it over newer prices and doubts"
+            "--folder", type=Path, default=files.FOLDER, help="folder of the bundled catalog"
+        )
+        parser.add_argument(
+            "--force", action="store_true", help="publish it over newer prices and failed checks"
         )
 
     def handle(self, *args: Any, folder: Path, force: bool, **options: Any) -> None:
@@ -32,6 +35,6 @@ class Command(BaseCommand):
         except (InvalidInput, FileNotFoundError) as error:
             raise CommandError(str(error), returncode=2) from None
         for part in parts:
-            status = "loaded" if part.changed else "there"
+            status = "loaded" if part.changed else "unchanged"
             note = f" ({part.note})" if part.note else ""
             self.stdout.write(f"{part.part}: {part.count} {status}{note}")

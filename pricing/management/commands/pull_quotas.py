@@ -10,13 +10,14 @@ from argparse import ArgumentParser
 from collections.abc import Sequence
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import all_providers, get_providers
 from pricing.ingest.provider import FetchContext
 from pricing.ingest.quotas import QuotaResult, pull_quotas
+from pricing.management.database_command import DatabaseCommand
 from pricing.market import accelerators
 from pricing.storage import reference
 
@@ -26,11 +27,11 @@ MAX_QUOTAS = 50
 """Quotas that one comparison takes."""
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Ask the providers how many accelerators the configured accounts may run in each region."
         " --json prints the list that `constraints.quotas` of a comparison takes."
-        " Exit status: 0 all told, 1 one or more did not, 2 bad arguments."
+        " Exit status: 0 all providers answered, 1 one or more did not, 2 bad arguments."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

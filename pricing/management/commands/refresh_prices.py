@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
-from django.db import DatabaseError
+from django.core.management.base import CommandError
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.discovery import all_providers, get_providers
 from pricing.freshness import freshness
-from pricing.ingest.endpoints import Secrets
 from pricing.ingest.recording import find_recorded
+from pricing.management.database_command import DatabaseCommand
 from pricing.management.progress import watch
 from pricing.publish import refresh, report
+from pricing.publish.refresh_result import RefreshResult
 from pricing.storage import reference
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     help = (
         "Fetch today's prices, check them and publish them, all of a provider's revision or none."
         " Exit status: 0 all published, 1 one or more not, 2 bad arguments, 130 interrupted."
@@ -57,29 +56,17 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--json", action="store_true", help="report as JSON")
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
-        """What Django does, and a database that cannot even be opened told in words."""
-        try:
-            return super().execute(*args, **options)
-        except DatabaseError as error:
-            error_text = Secrets.from_settings(os.environ).scrub(str(error))
-            raise CommandError(
-                f"the database cannot be used ({error_text}). What is published stays in force."
-                " Check that there is room on its disk, DATABASE_URL, and `manage.py migrate`; then"
-                " refresh again."
-            ) from None
-
     def handle(self, *_: Any, **options: Any) -> None:
         try:
             results = self._refresh(options)
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
         self._report(results, options["json"])
-        status = exit_status(results)
+        status = compute_exit_status(results)
         if status:
             sys.exit(status)
 
-    def _refresh(self, options: dict[str, Any]) -> list[refresh.RefreshResult]:
+    def _refresh(self, options: dict[str, Any]) -> list[RefreshResult]:
         if options["deadline"] <= 0:
             raise InvalidInput("--deadline", f"{options['deadline']:g} is not more than 0 seconds")
         providers = get_providers(options["provider"])
@@ -104,7 +91,7 @@ class Command(BaseCommand):
                 [p for p in providers if p.name in selected], refresh_options, listener
             )
 
-    def _report(self, results: Sequence[refresh.RefreshResult], as_json: bool) -> None:
+    def _report(self, results: Sequence[RefreshResult], as_json: bool) -> None:
         freshness_by_provider = {entry.provider: entry for entry in freshness()}
         if as_json:
             document = [report.to_dict(r, freshness_by_provider.get(r.provider)) for r in results]
@@ -116,7 +103,7 @@ class Command(BaseCommand):
             )
 
 
-def exit_status(results: Sequence[refresh.RefreshResult]) -> int:
+def compute_exit_status(results: Sequence[RefreshResult]) -> int:
     if any(result.outcome == "interrupted" for result in results):
         return INTERRUPTED
     return 0 if all(result.succeeded for result in results) else 1

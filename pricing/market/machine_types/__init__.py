@@ -40,7 +40,7 @@ class MachineType:
     accelerator: str
     """Canonical slug; empty for a machine whose accelerator is none (an FPGA)."""
     accelerator_count: Fraction | None
-    """Exact: 1/6 of an A10. None where no source says it; `note` tells why."""
+    """Exact: 1/6 of an A10. None where no source says it; `note` says why."""
     vcpus: float | None
     memory_gib: Decimal | None
     network_gbps: float | None

@@ -110,7 +110,7 @@ def _find_priced_regions(rows: Iterable[str], wanted_regions: tuple[str, ...]) -
     if not priced:
         raise ProviderUnavailable(
             "aws",
-            "the price list came without a single accelerator",
+            "the price list has no accelerators",
             "The last published prices stay in force; try again later.",
         )
     return sorted(

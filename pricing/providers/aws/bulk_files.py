@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from pricing.ingest.downloads import Download
 from pricing.ingest.endpoints import check_endpoint, redact_url, same_origin
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
@@ -129,7 +130,7 @@ def _file_url(price_list: _PriceList, path: str) -> str:
     url = path if "://" in path else f"{price_list.url}/{path.lstrip('/')}"
     if not same_origin(price_list.url, url):
         raise ProviderUnavailable(
-            "aws", f"the index leads elsewhere, to {redact_url(url)}", _RETRY_HINT
+            "aws", f"the index points to another server, {redact_url(url)}", _RETRY_HINT
         )
     return url
 
@@ -145,7 +146,7 @@ def _read_offers(
     """The offers of a region. `skus` is filled with the machines that were found."""
     machines = MachineLookup(http.context.retrieved_at.date())
     name = f"offers-{region}.json.gz"
-    with http.download(name, _file_url(price_list, path)) as file:
+    with Download(http, name, _file_url(price_list, path)) as file:
         try:
             yield from region_offers(file, machines, region, day, skus, http.context.regions)
         except OfferFileError as error:
@@ -221,7 +222,7 @@ def _read_savings_plans(
         yield NotRead("the price list has no savings-plan file", option, (region,))
         return
     name = f"plans-{region}.json.gz"
-    with http.download(name, _file_url(price_list, path)) as file:
+    with Download(http, name, _file_url(price_list, path)) as file:
         try:
             rates = list(plan_file.rates(file, skus, region))
         except OfferFileError as error:

@@ -96,7 +96,7 @@ class AwsClient:
                 and not response[result_key]
                 and response.get(_token_key(result_key))
             ):
-                raise RetryableError(f"{operation} in {region} left a page empty")
+                raise RetryableError(f"{operation} in {region} returned an empty page")
             return dict(response)
 
         what = f"{operation} in {region}"
@@ -132,7 +132,7 @@ class AwsClient:
             if next_token in visited_tokens:
                 raise ProviderUnavailable(
                     self.http.provider,
-                    f"{operation} in {region} goes round in circles at page {number}",
+                    f"{operation} in {region} repeats itself at page {number}",
                     "The last published prices stay in force; try again later.",
                 )
             visited_tokens.add(next_token)
@@ -228,7 +228,7 @@ def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:
     if status in _OPERATION_MISSING_STATUS:
         hint = "Check whether the endpoint in AWS_ENDPOINT_URL offers that operation."
         raise AccessDenied(
-            "aws", f"an operation is not there, the endpoint answered {status}", hint
+            "aws", f"the endpoint does not offer an operation (status {status})", hint
         )
 
 

@@ -213,7 +213,7 @@ def find_slug(name: str, memory_gib: float | None) -> str | None:
 
 
 def _parse_network(info: Mapping[str, Any]) -> float | None:
-    """What the machine sustains, Gbit/s: a text such as "Up to 25 Gigabit" tells of bursts, so
+    """What the machine sustains, Gbit/s: a text such as "Up to 25 Gigabit" is about bursts, so
     that there the sum of the cards' baselines counts."""
     text = info.get("NetworkPerformance", "")
     baselines = [card.get("BaselineBandwidthInGbps") for card in info.get("NetworkCards", ())]

@@ -80,7 +80,7 @@ def read_product(
 ) -> Sku | SkippedRow | None:
     """The product as a SKU, why it is none, or None for what has no accelerator at all.
 
-    `region` is the region of the file it stands in, for rows of before 2020 without a code.
+    `region` is the region of its file, for rows of before 2020 without a code.
     """
     attributes = product.get("attributes", {})
     instance_type = attributes.get("instanceType", "")
@@ -141,7 +141,7 @@ def _check_product(
 
 
 def _fill_from_attributes(machine: Machine, attributes: Mapping[str, str]) -> Machine:
-    """The machine with what the price list knows and nobody else told."""
+    """The machine completed with what only the price list knows."""
     if machine.vcpus is not None and machine.memory_gib is not None:
         return machine
     memory, _, unit = attributes.get("memory", "").replace(",", "").partition(" ")
@@ -176,7 +176,7 @@ def _start_date(term: Mapping[str, Any]) -> str:
 
 
 def _parse_terms(term: Mapping[str, Any]) -> Terms | None:
-    """By its attributes, not by the section it stands in: reservations were seen under OnDemand."""
+    """By its attributes, not by its section: reservations were seen under OnDemand."""
     attributes = term.get("termAttributes") or {}
     length, code = attributes.get("LeaseContractLength"), term.get("offerTermCode")
     if not length and code in _TERM_CODES:

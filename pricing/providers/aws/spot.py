@@ -40,7 +40,7 @@ def read(
 
 
 def zone_id(row: Mapping[str, Any]) -> str:
-    """The zone by its id where AWS tells it: the name "us-east-1a" differs between accounts."""
+    """The zone by its id where AWS gives it: the name "us-east-1a" differs between accounts."""
     return str(row.get("AvailabilityZoneId") or row["AvailabilityZone"])
 
 

@@ -7,15 +7,16 @@ Pay-as-you-go, Spot and Low Priority, reservations of 1 and 3 years (the whole t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
-
-if TYPE_CHECKING:
-    from pricing.ingest.http import ProviderHttpClient
-    from pricing.providers.azure.machines import MachineLookup
-    from pricing.providers.azure.price_rows import Price
+from pricing.providers.azure import management, quotas
+from pricing.providers.azure.machines import MachineLookup, read_resource_sku
+from pricing.providers.azure.meters import resolve_meters
+from pricing.providers.azure.price_rows import Price, read_row, region_name
+from pricing.providers.azure.retail import price_rows
 
 SOURCE = "Azure Retail Prices API"
 
@@ -25,9 +26,6 @@ class AzureProvider:
     title = "Microsoft Azure"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.ingest.http import ProviderHttpClient
-        from pricing.providers.azure.meters import resolve_meters
-
         with ProviderHttpClient(self.name, context) as http:
             rows = list(self._read_prices(http))
             yield from (one for one in rows if isinstance(one, SkippedRow))
@@ -38,15 +36,10 @@ class AzureProvider:
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the subscription may run, as rows of `constraints.quotas`."""
-        from pricing.providers.azure import quotas
-
         return quotas.fetch_quotas(context)
 
     def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow]:
         """Every price of the list in the wanted regions. Some may be another cloud's."""
-        from pricing.providers.azure.price_rows import read_row, region_name
-        from pricing.providers.azure.retail import price_rows
-
         wanted = {region_name(region) for region in http.context.regions}
         regions_with_prices: set[str] = set()
         for row in price_rows(http):
@@ -63,9 +56,6 @@ class AzureProvider:
             )
 
     def _build_machine_lookup(self, http: ProviderHttpClient) -> MachineLookup:
-        from pricing.providers.azure import management
-        from pricing.providers.azure.machines import MachineLookup, read_resource_sku
-
         day = http.context.retrieved_at.date()
         if not management.is_configured(http):
             return MachineLookup(day)

@@ -127,7 +127,7 @@ def _pin_to_server(provider: str, endpoint: Endpoint) -> Any:
             if not same_origin(endpoint.url, url):
                 raise ProviderUnavailable(
                     provider,
-                    f"the next page is said to be at {redact_url(url)}, on another server",
+                    f"the next page is at {redact_url(url)}, on another server",
                     "It was not followed. Check AZURE_RESOURCE_MANAGER_URL.",
                 )
 

@@ -84,7 +84,7 @@ def _iterate_pages(http: ProviderHttpClient, page: Any) -> Iterator[Any]:
         if link in visited_links:
             raise ProviderUnavailable(
                 http.provider,
-                f"the price list leads in a circle after {number} pages",
+                f"the price list repeats itself after {number} pages",
                 "Try again later; the list may have changed while it was read.",
             )
         visited_links.add(link)
@@ -107,7 +107,7 @@ def _resolve_next_link(http: ProviderHttpClient, link: str) -> str:
     if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
         raise ProviderUnavailable(
             http.provider,
-            f"the next page of prices is said to be at {redact_url(link)}, on another server",
+            f"the next page of prices is at {redact_url(link)}, on another server",
             "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
         )
     return f"{base}?{urlsplit(link).query}"
@@ -130,7 +130,7 @@ def _check_complete(page: Any) -> None:
         raise RetryableError("the answer's Items are not rows")
     count = page.get("Count")
     if isinstance(count, int) and count > len(page["Items"]):
-        raise RetryableError(f"{len(page['Items'])} of {count} rows came")
+        raise RetryableError(f"{len(page['Items'])} of {count} rows received")
 
 
 def _check_not_empty(page: Any) -> None:

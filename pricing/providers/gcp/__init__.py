@@ -7,15 +7,19 @@ where comes from Compute Engine when GCP_PROJECT is set, from our own table othe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
-
-if TYPE_CHECKING:
-    from pricing.ingest.http import ProviderHttpClient
-    from pricing.providers.gcp.availability import Availability
-    from pricing.providers.gcp.rates import Rate
+from pricing.providers.gcp import client, quotas
+from pricing.providers.gcp.availability import (
+    Availability,
+    read_accelerator_types,
+    read_machine_types,
+)
+from pricing.providers.gcp.offers import Composer
+from pricing.providers.gcp.rates import Rate, RateBook, read_sku
 
 
 class GcpProvider:
@@ -23,10 +27,6 @@ class GcpProvider:
     title = "Google Cloud"
 
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
-        from pricing.ingest.http import ProviderHttpClient
-        from pricing.providers.gcp.offers import Composer
-        from pricing.providers.gcp.rates import RateBook
-
         with ProviderHttpClient(self.name, context) as http:
             rows = list(_read_rates(http))
             yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
@@ -43,8 +43,6 @@ class GcpProvider:
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the project may run, as rows of `constraints.quotas`."""
-        from pricing.providers.gcp import quotas
-
         return quotas.fetch_quotas(context)
 
     def _check_regions(self, context: FetchContext, priced_regions: set[str]) -> None:
@@ -59,10 +57,6 @@ class GcpProvider:
 
 def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRead]:
     """Rates of both services of the catalog; the older TPUs may be left unread."""
-    from pricing.ingest.http import AccessDenied
-    from pricing.providers.gcp import client
-    from pricing.providers.gcp.rates import read_sku
-
     for sku in client.skus(http, client.COMPUTE_ENGINE):
         yield from read_sku(sku)
     try:
@@ -74,14 +68,6 @@ def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRea
 
 def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | SkippedRow]:
     """The market, after a word on what of it could not be read."""
-    from pricing.ingest.http import AccessDenied
-    from pricing.providers.gcp import client
-    from pricing.providers.gcp.availability import (
-        Availability,
-        read_accelerator_types,
-        read_machine_types,
-    )
-
     if not client.reads_compute_engine(http):
         yield Availability()
         return

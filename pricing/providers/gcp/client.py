@@ -187,7 +187,7 @@ def _read_pages(
         """A page that was announced and ends the list without a row is asked for again."""
         page = request_page(token)
         if token and not page.get(rows) and not page.get("nextPageToken"):
-            raise RetryableError("an empty page in the place of the next one")
+            raise RetryableError("an empty page instead of the next one")
         return page
 
     token, number = "", 1
@@ -206,7 +206,7 @@ def _read_pages(
         if token in visited_tokens:
             raise ProviderUnavailable(
                 http.provider,
-                f"{name} leads in a circle after {number - 1} pages",
+                f"{name} repeats itself after {number - 1} pages",
                 "Try again later; the list may have changed while it was read.",
             )
         visited_tokens.add(token)
@@ -283,7 +283,9 @@ def translate_error(error: Exception, hint: str) -> RetryableError | ProviderUna
         return _translate_status(error, hint)
     if isinstance(error, requests.TooManyRedirects):
         return ProviderUnavailable(
-            "gcp", "the server leads to another address", "Check GCP_BILLING_URL, GCP_COMPUTE_URL."
+            "gcp",
+            "the server redirects to another address",
+            "Check GCP_BILLING_URL, GCP_COMPUTE_URL.",
         )
     if isinstance(error, (auth.TransportError, requests.RequestException, api.RetryError)):
         return RetryableError(f"{type(error).__name__} {error}")

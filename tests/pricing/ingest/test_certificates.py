@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from pricing.ingest.downloads import Download
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
 from pricing.ingest.retries import RetryableError, certificate_error
@@ -68,7 +69,7 @@ def by_page(http: ProviderHttpClient, url: str) -> None:
 
 
 def by_download(http: ProviderHttpClient, url: str) -> None:
-    http.download("a.json", url).__enter__()
+    Download(http, "a.json", url).__enter__()
 
 
 def by_boto3(http: ProviderHttpClient, url: str) -> None:

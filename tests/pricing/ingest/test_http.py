@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pricing.ingest.downloads import Download
 from pricing.ingest.endpoints import Secrets, check_endpoint, is_loopback, same_origin
 from pricing.ingest.http import AccessDenied, ProviderHttpClient
 from pricing.ingest.provider import FetchContext, ProviderUnavailable
@@ -279,20 +280,20 @@ def test_a_next_page_elsewhere_is_told_apart() -> None:
 
 def test_a_download_is_read_whole(server: Prices, http: ProviderHttpClient) -> None:
     server.body = b"x" * 1_000_000
-    with http.download("big.json.gz", server.url) as file:
+    with Download(http, "big.json.gz", server.url) as file:
         assert file.read() == server.body
 
 
 def test_a_compressed_download_is_unpacked(server: Prices, http: ProviderHttpClient) -> None:
     server.body = gzip.compress(b"prices")
-    with http.download("big.json.gz", server.url) as file:
+    with Download(http, "big.json.gz", server.url) as file:
         assert file.read() == b"prices"
 
 
 def test_a_download_is_asked_for_in_a_form_that_can_be_unpacked(
     server: Prices, http: ProviderHttpClient
 ) -> None:
-    with http.download("big.json.gz", server.url) as file:
+    with Download(http, "big.json.gz", server.url) as file:
         file.read()
     assert server.requests[0].headers["accept-encoding"] == "gzip"
 
@@ -300,7 +301,7 @@ def test_a_download_is_asked_for_in_a_form_that_can_be_unpacked(
 def test_a_torn_download_is_fetched_again(server: Prices, http: ProviderHttpClient) -> None:
     server.body = b"x" * 1_000_000
     server.faults.append(Fault.lost(2))
-    with http.download("big.json.gz", server.url) as file:
+    with Download(http, "big.json.gz", server.url) as file:
         assert len(file.read()) == 1_000_000
     assert len(server.requests) == 3
 
@@ -308,10 +309,12 @@ def test_a_torn_download_is_fetched_again(server: Prices, http: ProviderHttpClie
 def test_a_download_is_recorded_compressed_and_replayed(server: Prices, slept: list[float]) -> None:
     server.body = b"price " * 100_000
     kept: dict[str, bytes] = {}
-    with make_http_client(slept, record=kept.__setitem__).download("big.gz", server.url) as file:
+    recording = make_http_client(slept, record=kept.__setitem__)
+    with Download(recording, "big.gz", server.url) as file:
         assert file.read() == server.body
     assert len(kept["big.gz"]) < 10_000
-    with make_http_client(slept, replay=kept.get).download("big.gz", server.url) as file:
+    replaying = make_http_client(slept, replay=kept.get)
+    with Download(replaying, "big.gz", server.url) as file:
         assert file.read() == server.body
 
 
@@ -327,7 +330,7 @@ def test_a_full_disk_is_named(
 
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
     with pytest.raises(ProviderUnavailable, match="no space left on disk"):
-        http.download("big.gz", server.url).__enter__()
+        Download(http, "big.gz", server.url).__enter__()
     assert len(server.requests) == 1
 
 

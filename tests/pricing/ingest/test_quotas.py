@@ -96,7 +96,7 @@ def test_a_provider_without_quotas_leaves_the_others(server: FakeAws) -> None:
     one, other = pull_quotas(
         [FakeProvider(), aws], context({"AWS_ENDPOINT_URL": server.url}, regions=("us-west-2",))
     )
-    assert one.what == "its adapter tells no quotas"
+    assert one.what == "its adapter does not provide quotas"
     assert other.succeeded
 
 
@@ -134,7 +134,7 @@ def test_the_command_says_who_did_not_tell(
 ) -> None:
     monkeypatch.setattr(discovery, "all_providers", lambda: {"aws": aws, "nimbus": FakeProvider()})
     out, err, status = run("--region", "us-west-2")
-    assert "nimbus: its adapter tells no quotas. Give constraints.quotas by hand." in err
+    assert "nimbus: its adapter does not provide quotas. Enter constraints.quotas by hand." in err
     assert H100 in out
     assert status == 1
 

@@ -53,12 +53,12 @@ def test_a_disk_that_cannot_take_a_page_ends_the_fetch_with_a_remedy(tmp_path, m
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("pathlib.Path.write_bytes", full)
-    with pytest.raises(ProviderUnavailable, match=r"No space left on device.*Make room"):
+    with pytest.raises(ProviderUnavailable, match=r"No space left on device.*Free disk space"):
         record("page.json", b"x")
 
 
 def test_only_recorded_providers_are_replayed(tmp_path):
     make_recorder(tmp_path, "aws", READ_AT)
     assert find_recorded(tmp_path, ["aws", "gcp"], required=False) == ["aws"]
-    with pytest.raises(InvalidInput, match="holds no pages of gcp"):
+    with pytest.raises(InvalidInput, match="has no recorded pages of gcp"):
         find_recorded(tmp_path, ["gcp"], required=True)

@@ -5,7 +5,7 @@ from io import StringIO
 from django.core.management.base import OutputWrapper
 
 from pricing.management import progress
-from pricing.publish.refresh import RefreshResult
+from pricing.publish.refresh_result import RefreshResult
 
 
 def test_without_a_terminal_each_provider_has_a_line_when_it_begins_and_ends():

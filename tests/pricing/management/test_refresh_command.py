@@ -47,7 +47,7 @@ def test_it_says_what_was_published_and_what_changed(nimbus):
 def test_it_says_which_rows_were_not_understood_with_counts(nimbus):
     nimbus.items.append(SkippedRow("unknown accelerator", "X9"))
     text, status = run()
-    assert "not understood: unknown accelerator: 1 row (X9)" in text
+    assert "skipped: unknown accelerator: 1 row (X9)" in text
     assert status == 0
 
 
@@ -64,7 +64,7 @@ def test_a_failure_says_what_stays_in_force_its_age_and_what_to_do(nimbus):
 def test_a_failure_before_the_first_revision_says_that_nothing_is_in_force(nimbus):
     nimbus.items = [ProviderUnavailable("nimbus", "no network", "Try later.")]
     text, _ = run()
-    assert "in force: nothing, no price of this provider was ever published" in text
+    assert "in force: nothing; this provider has no published prices" in text
 
 
 def test_a_held_batch_says_why_and_how_to_release_it(nimbus):
@@ -131,14 +131,14 @@ def test_an_unknown_region_is_refused_with_the_nearest(nimbus):
 
 @pytest.mark.parametrize("arguments", [(), ("nimbus",)])
 def test_a_folder_without_pages_is_refused(nimbus, tmp_path, arguments):
-    with pytest.raises(CommandError, match="holds no pages of nimbus") as refused:
+    with pytest.raises(CommandError, match="has no recorded pages of nimbus") as refused:
         run(*arguments, "--from", str(tmp_path))
     assert refused.value.returncode == 2
 
 
 @pytest.mark.parametrize("arguments", [(), ("nimbus",)])
 def test_a_folder_that_is_not_there_is_refused(nimbus, tmp_path, arguments):
-    with pytest.raises(CommandError, match="is not a folder; give one that --record filled"):
+    with pytest.raises(CommandError, match="is not a folder; give one written by --record"):
         run(*arguments, "--from", str(tmp_path / "nowhere"))
 
 
@@ -154,9 +154,9 @@ def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, er
     with pytest.raises(CommandError) as refused:
         call_command("refresh_prices", skip_checks=True)
     told = str(refused.value)
-    assert f"the database cannot be used ({error} of ***)" in told
-    assert "What is published stays in force" in told
-    assert "room on its disk, DATABASE_URL, and `manage.py migrate`" in told
+    assert f"The database cannot be used ({error} of ***)" in told
+    assert "Published prices stay in force" in told
+    assert "Check DATABASE_URL, the free space" in told
     assert refused.value.returncode == 1
 
 

@@ -141,7 +141,7 @@ def test_an_empty_page_before_the_last_is_asked_for_again(server: FakeAws) -> No
 
 def test_an_empty_page_before_the_last_that_stays_empty_ends_the_fetch(server: FakeAws) -> None:
     server.faults.append(Fault(matches=asks("GetProducts"), rewrite=lambda _body: EMPTY))
-    with pytest.raises(ProviderUnavailable, match="left a page empty, 5 times"):
+    with pytest.raises(ProviderUnavailable, match="returned an empty page, 5 times"):
         fetch(account(server))
 
 

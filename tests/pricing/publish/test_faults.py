@@ -71,5 +71,5 @@ def test_a_disk_that_fills_up_leaves_the_last_revision_in_force(database):
     seen = worker(database, "full", 0)
     assert (seen["outcome"], seen["seen"], seen["wrong"]) == ("failed", 400, [])
     assert "the disk is full" in seen["message"]
-    assert seen["remedy"] == "Make room and refresh again."
+    assert seen["remedy"] == "Free disk space and refresh again."
     assert seen["after"] == "published"

@@ -177,7 +177,7 @@ def held(offers, **options) -> str:
 
 def test_prices_times_100_are_held(before):
     dear = [replace(o, price_per_hour=o.price_per_hour * 100) for o in some_offers()]
-    assert "12 moved more than 5 times" in held(dear)
+    assert "12 changed by more than a factor of 5" in held(dear)
     assert published() == before
     assert HeldBatch.objects.get().offer_count == 12
 
@@ -214,7 +214,7 @@ def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
     result = one(FakeProvider(dearer))
     assert (result.outcome, published()) == ("failed", before)
     assert "the disk is full" in result.message
-    assert result.hint == "Make room and refresh again."
+    assert result.hint == "Free disk space and refresh again."
 
 
 @pytest.mark.parametrize("hours", [-2, 2])

@@ -18,7 +18,8 @@ from pricing.market.offers import Offer
 from pricing.models import HeldBatch, Price
 from pricing.providers.aws import provider
 from pricing.publish import refresh
-from pricing.publish.refresh import RefreshOptions, RefreshResult
+from pricing.publish.refresh import RefreshOptions
+from pricing.publish.refresh_result import RefreshResult
 from pricing.storage import store
 from tests.pricing.providers.aws_tools import hide_own_settings
 from tests.pricing.servers.aws import FakeAws
@@ -237,7 +238,7 @@ def test_trap_5_prices_times_100_are_held(view: str, request: pytest.FixtureRequ
     aws.market.scale = Decimal(100)
     result = run()
     assert result.outcome == "held"
-    assert "moved more than 5 times" in result.message
+    assert "changed by more than a factor of 5" in result.message
     assert published() == before
     assert HeldBatch.objects.count() == 1
 

@@ -1,0 +1,69 @@
+"""`verify_prices`: what is published reads back exactly, or the command says what does not."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from io import StringIO
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pricing.models import Price, Revision
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish
+from tests.pricing.make import offer
+
+pytestmark = pytest.mark.django_db
+
+DAY = dt.date(2026, 9, 1)
+
+
+@pytest.fixture(autouse=True)
+def revisions() -> None:
+    for price in ("55.04", "60"):
+        publish(OfferBatch("aws", (offer(price),), DAY), today=DAY)
+    publish(OfferBatch("gcp", (offer("9", provider="gcp"),), DAY), today=DAY)
+
+
+def run(*arguments: str) -> tuple[str, str, int]:
+    out, err = StringIO(), StringIO()
+    try:
+        call_command("verify_prices", *arguments, stdout=out, stderr=err)
+    except SystemExit as end:
+        return out.getvalue(), err.getvalue(), int(end.code or 0)
+    return out.getvalue(), err.getvalue(), 0
+
+
+def test_the_revisions_in_force_are_identical() -> None:
+    out, err, status = run()
+    assert (out.count("identical to its publication"), err, status) == (2, "", 0)
+    assert "2 revisions checked, no difference" in out
+
+
+def test_all_checks_past_revisions_of_one_provider() -> None:
+    out, _, status = run("aws", "--all")
+    assert ("2 revisions checked" in out, status) == (True, 0)
+
+
+def test_a_changed_price_is_reported_with_status_1() -> None:
+    Price.objects.filter(listing__provider="aws", last_revision=1).update(
+        price_per_hour=Decimal("1")
+    )
+    assert run("aws")[2] == 0
+    out, err, status = run("--all")
+    assert out.count("DIFFERS from its publication") == 1
+    assert "1 of 3 revisions differs" in err
+    assert status == 1
+
+
+def test_a_missing_price_is_reported_although_the_dates_no_longer_fit() -> None:
+    publish(OfferBatch("gcp", (offer("9", provider="gcp", as_of=None),), DAY), today=DAY)
+    Price.objects.filter(listing__provider="gcp").delete()
+    assert Revision.objects.filter(provider="gcp").count() == 2
+    assert run("gcp")[2] == 1
+
+
+def test_an_unknown_provider_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(CommandError, match="'ibm' has no published prices; known are aws, gcp"):
+        call_command("verify_prices", "ibm")
