@@ -35,7 +35,7 @@ _PROBLEMS = {
     "400": "The request cannot be used; `errors` names each field.",
     "401": "Not signed in, or the token is unknown, expired or revoked.",
     "403": "Your role, or the token's scope, is not enough.",
-    "404": "There is nothing here that you may see.",
+    "404": "Not found, or you don't have access to it.",
     "406": "The answer cannot be given in a form that you accept.",
     "409": "Its state does not allow this, or the idempotency key was used for another request.",
     "411": "The body comes in chunks, without Content-Length.",

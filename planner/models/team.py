@@ -22,9 +22,6 @@ class TeamQuerySet(models.QuerySet[Any]):
     def for_access(self, access: Access) -> Self:
         return self.filter(**{f"{self.team_lookup}__in": access.team_ids})
 
-    def for_user(self, user: Any) -> Self:
-        return self.for_access(access_of(user))
-
 
 class OwnTeamQuerySet(TeamQuerySet):
     team_lookup = "pk"

@@ -1,1 +1,1 @@
-"""What a team can do, as plain functions that every door calls with the caller's `Access`."""
+"""What a team can do, as plain functions that every interface calls with the caller's `Access`."""

@@ -59,7 +59,7 @@ class EstimateRequest(RequestModel):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The answer; `as_dict` gives it as every door shows it."""
+    """The answer; `as_dict` gives it as page, API and command show it."""
 
     workload: AcceleratorHours | Training | Samples
     accelerator: Accelerator

@@ -13,9 +13,10 @@ urlpatterns = [
     path("plan/", plan.plan, name="plan"),
     path("plan/live/", plan.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
-    path("plan/futures/", samples.start, name="futures-start"),
-    path("plan/futures/<uuid:pk>/", samples.show, name="futures"),
-    path("plan/futures/<uuid:pk>/cancel/", samples.cancel, name="futures-cancel"),
+    path("plan/samples/", samples.start, name="samples-start"),
+    path("plan/samples/<uuid:pk>/", samples.show, name="samples"),
+    path("plan/futures/<uuid:pk>/", samples.show),  # former path of the page above
+    path("plan/samples/<uuid:pk>/cancel/", samples.cancel, name="samples-cancel"),
     path("compare/", compare.compare, name="compare"),
     path("compare/add/", compare.add, name="compare-add"),
     path("compare/clear/", compare.clear, name="compare-clear"),

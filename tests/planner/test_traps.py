@@ -1,7 +1,7 @@
 """How peers' totals went wrong, each as a test by its number: 12 to 17, 19 and 20.
 
 Traps of prices (1 to 11) are named where prices are read, checked and shipped; 18 stands with
-the doors.
+the interfaces.
 """
 
 from __future__ import annotations

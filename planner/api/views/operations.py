@@ -148,7 +148,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @extend_schema(request=None, responses=shapes.WebhookSerializer)
     @action(detail=True, methods=["post"], url_path="rotate-secret")
     def rotate_secret(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """A new signing secret, shown this once."""
+        """A new signing secret, shown only once."""
         row = webhooks.rotate_secret(self.access, self.get_object())
         return self.answer(row, secret=webhooks.signing_secret(row))
 

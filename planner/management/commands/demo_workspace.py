@@ -58,5 +58,5 @@ class Command(BaseCommand):
     def _print_password(self, password: str) -> None:
         self.stdout.write(
             f"Demo workspace: sign in as {', '.join(demo_workspace.PEOPLE)}\n"
-            f"with the password {password} (shown this once)"
+            f"with the password {password} (shown only once)"
         )

@@ -88,7 +88,7 @@ def _refuse_duplicate(project: Project, sums: Sums) -> None:
         uploaded = f"as {earlier}, on {earlier.created_at:%Y-%m-%d}"
         raise WrongStateError(
             f"What this file says was uploaded to the project before, {uploaded}. "
-            "Take that upload out to count this one instead."
+            "Remove that upload to count this one instead."
         )
 
 

@@ -123,7 +123,7 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
         return JobState.FAILED, None, {"detail": "The request cannot be used.", "errors": errors}
     except Exception:
         logger.exception("Job %s (%s) failed.", job.pk, job.kind)
-        detail = "It failed on our side; the operator's log says why."
+        detail = "Internal error; see the server log."
         return JobState.FAILED, None, {"detail": detail, "errors": []}
 
 
@@ -139,10 +139,11 @@ def mark_lost() -> int:
     """
     now = timezone.now()
     stalled = Q(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
-    lost = _fail(stalled, "The process that ran it ended; start it again.")
+    lost = _fail(stalled, "The worker process ended; start the job again.")
     never_started = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
     hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
-    lost += _fail(never_started, f"It waited {hours} hours and nothing did it; start it again.")
+    unclaimed = f"No worker picked it up within {hours} hours; start it again."
+    lost += _fail(never_started, unclaimed)
     if wait := START_AGAIN_AFTER.get(settings.JOBS_BACKEND):
         _start_again_before(now - wait)
     return lost

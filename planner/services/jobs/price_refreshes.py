@@ -20,7 +20,7 @@ from pricing.publish.refresh_result import RefreshResult
 def require_operator(access: Access) -> None:
     require_scope(access, Scope.REFRESH)
     if not access.is_operator:
-        raise PermissionDenied("Prices are refreshed by operators of this server alone.")
+        raise PermissionDenied("Only operators of this server can refresh prices.")
 
 
 def start_refresh(access: Access, providers: list[str]) -> Job:

@@ -61,7 +61,7 @@ def compare_for_team(
     `previous_assumptions` of an earlier answer replace defaults that have changed since.
     """
     if not isinstance(request, Mapping):
-        raise InvalidInput("", "a request is an object of fields")
+        raise InvalidInput("", "a request is a JSON object")
     market = catalogs.current() if catalog is None else catalog
     resolved, inherited = dict(request), dict[str, str]()
     if team:
@@ -135,6 +135,6 @@ def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
 def estimate_request(request: object) -> Answer:
     """Hours, memory and layout of the workload of `request`."""
     if not isinstance(request, Mapping):
-        raise InvalidInput("", "a request is an object of fields")
+        raise InvalidInput("", "a request is a JSON object")
     result: Answer = estimate(request).as_dict()
     return result

@@ -114,7 +114,7 @@ def delete_project(access: Access, project: Project) -> None:
     """Only what was never submitted can go; else archive it."""
     require(access, project.team_id, EDIT)
     if project.saved_comparisons.exclude(state=State.DRAFT).exists():
-        raise WrongStateError("It holds submitted or approved comparisons; archive it instead.")
+        raise WrongStateError("It has submitted or approved comparisons; archive it instead.")
     record(access, "project.deleted", project, before=_describe_contents(project))
     project.delete()
 

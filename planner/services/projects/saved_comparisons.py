@@ -240,7 +240,7 @@ def _require_second_person(access: Access, saved: SavedComparison) -> None:
     current = SavedComparison.objects.select_for_update().get(pk=saved.pk)
     _expect(current, State.SUBMITTED)
     if not may_approve(access, current):
-        raise WrongStateError("You submitted it; another approver, or an owner, approves it.")
+        raise WrongStateError("You submitted it; another approver or an owner must approve it.")
 
 
 def _move(

@@ -11,4 +11,4 @@ class StaleError(Exception):
     """The thing was changed since the caller read it (412)."""
 
     def __init__(self) -> None:
-        super().__init__("It was changed since you read it; read it again and repeat your change.")
+        super().__init__("It has changed since you read it; reload it and repeat your change.")

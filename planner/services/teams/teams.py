@@ -48,7 +48,7 @@ def _only(teams: OwnTeamQuerySet) -> Team | None:
 def create_team(access: Access, name: str, slug: str = "", currency: str = "USD") -> Team:
     """A new team, its creator the owner. Only a person can found one."""
     if access.user_id is None or access.token_id is not None:
-        raise PermissionDenied("A team is founded by a person who is signed in, not by a token.")
+        raise PermissionDenied("Only a signed-in person can create a team, not a token.")
     slug = slug or slugify(name)[:60]
     if not slug:
         raise InvalidInput("slug", f"cannot be made from {name[:60]!r}; give one")
@@ -82,7 +82,7 @@ def _require_same_currency_for_money(team: Team, changes: Mapping[str, Any]) -> 
         raise InvalidInput(
             "currency",
             f"{wanted} would turn what the team keeps in {team.currency} into {wanted}: "
-            f"{', '.join(amounts[:10])}; take that out first, then give it anew in {wanted}",
+            f"{', '.join(amounts[:10])}; remove that first, then enter it again in {wanted}",
         )
 
 
@@ -127,7 +127,7 @@ def _require_other_owner(member: Membership) -> None:
 def invite(
     access: Access, team: Team, role: Role, email: str = "", days: int = INVITATION_DAYS
 ) -> tuple[Invitation, str]:
-    """An invitation and the secret of its link, which is shown this once."""
+    """An invitation and the secret of its link, which is shown only once."""
     require(access, team.pk, OWN)
     secret = new_secret(INVITATION_PREFIX)
     invitation = Invitation.objects.create(
@@ -146,7 +146,7 @@ def invite(
 def revoke_invitation(access: Access, invitation: Invitation) -> None:
     require(access, invitation.team_id, OWN)
     if not invitation.is_open:
-        raise WrongStateError("The invitation is no longer open.")
+        raise WrongStateError("The invitation is no longer valid.")
     invitation.revoked_at = timezone.now()
     invitation.save()
     record(access, "invitation.revoked", invitation)
@@ -156,10 +156,10 @@ def revoke_invitation(access: Access, invitation: Invitation) -> None:
 def accept(access: Access, secret: str) -> Membership:
     """Makes the caller a member; a link works once, for one person, until it expires."""
     if access.user_id is None or access.token_id is not None:
-        raise PermissionDenied("An invitation is accepted by a person who is signed in.")
+        raise PermissionDenied("Only a signed-in person can accept an invitation.")
     invitation = Invitation.objects.select_for_update().filter(digest=hash_secret(secret)).first()
     if invitation is None or not invitation.is_open:
-        raise InvalidInput("secret", "is no open invitation; ask for a new link")
+        raise InvalidInput("secret", "is not a valid invitation; ask for a new link")
     user = get_user_model().objects.get(pk=access.user_id)
     member, is_new = Membership.objects.get_or_create(
         team_id=invitation.team_id, user=user, defaults={"role": invitation.role}
@@ -172,7 +172,7 @@ def accept(access: Access, secret: str) -> Membership:
     return member
 
 
-# Own server quotes ------------------------------------------------------------------------
+# Server quotes ------------------------------------------------------------------------
 
 
 @transaction.atomic

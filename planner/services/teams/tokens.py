@@ -30,7 +30,7 @@ def create_token(
     is_service: bool = False,
     role: Role | None = None,
 ) -> tuple[ApiToken, str]:
-    """A token and its secret, shown this once.
+    """A token and its secret, shown only once.
 
     Nobody gives more than they have: neither a role above their own, nor a scope that the
     token they call with lacks, nor a life longer than that token's.
@@ -64,12 +64,12 @@ def _check_grant(access: Access, own_role: Role, role: Role, scopes: Collection[
     if missing:
         raise InvalidInput("scopes", f"{', '.join(missing)} is beyond the token you call with")
     if Scope.REFRESH in scopes and not access.is_operator:
-        raise InvalidInput("scopes", "refresh is given by operators of this server alone")
+        raise InvalidInput("scopes", "only operators of this server can grant refresh")
 
 
 def _person(access: Access) -> int:
     if access.user_id is None:
-        raise PermissionDenied("A personal token is made by a person or a personal token.")
+        raise PermissionDenied("Only a person, or a personal token, can create a personal token.")
     return access.user_id
 
 

@@ -136,8 +136,8 @@ def _is_alternative(one: Accelerator, current: Accelerator | None) -> bool:
 
 def _throttling(use: GpuUse) -> Iterator[Change]:
     shares = {
-        "held back by heat": use.thermally_throttled_share,
-        "held back by the power limit": use.power_capped_share,
+        "thermally throttled": use.thermally_throttled_share,
+        "power-capped": use.power_capped_share,
     }
     for words, share in shares.items():
         if share is not None and share >= THROTTLED_SHARE:

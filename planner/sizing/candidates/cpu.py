@@ -20,7 +20,7 @@ ENOUGH_HOURS = 12.0
 
 def cpu_hours(workload: Training | Samples) -> float | None:
     """Hours of one run on one 16-vCPU machine: FLOPs / 0.32 TFLOP/s; samples at 0.32 / 61 of an
-    A100's rate, None where that cannot be told.
+    A100's rate, None where that is not known.
 
     >>> small = Training(kind="training", parameters=1e6, tokens=1e8, sequence_length=128)
     >>> cpu_hours(small) < 2

@@ -120,7 +120,7 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     if workload.samples_per_second is not None:
         return _user_rate(workload, one)
     measured = benchmark(workload.benchmark or "")
-    rows = [m for m in measured if m.precision_class == _class(workload)]
+    rows = [m for m in measured if m.precision_class == _precision_class(workload)]
     if not rows:
         allowed = ", ".join(sorted({m.precision for m in measured}))
         raise InvalidInput(
@@ -153,27 +153,12 @@ def scaling_exponent() -> float:
     return min(1.0, statistics.median(slopes))
 
 
-def precision_class(workload: Samples) -> str:
-    """Class of precision whose measurements count for the workload."""
-    return _class(workload)
-
-
 def workload_class(workload: Samples) -> str:
     """Class of the benchmark's workload; vision where the team gives its own rate."""
     return benchmark(workload.benchmark)[0].workload_class if workload.benchmark else "vision"
 
 
-def measured_accelerators(workload: Samples) -> tuple[str, ...]:
-    """Slugs of the accelerators that the benchmark was measured on."""
-    if workload.benchmark is None:
-        return ()
-    rows = benchmark(workload.benchmark)
-    return tuple(
-        dict.fromkeys(m.accelerator for m in rows if m.precision_class == _class(workload))
-    )
-
-
-def _class(workload: Samples) -> str:
+def _precision_class(workload: Samples) -> str:
     return _CLASSES.get(workload.precision or "", MIXED)
 
 
@@ -200,8 +185,8 @@ def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerato
 
 def _ratio(workload: Samples, one: Accelerator, other: Accelerator) -> float:
     index = throughput_index()
-    ratio = index.ratio(one, other, _class(workload), workload_class(workload))
-    if ratio is None or not peak_tflops(one, _class(workload)):
+    ratio = index.ratio(one, other, _precision_class(workload), workload_class(workload))
+    if ratio is None or not peak_tflops(one, _precision_class(workload)):
         raise InvalidInput("accelerator", f"no training rate of {one.slug} is known")
     return ratio
 

@@ -104,11 +104,6 @@ class TrainingSize:
         return self.hours / self.accelerators
 
     @property
-    def sustained_flops(self) -> float:
-        """Useful model FLOP/s of one accelerator, goodput included."""
-        return self.work.model_flops / (self.hours * 3600)
-
-    @property
     def hardware_flops(self) -> float:
         """FLOPs executed in one run: 4/3 of the model's where activations are recomputed."""
         if self.layout.split.recompute:

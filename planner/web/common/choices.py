@@ -96,7 +96,7 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
     "depreciations": _fixed(
         ("straight_line", "Straight line"), ("macrs_5", "MACRS, 5 years"), ("none", "None")
     ),
-    "inherits": _fixed(("true", "Add them"), ("false", "Leave them out, or they are in already")),
+    "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices")),
 }
 

@@ -49,14 +49,14 @@ PLAN = (
 
 TRAINING = (
     _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
-       help="All weights of the model. A 7B model has 7."),
+       help="Total parameters of the model; 7 for a 7B model."),
     _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
        help="Tokens of one run, epochs included. About 20 per parameter to pre-train; "
             "0.01 to 1 billion to fine-tune."),
     _f("workload.optimizer", "Training method", kind="choice", choices="optimizers"),
     _f("workload.precision", "Precision", kind="choice", choices="precisions"),
     _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
-       help="Mixture-of-experts models only: parameters at work on one token."),
+       help="Mixture-of-experts models only: parameters active per token."),
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
     _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
        typical="from similar runs",
@@ -69,50 +69,50 @@ TRAINING = (
 SAMPLES = (
     _f("workload.samples", "Samples of one epoch", unit="million", scale="mn", typical="1.28"),
     _f("workload.epochs", "Epochs", typical="90"),
-    _f("workload.benchmark", "Kind of work", kind="choice", choices="benchmarks",
-       help="A measured workload of the same kind."),
+    _f("workload.benchmark", "Benchmark", kind="choice", choices="benchmarks",
+       help="A measured workload similar to yours."),
     _f("workload.samples_per_second", "Measured rate", unit="samples/s",
-       help="Of one accelerator of the kind named; replaces the benchmark."),
+       help="Of one accelerator of the chosen type; replaces the benchmark."),
 )  # fmt: skip
 
 HOURS = (
     _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
        kind="numbers", unit="h",
        typical="5840", help="One number for every month, or one per month: paste a column."),
-    _f("workload.peak_accelerators", "Accelerators at once", term="peak", typical="hours ÷ 730",
+    _f("workload.peak_accelerators", "Peak accelerators", term="peak", typical="hours ÷ 730",
        help="Most accelerators needed at the same time."),
 )  # fmt: skip
 
 WORK = (
     _f("workload.accelerator", "Accelerator", kind="choice", choices="accelerators",
-       help="For hours you know: the accelerator they were measured on. For a model: leave it "
-            "open, and every accelerator that fits is considered."),
+       help="For known hours: the accelerator they were measured on. For a model: leave it open "
+            "to consider every accelerator that fits."),
     _f("workload.experiments_factor", "Experiments factor", typical="1.0", unit="×",
-       help="Hours of all attempts, failed and exploratory ones too, over the final runs' hours."),
+       help="Hours of all attempts, including failed ones, over those of the final runs."),
 )  # fmt: skip
 
 RUN = (
     _f("workload.runs.*.start", "Start", kind="month", typical="2027-03"),
     _f("workload.runs.*.deadline", "Deadline", kind="month", typical="2027-05"),
-    _f("workload.runs.*.count", "How many", typical="1"),
+    _f("workload.runs.*.count", "Count", typical="1"),
 )
 
 LIMITS = (
     _f("constraints.providers", "Providers", kind="choices", choices="providers"),
-    _f("constraints.geographies", "Where", kind="choices", choices="geographies"),
+    _f("constraints.geographies", "Geographies", kind="choices", choices="geographies"),
     _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
     _f("constraints.accelerators", "Only these accelerators", kind="words",
        typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
     _f("constraints.purchase_options", "Purchase options", term="commitment", kind="choices",
        choices="purchase_options"),
-    _f("constraints.min_accelerator_memory_gib", "Least accelerator memory", unit="GiB",
+    _f("constraints.min_accelerator_memory_gib", "Minimum accelerator memory", unit="GiB",
        typical="80"),
-    _f("constraints.min_accelerators_per_node", "Least accelerators in a machine", typical="8"),
-    _f("constraints.max_spot_share", "Spot at most", term="spot",
+    _f("constraints.min_accelerators_per_node", "Minimum accelerators per machine", typical="8"),
+    _f("constraints.max_spot_share", "Maximum spot share", term="spot",
        unit="%", scale="pct", typical="100"),
     _f("constraints.capex_budget", "Budget for buying", term="capex",
        unit="money", typical="1000000",
-       help="All purchases over the horizon together."),
+       help="All purchases over the horizon."),
     _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
 )  # fmt: skip
 
@@ -125,12 +125,12 @@ QUOTA = (
 
 SERVER = (
     _f("on_prem.servers.*.server", "Server", kind="choice", choices="servers"),
-    _f("on_prem.servers.*.unit_price", "Price each", unit="money", typical="reference price"),
+    _f("on_prem.servers.*.unit_price", "Unit price", unit="money", typical="reference price"),
     _f("on_prem.servers.*.max_units", "At most", typical="any"),
     _f("on_prem.servers.*.accelerator", "Accelerator (own server)", kind="text", typical="H100"),
     _f("on_prem.servers.*.accelerator_count", "Accelerators in it", typical="8"),
     _f("on_prem.servers.*.power_kw", "Power at load", unit="kW", typical="10.2"),
-    _f("on_prem.servers.*.running_cost_per_hour", "Running cost, all in", unit="per hour",
+    _f("on_prem.servers.*.running_cost_per_hour", "All-in running cost", unit="per hour",
        help="Replaces power, colocation, support and staff."),
 )  # fmt: skip
 
@@ -159,12 +159,12 @@ OWNING = (
        default="staff_cost_per_year"),
     _f("on_prem.spare_rate", "Spares", unit="% of price a year", scale="pct", default="spare_rate"),
     _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),
-    _f("on_prem.residual_rate", "Value kept each year", term="residual value",
+    _f("on_prem.residual_rate", "Residual value kept per year", term="residual value",
        unit="%", scale="pct",
        default="residual_rate"),
     _f("on_prem.lead_time_months", "Lead time", term="lead time",
        unit="months", default="lead_time_months"),
-    _f("on_prem.utilisation_ceiling", "Most use of an own server", term="utilisation",
+    _f("on_prem.utilisation_ceiling", "Maximum utilisation of owned servers", term="utilisation",
        unit="%", scale="pct",
        default="utilisation_ceiling"),
 )  # fmt: skip
@@ -179,8 +179,8 @@ FINANCE = (
        default="electricity_trend_per_year"),
     _f("finance.depreciation", "Depreciation", kind="choice", choices="depreciations"),
     _f("finance.tax_rate", "Tax rate", unit="%", scale="pct", default="tax_rate"),
-    _f("data.storage_gib", "Data kept in the cloud", unit="GiB", typical="0"),
-    _f("data.egress_gib_per_month", "Data out of the cloud", unit="GiB/month", typical="0"),
+    _f("data.storage_gib", "Cloud storage", unit="GiB", typical="0"),
+    _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
     _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
 )  # fmt: skip
 
@@ -208,20 +208,22 @@ PRICES = (
 )
 
 RISK = (
-    _f("risk.samples", "Futures to try", typical="0", help="1,000 to 100,000; 0 leaves it out."),
-    _f("risk.seed", "Seed", typical="1", help="The same seed gives the same futures."),
+    _f("risk.samples", "Monte Carlo samples", typical="0",
+       help="1,000 to 100,000; 0 skips the simulation."),
+    _f("risk.seed", "Seed", typical="1", help="The same seed gives the same outcomes."),
     _f("risk.demand_growth_sd", "Demand spread", unit="%", scale="pct", default="demand_growth_sd"),
     _f("risk.price_sd", "Price spread", unit="%", scale="pct", default="price_sd"),
     _f("risk.spot_interruptions_per_month", "Spot interruptions", unit="per month",
        default="spot_interruptions_per_month"),
-    _f("risk.slip_months_sd", "Slipped deadlines", unit="months", default="slip_months_sd"),
+    _f("risk.slip_months_sd", "Delay spread", unit="months", default="slip_months_sd"),
     _f("risk.spot_goodput", "Useful spot hours", term="goodput", unit="%", scale="pct",
        default="spot_goodput"),
-    _f("risk.checkpoint_save_hours", "Saving a checkpoint", unit="h",
+    _f("risk.checkpoint_save_hours", "Checkpoint write time", unit="h",
        default="checkpoint_save_hours"),
     _f("risk.restart_hours", "Restart after an interruption", unit="h", default="restart_hours"),
-    _f("risk.tail_weight", "Weight of the dearest tenth", typical="none",
-       help="Also plans with all futures in mind; 1 counts the dearest tenth as much as the mean."),
+    _f("risk.tail_weight", "Weight of the worst 10 % (CVaR)", typical="none",
+       help="Also finds the plan that holds up across simulated outcomes; 1 weighs the worst "
+            "10 % as much as the mean."),
     _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The words of the trade, each in a sentence or two: behind terms, and on the method page."""
+"""The field's terms in a sentence or two: in tooltips and on the method page."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ TERMS: dict[str, str] = {
     "levelised cost": "Cost in today's money divided by the accelerator-hours served, in today's "
     "money too.",
     "MFU": "Model FLOP utilisation: useful arithmetic over the datasheet's dense peak.",
-    "on demand": "Rented by the hour at list price, without a promise.",
-    "p10, p50, p90": "One future in ten costs less than p10, half cost less than p50, nine in ten "
-    "cost less than p90.",
+    "on demand": "Rented by the hour at list price, without a commitment.",
+    "p10, p50, p90": "One simulated outcome in ten costs less than p10, half cost less than p50, "
+    "nine in ten less than p90.",
     "peak": "Most accelerators needed at the same time in a month.",
     "present value": "What a later payment is worth today at the discount rate.",
     "PUE": "Power usage effectiveness: power of the whole building over power of the machines.",
     "quota": "Most accelerators that a provider lets an account run at once.",
-    "regret": "What a choice costs more than the best one in the same future, on average.",
+    "regret": "Average extra cost of a choice over the best one in the same outcome.",
     "residual value": "What a server is still worth when the horizon ends.",
     "revision": "One published state of a provider's prices; saved answers name theirs.",
     "savings plan": "A commitment to spend a sum per hour in return for lower prices.",
     "SKU": "The provider's number for the thing that is billed.",
-    "spot": "Spare capacity at a lower price that the provider may take back at any time.",
+    "spot": "Spare capacity at a lower price that the provider may reclaim at any time.",
     "utilisation": "Share of the hours in which a machine works.",
 }

@@ -64,13 +64,13 @@ def resume(request: HttpRequest) -> HttpResponse:
     if stored is None:
         return redirect("team")
     del request.session[_SESSION_KEY]
-    return render(request, "team/again.html", {**stored, "why": "You had been signed out."})
+    return render(request, "team/again.html", {**stored, "why": "You were signed out."})
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """A form of our own that grew too old is offered again; any other is refused."""
     own = f"{request.scheme}://{request.get_host()}"
-    context: dict[str, Any] = {"why": "This page had been open since before you signed in."}
+    context: dict[str, Any] = {"why": "This page was opened before you signed in."}
     if request.headers.get("Origin") == own:
         context |= {"path": request.get_full_path(), "pairs": _pairs(request)}
         context["files"] = list(request.FILES)

@@ -148,7 +148,7 @@ def _total(scenario: Mapping[str, Any]) -> Decimal | None:
 def _changed_advice(before: Answer, after: Answer) -> str:
     if before["recommendation"]["because"][:1] == after["recommendation"]["because"][:1]:
         return ""
-    return str(next(iter(after["recommendation"]["because"]), "Nothing fits."))
+    return str(next(iter(after["recommendation"]["because"]), "No feasible plan."))
 
 
 def unpin_prices(query: QueryDict) -> str:

@@ -22,7 +22,7 @@ from pricing.common.invalid_input import InvalidInput
 P = ParamSpec("P")
 T = TypeVar("T")
 Row = TypeVar("Row", bound=TeamOwned)
-NOT_FOUND = "There is nothing here that you may see."
+NOT_FOUND = "Not found, or you don't have access to it."
 
 REFUSALS = (InvalidInput, WrongStateError, StaleError)
 

@@ -188,10 +188,6 @@ class PlanForm:
         ]
 
 
-def errors_of(refusal: InvalidInput | None) -> tuple[InvalidInput, ...]:
-    return refusal.all() if refusal else ()
-
-
 def as_query(pairs: Iterable[tuple[str, str]] | Mapping[str, str]) -> QueryDict:
     """Names and values as an address, repeated names kept."""
     query = QueryDict(mutable=True)

@@ -15,7 +15,7 @@ register = template.Library()
 
 @register.filter
 def sample_progress(job: Job) -> str:
-    """How far a job is: `Trying futures: 2,000 of 10,000`."""
+    """How far a job is: `Simulating outcomes: 2,000 of 10,000`."""
     message = job.message or "Waiting for its turn"
     return f"{message}: {number(job.done)} of {number(job.total)}" if job.total else message
 

@@ -50,7 +50,7 @@ class ComparedPlan:
     def headline(self) -> str:
         if self.answer is None:
             return "; ".join(str(refusal) for refusal in self.outcome.errors) or "No workload yet"
-        return next(iter(self.answer["recommendation"]["because"]), "Nothing fits.")
+        return next(iter(self.answer["recommendation"]["because"]), "No feasible plan.")
 
     def total(self, key: str) -> Decimal | None:
         plans = next((s for s in (self.answer or {}).get("scenarios", []) if s["key"] == key), None)
@@ -92,7 +92,7 @@ def answer_plans(addresses: Sequence[str], team: Team | None) -> list[ComparedPl
 def total_rows(plans: Sequence[ComparedPlan]) -> list[tuple[str, list[Cell]]]:
     """The advised total, then that of each scenario, in every variant."""
     advised = [Decimal(one.best["total_cost"]) if one.best else None for one in plans]
-    rows = [("As advised", _cells(plans, advised))]
+    rows = [("As recommended", _cells(plans, advised))]
     for key, title in SCENARIO_TITLES.items():
         rows.append((title, _cells(plans, [one.total(key) for one in plans])))
     return rows
@@ -144,7 +144,7 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
     ]
     return Chart(
         key="variants",
-        title="What has each variant cost by when?",
+        title="Cumulative cost by plan",
         kind="line",
         x_label="month",
         y_label=f"spent so far, {currency}",

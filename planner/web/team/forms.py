@@ -30,8 +30,8 @@ PERIOD_WORDS = {
 }
 EVENT_WORDS = {
     WebhookEvent.APPROVED: "a plan was approved",
-    WebhookEvent.PRICE_MOVED: "prices of a watched project moved",
-    WebhookEvent.BUDGET_OVERRUN: "a project outgrew its budget",
+    WebhookEvent.PRICE_MOVED: "prices of a watched project changed",
+    WebhookEvent.BUDGET_OVERRUN: "a project exceeded its budget",
 }
 SCOPE_WORDS = {
     Scope.READ: "read",
@@ -71,15 +71,15 @@ class ProjectForm(Form):
     """Name, budget and watch of a project; its workload comes from a plan."""
 
     name = _name("Name")
-    description = _note("What it is for")
+    description = _note("Purpose")
     budget = forms.CharField(label="Budget", required=False, max_length=40)
-    budget_period = forms.ChoiceField(label="The budget is", choices=list(PERIOD_WORDS.items()))
-    watched = forms.BooleanField(label="Watch its prices", required=False)
+    budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
+    watched = forms.BooleanField(label="Watch prices", required=False)
     watch_threshold = forms.FloatField(
-        label="Tell us when the plan's cost moves by more than",
+        label="Alert when the plan's cost changes by more than",
         min_value=0,
         max_value=1000,
-        help_text="Priced again after every refresh.",
+        help_text="Repriced after every price refresh.",
     )
     version = _version()
 
@@ -117,10 +117,10 @@ class SavePlanForm(Form):
         "Name of the new project", required=False, help_text="Only for a new project."
     )
     kind = forms.ChoiceField(
-        label="Keep it as",
+        label="Save as",
         choices=[
-            ("comparison", "an answer of the project"),
-            ("variant", "a variant of the project, beside its others"),
+            ("comparison", "a comparison of the project"),
+            ("variant", "a variant of the project"),
         ],
         help_text="A variant can be compared with the others at any time.",
     )
@@ -155,7 +155,7 @@ class SaveProjectForm(Form):
         super().__init__(*args, **kwargs)
         variants = [(str(s.pk), s.name) for s in project.variants.all()]
         self.fields["variant"].choices = [  # type: ignore[attr-defined]
-            ("", "the project as it is"),
+            ("", "the project itself"),
             *variants,
         ]
 
@@ -184,7 +184,7 @@ class UploadForm(Form):
 
 class InviteForm(Form):
     role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
-    email = forms.EmailField(label="For whom (e-mail, a reminder to yourself)", required=False)
+    email = forms.EmailField(label="E-mail (for your reference)", required=False)
     days = forms.IntegerField(
         label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
     )
@@ -195,7 +195,7 @@ class InviteForm(Form):
 
 
 class TokenForm(Form):
-    name = _name("What it is for")
+    name = _name("Purpose")
     kind = forms.ChoiceField(
         label="Acts",
         choices=[("personal", "for me"), ("service", "for the team (owners only)")],
@@ -223,7 +223,7 @@ class WebhookForm(Form):
     url = forms.URLField(
         label="Address", max_length=500, assume_scheme="https", help_text="Public HTTPS address."
     )
-    description = _name("What it is for", required=False)
+    description = _name("Purpose", required=False)
     events = forms.MultipleChoiceField(
         label="Send when",
         choices=list(EVENT_WORDS.items()),
@@ -244,7 +244,7 @@ class RefreshForm(Form):
         label="Providers",
         required=False,
         widget=forms.CheckboxSelectMultiple(attrs={"class": "form-check-input"}),
-        help_text="None ticked means all.",
+        help_text="None selected means all.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -35,7 +35,7 @@ class QuoteForm(Form):
         label="Short name", max_length=60, help_text="Stands for the quote in requests: our-h100."
     )
     server = forms.ChoiceField(label="Server")
-    unit_price = _number("Price each")
+    unit_price = _number("Unit price")
     accelerator = forms.CharField(
         label="Accelerator", required=False, max_length=60, help_text="Of a server you describe."
     )
@@ -43,7 +43,7 @@ class QuoteForm(Form):
     power_kw = _number("Power at load")
     idle_power_kw = _number("Power when idle")
     running_cost_per_hour = _number(
-        "Running cost, all in", "Replaces power, colocation, support and staff."
+        "All-in running cost", "Replaces power, colocation, support and staff."
     )
     max_units = forms.IntegerField(label="At most", required=False, min_value=0)
     supplier = forms.CharField(label="Supplier", required=False, max_length=NAME_LENGTH)

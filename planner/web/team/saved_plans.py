@@ -21,10 +21,10 @@ from pricing.common.invalid_input import InvalidInput
 
 MOST_COMPARED = 4
 CAUSE_WORDS = {
-    "price": "dearer or cheaper hours",
-    "usage": "more or fewer hours",
-    "unplanned": "nothing was planned",
-    "other": "cannot be told",
+    "price": "price per hour",
+    "usage": "hours used",
+    "unplanned": "not planned",
+    "other": "not attributable",
 }
 
 
@@ -49,7 +49,7 @@ class Column:
     @property
     def headline(self) -> str:
         because = self.answer["recommendation"]["because"] if self.answer else []
-        return str(because[0]) if because else "Nothing fits."
+        return str(because[0]) if because else "No feasible plan."
 
     def total(self, key: str) -> str | None:
         scenario = find_scenario(self.answer, key) if self.answer else None
@@ -107,7 +107,7 @@ def spend_chart(variance: Variance) -> Chart | None:
     months = f"{len(rows)} month{'s' if len(rows) > 1 else ''}"
     return Chart(
         key="spend",
-        title="Do we spend what we planned?",
+        title="Actual against planned spend",
         kind="bar",
         x_label="month",
         y_label=variance.currency,

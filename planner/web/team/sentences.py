@@ -15,8 +15,8 @@ from planner.web.common.formatting import money, number, percent, words
 register = template.Library()
 
 _JOB_TITLES = {
-    "price_refresh": "Refresh of the prices",
-    "project_reprice": "Pricing everything again",
+    "price_refresh": "Price refresh",
+    "project_reprice": "Repricing",
 }
 _PERIODS = {
     BudgetPeriod.YEARLY: "a year",

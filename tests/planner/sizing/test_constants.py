@@ -10,9 +10,9 @@ import pytest
 
 import planner.sizing
 
-ROOM = Path(planner.sizing.__file__).parent
+PACKAGE = Path(planner.sizing.__file__).parent
 YEAR = re.compile(r"\b(19|20)\d\d\b")
-TABLES = sorted(ROOM.rglob("*.csv"))
+TABLES = sorted(PACKAGE.rglob("*.csv"))
 
 
 def numbers(module):
@@ -38,14 +38,14 @@ def docstring(statement):
     return str(statement.value.value) if is_text else ""
 
 
-@pytest.mark.parametrize("module", sorted(ROOM.rglob("*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("module", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)
 def test_each_constant_names_its_source_and_year(module):
     bare = [name for name, text in numbers(module) if not YEAR.search(text)]
     assert bare == []
 
 
 def test_the_check_finds_constants():
-    assert sum(len(list(numbers(module))) for module in ROOM.rglob("*.py")) > 50
+    assert sum(len(list(numbers(module))) for module in PACKAGE.rglob("*.py")) > 50
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)

@@ -232,9 +232,9 @@ def test_the_copied_link_opens_the_same_answer(chromium, base):
 def test_variants_are_put_side_by_side(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
-        page.get_by_role("button", name="Put side by side").click()
+        page.get_by_role("button", name="Add to comparison").click()
         page.goto(base + PAGES["answer"].replace("5840", "2000"))
-        page.get_by_role("button", name="Put side by side").click()
+        page.get_by_role("button", name="Add to comparison").click()
         expect(page.get_by_role("columnheader", name="B · Steady").first).to_be_visible()
         expect(page.locator("canvas")).to_have_count(2)
 

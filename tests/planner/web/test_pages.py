@@ -67,7 +67,7 @@ def short(amount):
 
 def test_each_chart_has_its_table(client, prices):
     page = text(get(client, "plan", HOURS))
-    assert page.count("data-chart=") == page.count("Show numbers") >= 3
+    assert page.count("data-chart=") == page.count("Show data") >= 3
 
 
 def test_another_scenario_can_be_shown(client, prices):
@@ -135,7 +135,7 @@ def test_the_market_refuses_an_unknown_filter_value_by_name(client, prices):
 
 def test_an_offer_shows_its_options_and_source(client, prices):
     page = text(get(client, "market-offer", {"id": "aws:us-east-1:p5.48xlarge:on_demand"}))
-    assert "Purchase options here" in page
+    assert "Purchase options in this region" in page
     assert "reserved" in page
 
 
@@ -246,13 +246,13 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500
-    assert "went wrong on our side" in text(response)
+    assert "Something went wrong" in text(response)
 
 
 def test_a_host_that_is_not_ours_is_refused_in_our_layout(client, db):
     response = client.get("/", headers={"host": "evil.example"})
     assert response.status_code == 400
-    assert "cannot be read" in text(response)
+    assert "Bad request" in text(response)
 
 
 def test_words_of_the_trade_have_their_meaning_behind_them(client, prices):
@@ -270,10 +270,10 @@ def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
         "constraints.capex_budget": "1000",
         "constraints.purchase_options": "on_demand",
     }
-    assert "Work it out" in text(get(client, "plan", budget))
+    assert "Compute it" in text(get(client, "plan", budget))
     page = text(get(client, "plan", {**budget, "explain": "true"}))
     assert "of capex_budget (now 1,000) would save" in page
-    assert "Work it out" not in page
+    assert "Compute it" not in page
 
 
 def test_an_edit_does_not_wait_for_the_explanation(client, prices):
@@ -281,11 +281,11 @@ def test_an_edit_does_not_wait_for_the_explanation(client, prices):
     assert "explain" not in dict(page.kept_address)
 
 
-def test_a_plan_with_all_futures_in_mind_is_shown(client, prices):
+def test_the_plan_that_holds_up_across_outcomes_is_shown(client, prices):
     page = text(get(client, "plan", {**HOURS, "risk.samples": "500", "risk.tail_weight": "1"}))
-    assert "with all futures in mind?" in page
-    assert "over 500 futures" in page
-    assert "searched with 16 futures that stand for all" in page
+    assert "Plan that holds up across simulated outcomes" in page
+    assert "over 500 simulated outcomes" in page
+    assert "optimised over 16 representative outcomes" in page
 
 
 def test_energy_of_an_unknown_grid_is_never_shown_as_none(client, prices):

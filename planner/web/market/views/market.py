@@ -133,7 +133,7 @@ def _gone(request: HttpRequest) -> HttpResponse:
     """An offer that is no longer in the catalog: its last price and its history, if known."""
     past = [entry for entry in catalog.price_history(request.GET.get("id", "")) if entry.offer]
     if not past:
-        raise Http404("This offer is not in the catalog in force, nor was it ever.")
+        raise Http404("This offer is not, and never was, in the catalog.")
     last = past[-1].offer
     context = {"offer": last, "date": past[-1].date, "chart": _history(last) if last else None}
     return render(request, "web/offer_gone.html", context)
@@ -149,7 +149,7 @@ def _history(offer: Offer) -> Chart | None:
     ]
     return Chart(
         key="history",
-        title="How has the price moved?",
+        title="Price history",
         kind="points",
         x_label="from",
         y_label=f"{offer.currency} per hour",

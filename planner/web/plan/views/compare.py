@@ -64,7 +64,7 @@ def add(request: HttpRequest) -> HttpResponse:
     """Puts a plan beside those kept before; the oldest goes where there are four."""
     plan = drop_empty(QueryDict(request.POST.get("plan", "")), "edit", "scenario").urlencode()
     if not plan or len(plan) > MAX_ADDRESS:
-        messages.error(request, "This plan cannot be put side by side: its address is too long.")
+        messages.error(request, "This plan cannot be added: its URL is too long.")
         return HttpResponseRedirect(reverse("compare"))
     others = [one for one in request.session.get(_SESSION_KEY, []) if one != plan]
     request.session[_SESSION_KEY] = [*others, plan][-MOST:]

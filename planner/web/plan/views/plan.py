@@ -137,7 +137,7 @@ def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
         "open": _open_folds(query, outcome),
         "kinds": WORKLOAD_KINDS,
         "presets": PRESETS,
-        "most_futures": MAX_SAMPLES_AT_ONCE,
+        "max_samples": MAX_SAMPLES_AT_ONCE,
     }
 
 

@@ -1,4 +1,4 @@
-"""Many futures run as a job: a bar while they are tried, then the answer."""
+"""Large Monte Carlo simulations run as a job: a progress bar, then the answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from planner.web.common.sharing import pinned_revisions
 from planner.web.plan.views.plan import answer_context
 from pricing.common.invalid_input import InvalidInput
 
-_SESSION_KEY = "futures"
+_SESSION_KEY = "samples"
 _MAX_JOBS = 10
 
 
@@ -33,7 +33,7 @@ def start(request: HttpRequest) -> HttpResponse:
     query = drop_empty(QueryDict(request.POST.get("plan", "")), "edit")
     running = _running(request)
     if running is not None:
-        return redirect("futures", running.pk)
+        return redirect("samples", running.pk)
     try:
         revisions = pinned_revisions(query)
     except InvalidInput:
@@ -45,7 +45,7 @@ def start(request: HttpRequest) -> HttpResponse:
     request.session[_SESSION_KEY] = [*request.session.get(_SESSION_KEY, []), str(job.pk)][
         -_MAX_JOBS:
     ]
-    return redirect("futures", job.pk)
+    return redirect("samples", job.pk)
 
 
 def _running(request: HttpRequest) -> Job | None:
@@ -58,11 +58,11 @@ def _running(request: HttpRequest) -> Job | None:
 def _get_own_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
     """The visitor's own job; any other is as unknown as one that never was."""
     if str(pk) not in request.session.get(_SESSION_KEY, []):
-        raise Http404("There is no such job of yours; start it again from the plan.")
+        raise Http404("You have no such job; start it again from the plan.")
     jobs.mark_lost()
     job: Job | None = Job.objects.select_related("team").filter(pk=pk).first()
     if job is None:
-        raise Http404("This job is gone; start it again from the plan.")
+        raise Http404("This job no longer exists; start it again from the plan.")
     return job
 
 
@@ -75,7 +75,7 @@ def show(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if job.state == JobState.SUCCEEDED:
         if getattr(request, "htmx", False):
             done = HttpResponse()
-            done["HX-Redirect"] = reverse("futures", args=[job.pk])
+            done["HX-Redirect"] = reverse("samples", args=[job.pk])
             return done
         shown = query.copy()
         if request.GET.get("scenario"):
@@ -84,7 +84,7 @@ def show(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         return render(request, "web/plan/answer.html", context)
     context = {"job": job, "address": query.urlencode()}
     is_whole_page = not getattr(request, "htmx", False)
-    template = "web/plan/futures.html" if is_whole_page else "web/plan/futures_bar.html"
+    template = "web/plan/samples.html" if is_whole_page else "web/plan/samples_bar.html"
     return render(request, template, context)
 
 
@@ -94,4 +94,4 @@ def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     job = _get_own_job_or_404(request, pk)
     with suppress(WrongStateError):  # it ended by itself, which the page says
         jobs.cancel(get_access(request), job)
-    return redirect("futures", pk)
+    return redirect("samples", pk)

@@ -82,6 +82,6 @@ def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
     run_with_messages(
         request,
         lambda: budget_watch.acknowledge(get_access(request), alert),
-        "The alert is marked as seen.",
+        "Alert marked as seen.",
     )
     return back_to(request, reverse("dashboard", args=[team.slug]))

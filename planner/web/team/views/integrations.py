@@ -127,7 +127,7 @@ def _render_webhook(
 @team_page(OWN)
 @require_POST
 def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
-    """A new signing secret, shown this once."""
+    """A new signing secret, shown only once."""
     endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
     rotated = webhook_service.rotate_secret(get_access(request), endpoint)
     names = ("url", "description", "events", "active", "version")
@@ -141,7 +141,7 @@ def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def send_test(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    message = "A test event is on its way; see the deliveries below."
+    message = "Test event sent; see the deliveries below."
     run_with_messages(
         request, lambda: webhook_service.send_test(get_access(request), endpoint), message
     )
@@ -152,7 +152,7 @@ def send_test(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def remove_webhook(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     endpoint = get_owned_or_404(request, WebhookEndpoint, pk, team=team)
-    message = f"Nothing more is sent to {endpoint.url}."
+    message = f"No more events are sent to {endpoint.url}."
     run_with_messages(
         request, lambda: webhook_service.remove_endpoint(get_access(request), endpoint), message
     )

@@ -66,7 +66,7 @@ def _get_batch_or_404(request: HttpRequest, pk: int) -> HeldBatch:
 def release(request: HttpRequest, pk: int) -> HttpResponse:
     """Publishes a held batch as it was fetched."""
     batch = _get_batch_or_404(request, pk)
-    message = f"The held prices of {batch.provider} are published."
+    message = f"The quarantined prices of {batch.provider} are published."
     run_with_messages(request, lambda: quarantine.release(get_access(request), batch), message)
     return redirect("operator")
 
@@ -75,7 +75,7 @@ def release(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def reject(request: HttpRequest, pk: int) -> HttpResponse:
     batch = _get_batch_or_404(request, pk)
-    message = f"The held prices of {batch.provider} are rejected; those in force stay."
+    message = f"The quarantined prices of {batch.provider} are rejected."
     run_with_messages(request, lambda: quarantine.reject(get_access(request), batch), message)
     return redirect("operator")
 
@@ -105,6 +105,6 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def cancel(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     job = _get_job_or_404(request, pk)
-    message = "It stops at its next step."
+    message = "The job will stop at its next step."
     run_with_messages(request, lambda: jobs.cancel(get_access(request), job), message)
     return redirect("job", pk)

@@ -229,6 +229,6 @@ def delete_upload(
     request: HttpRequest, team: Team, pk: uuid.UUID, upload: uuid.UUID
 ) -> HttpResponse:
     row = get_owned_or_404(request, ActualsUpload, upload, "team", project=pk, team=team)
-    message = f"{row} was taken out."
+    message = f"{row} was removed."
     run_with_messages(request, lambda: actuals.delete_upload(get_access(request), row), message)
     return redirect("project", team.slug, pk)

@@ -32,7 +32,7 @@ def quotes(request: HttpRequest, team: Team) -> HttpResponse:
         lambda v: teams.add_quote(access, team, {"slug": v["slug"], **form.values()}),
     )
     if created is not None:
-        messages.success(request, f"{created.label} can be bought in every new comparison.")
+        messages.success(request, f"{created.label} is available in every new comparison.")
         return redirect("team-servers", team.slug)
     context = {
         "team": team,

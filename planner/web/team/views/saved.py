@@ -137,19 +137,19 @@ def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> Http
 @signed_in
 @require_POST
 def submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _move(request, pk, services.submit, "Submitted: an approver can decide on it now.")
+    return _move(request, pk, services.submit, "Submitted for approval.")
 
 
 @signed_in
 @require_POST
 def send_back(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _move(request, pk, services.send_back, "Sent back: it is a draft again.")
+    return _move(request, pk, services.send_back, "Returned to draft.")
 
 
 @signed_in
 @require_POST
 def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    return _move(request, pk, services.approve, "Approved: it is the project's plan now.")
+    return _move(request, pk, services.approve, "Approved: it is now the project's plan.")
 
 
 @signed_in

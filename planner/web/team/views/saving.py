@@ -46,7 +46,7 @@ def save(request: HttpRequest) -> HttpResponse:
 
 def _without_a_team(request: HttpRequest) -> HttpResponse:
     if my_teams(request):
-        raise PermissionDenied("Saving needs the role editor in one of your teams.")
+        raise PermissionDenied("Saving requires the editor role in one of your teams.")
     return redirect("team-new")
 
 

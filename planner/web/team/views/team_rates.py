@@ -59,6 +59,6 @@ def _save(request: HttpRequest, team: Team, context: dict[str, object]) -> HttpR
         context["boxes"] = team_rates_form.form_context(request.POST)
         context |= {"refusal": str(refusal), "version": ""}
     else:
-        messages.success(request, "Saved. Every new comparison of the team uses these values.")
+        messages.success(request, "Saved. Every new comparison by the team uses these values.")
         return redirect("team-prices", team.slug)
     return render(request, "team/prices.html", context, status=400)

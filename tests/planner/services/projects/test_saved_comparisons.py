@@ -216,7 +216,7 @@ def test_editors_submit_and_approvers_approve(work: Workspace) -> None:
 def test_whoever_submits_a_plan_does_not_approve_it_unless_an_owner(work: Workspace) -> None:
     approver, owner = work.access(Role.APPROVER), work.access()
     own = saved_comparisons.submit(approver, work.saved())
-    with pytest.raises(WrongStateError, match="You submitted it; another approver, or an owner"):
+    with pytest.raises(WrongStateError, match="You submitted it; another approver or an owner"):
         saved_comparisons.approve(approver, own)
     assert saved_comparisons.approve(owner, own).approved_by == work.users[Role.OWNER]
     assert (

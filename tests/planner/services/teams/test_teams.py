@@ -54,7 +54,7 @@ def test_an_invitation_makes_a_member_once(work: Workspace) -> None:
     assert secret not in str(Invitation.objects.values())
     member = teams.accept(access_of(person("eve")), secret)
     assert (member.team, member.role) == (work.team, Role.EDITOR)
-    with pytest.raises(InvalidInput, match="no open invitation"):
+    with pytest.raises(InvalidInput, match="not a valid invitation"):
         teams.accept(access_of(person("mallory")), secret)
 
 
@@ -65,7 +65,7 @@ def test_a_closed_invitation_opens_nothing(work: Workspace, how: str) -> None:
         Invitation.objects.update(expires_at=timezone.now())
     if how == "revoked":
         teams.revoke_invitation(work.access(), invitation)
-    with pytest.raises(InvalidInput, match="no open invitation"):
+    with pytest.raises(InvalidInput, match="not a valid invitation"):
         teams.accept(access_of(person("eve")), "inv_other" if how == "wrong" else secret)
 
 

@@ -160,10 +160,10 @@ def test_idle_time_around_the_job_does_not_lower_its_utilisation():
 @pytest.mark.parametrize(
     ("mask", "words"),
     [
-        ("0x0000000000000040", "by heat"),
-        ("0x0000000000000008", "by heat"),
-        ("0x0000000000000004", "by the power limit"),
-        ("0x0000000000000080", "by the power limit"),
+        ("0x0000000000000040", "thermally throttled"),
+        ("0x0000000000000008", "thermally throttled"),
+        ("0x0000000000000004", "power-capped"),
+        ("0x0000000000000080", "power-capped"),
     ],
 )
 def test_throttling_is_read_from_the_reasons(mask, words):

@@ -62,7 +62,7 @@ def request_of(run, **changes):
 
 
 def test_the_estimate_itself_gives_the_same_hours(predicted):
-    """Through the door, where all families have been seen: at least as close."""
+    """Through the public function, where all families have been seen: at least as close."""
     errors = [
         estimate(request_of(p.run)).hours / p.run.accelerator_hours - 1
         for p in predicted

@@ -78,7 +78,7 @@ def test_no_file_is_refused(client, db):
 
 def test_unknown_hardware_carries_nothing(client, db):
     page = text(send(client, LOG.replace(NAME, "Some Card").encode()))
-    assert "nothing is carried over" in page
+    assert "there is nothing to carry over" in page
 
 
 def test_it_is_closed_where_sign_in_is_required(client, db, settings):

@@ -96,13 +96,13 @@ def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, price
 def test_the_chooser_says_what_is_missing(client, prices):
     missing = {"workload.kind": "training", "workload.parameters~bn": "7"}
     assert "Training tokens" in text(get(client, "plan-accelerators", missing))
-    assert "Describe the work first" in text(get(client, "plan-accelerators"))
+    assert "Describe the workload first" in text(get(client, "plan-accelerators"))
 
 
-def test_more_futures_than_a_page_waits_for_are_offered_as_a_job(client, prices):
+def test_more_samples_than_a_page_waits_for_are_offered_as_a_job(client, prices):
     page = text(get(client, "plan", MANY))
     assert "take a while" in page
-    assert "Run them" in page
+    assert "Run simulation" in page
 
 
 def test_the_panel_beside_long_work_shows_the_totals_already(client, prices):
@@ -116,10 +116,10 @@ def test_the_panel_names_fields_in_the_words_of_the_form(client, prices):
 
 
 def start(client, values):
-    return client.post(reverse("futures-start"), {"plan": urlencode(values)})
+    return client.post(reverse("samples-start"), {"plan": urlencode(values)})
 
 
-def test_many_futures_run_as_a_job_and_end_in_the_answer(client, prices, settings):
+def test_many_samples_run_as_a_job_and_end_in_the_answer(client, prices, settings):
     settings.JOBS_BACKEND = "inline"
     response = client.get(start(client, MANY)["Location"])
     assert response.context["page"].answer["risk"]["samples"] == 150_000
@@ -131,7 +131,7 @@ def test_a_waiting_job_shows_a_bar_and_can_be_cancelled(client, prices, settings
     here = start(client, MANY)["Location"]
     assert "<progress" in text(client.get(here))
     page = text(client.post(f"{here}cancel/", follow=True))
-    assert "It was stopped" in page
+    assert "no results were kept" in page
 
 
 def test_one_visitor_runs_one_at_a_time(client, prices, settings):

@@ -64,7 +64,7 @@ def test_one_click_answers_with_todays_prices(client, prices):
 
 
 def test_a_fresh_link_says_that_its_prices_are_in_force(client, prices):
-    assert "still the ones in force" in text(client.get(share(client)))
+    assert "still the current ones" in text(client.get(share(client)))
 
 
 def test_what_the_team_adds_goes_with_the_link(client, prices):

@@ -223,9 +223,9 @@ def test_variants_come_by_themselves(work, full, enter):
 @pytest.mark.sweep
 def test_what_changed_since_comes_into_the_page(work, full, enter):
     page = settled(enter(work.users[Role.VIEWER]), full["comparison"])
-    page.get_by_role("link", name="Answer it again at today's prices").click()
+    page.get_by_role("link", name="Reprice at today's prices").click()
     expect(page.get_by_role("region", name="Totals then and now")).to_be_visible()
-    page.get_by_role("link", name="Replay it from its own prices").click()
+    page.get_by_role("link", name="Replay from its own prices").click()
     expect(page.get_by_text("identical to the cent")).to_be_visible()
 
 
@@ -265,7 +265,7 @@ def test_another_s_workspace_is_not_there(work, full, enter):
     answer = here.page.goto(here.base + full["project"])
     assert answer is not None
     assert answer.status == 404
-    expect(here.page.get_by_role("heading", name="Nothing is here")).to_be_visible()
+    expect(here.page.get_by_role("heading", name="Page not found")).to_be_visible()
 
 
 REFUSED = {
@@ -294,8 +294,8 @@ def test_a_refused_form_is_clean_and_keeps_what_was_typed(work, enter, theme, wi
 def test_a_secret_is_copied_as_it_is(work, enter):
     page = settled(enter(work.users[Role.OWNER]), "/team/alpha/settings/tokens/")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    page.get_by_label("What it is for").fill("Nightly")
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_label("Purpose").fill("Nightly")
+    page.get_by_role("button", name="Create token").click()
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     copied = page.evaluate("navigator.clipboard.readText()")

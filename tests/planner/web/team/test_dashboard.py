@@ -42,7 +42,7 @@ def test_a_yearly_budget_is_shown_for_all_months_of_the_plan(work, signed_in):
 
 def test_a_forecast_above_the_budget_says_so(work, signed_in):
     work.saved(work.project(budget="1000"))
-    assert "over the budget" in dashboard(signed_in(), work)
+    assert "over budget" in dashboard(signed_in(), work)
 
 
 def test_the_approved_comparison_is_the_plan(work, signed_in):
@@ -57,7 +57,7 @@ def test_the_approved_comparison_is_the_plan(work, signed_in):
 
 def test_prices_that_moved_since_are_named(work, signed_in):
     work.saved()
-    assert "as when planned" in dashboard(signed_in(), work)
+    assert "unchanged" in dashboard(signed_in(), work)
     market("60.00")
     assert "aws revision 1 → 2" in dashboard(signed_in(), work)
 

@@ -44,7 +44,7 @@ def test_nobody_is_offered_a_role_above_their_own(work, signed_in):
 
 def test_the_scope_refresh_is_refused_beside_its_box(work, signed_in):
     answer = signed_in().post(TOKENS, {**TOKEN, "scopes": ["refresh"]})
-    assert "given by operators of this server alone" in text(answer)
+    assert "only operators of this server can grant" in text(answer)
     assert 'value="Nightly"' in text(answer)
 
 

@@ -111,7 +111,7 @@ def test_a_link_works_once(work, link, client):
     client.post(link)
     client.force_login(person("second"))
     answer = client.post(link, follow=True)
-    assert "is no open invitation" in text(answer)
+    assert "is not a valid invitation" in text(answer)
     assert not Membership.objects.filter(user__username="second").exists()
 
 

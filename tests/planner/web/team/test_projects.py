@@ -51,7 +51,7 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_and_kept(work, project, he
     values = {**CHANGES, "name": "Mine", "version": project.version}
     answer = signed_in().post(f"{here}edit/", values)
     assert answer.status_code == 400
-    assert "It was changed since you read it" in text(answer)
+    assert "It has changed since you read it" in text(answer)
     assert 'value="Mine"' in text(answer)
 
 
@@ -114,7 +114,7 @@ def test_plan_against_actual_is_shown_by_month_and_cause(work, project, here, si
     actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
     page = text(signed_in(Role.VIEWER).get(here))
     spent = actuals.variance(project).as_dict()["total"]
-    assert "Do we spend what we planned?" in page
+    assert "Actual against planned spend" in page
     assert f"{float(spent['causes']['usage']):,.0f} USD" in page
 
 
@@ -204,7 +204,7 @@ def test_a_project_is_archived_and_taken_out_again(project, here, signed_in):
 def test_everything_kept_is_priced_again_as_a_job(work, project, here, signed_in):
     work.saved(project)
     page = text(signed_in().post(f"{here}reprice/", follow=True))
-    assert "Pricing everything again" in page
+    assert "Repricing" in page
     assert "First plan" in page
 
 

@@ -22,7 +22,7 @@ def test_a_form_sent_after_the_session_ended_is_kept(work, client):
     assert answer["Location"] == "/accounts/login/?next=/resume/"
     login = {"login": "editor-of-alpha", "password": "pass word 4711", "next": "/resume/"}
     page = text(client.post("/accounts/login/", login, follow=True))
-    assert "Nothing was lost" in page
+    assert "Nothing is lost" in page
     assert 'name="budget" value="5000"' in page
     assert f'action="{HERE}"' in page
     assert not Project.objects.exists()
@@ -31,7 +31,7 @@ def test_a_form_sent_after_the_session_ended_is_kept(work, client):
 def test_what_was_kept_is_offered_once(work, client):
     client.post(HERE, NEW)
     client.force_login(work.users[Role.EDITOR])
-    assert "Nothing was lost" in text(client.get("/resume/"))
+    assert "Nothing is lost" in text(client.get("/resume/"))
     assert client.get("/resume/")["Location"] == "/team/"
 
 

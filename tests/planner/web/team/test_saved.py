@@ -48,7 +48,7 @@ def test_what_changed_since_is_told_by_cause(here, signed_in):
 
 def test_nothing_changed_says_so(here, signed_in):
     page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
-    assert "No offer that these plans use has another price today" in page
+    assert "No offer used by these plans has changed in price" in page
 
 
 def test_an_answer_replays_to_the_cent(here, signed_in):
@@ -108,7 +108,7 @@ def test_approving_what_changed_meanwhile_is_refused(work, kept, here, signed_in
     version = kept.version
     saved_comparisons.submit(work.access(), kept)
     page = text(signed_in().post(f"{here}approve/", {"version": version}, follow=True))
-    assert "It was changed since you read it" in page
+    assert "It has changed since you read it" in page
     assert state_of(kept) == State.SUBMITTED
 
 

@@ -17,8 +17,8 @@ DAY = dt.datetime(2026, 11, 20, 9, 30, tzinfo=dt.UTC)
 @pytest.mark.parametrize(
     ("kind", "arguments", "title"),
     [
-        ("price_refresh", {}, "Refresh of the prices"),
-        ("project_reprice", {}, "Pricing everything again"),
+        ("price_refresh", {}, "Price refresh"),
+        ("project_reprice", {}, "Repricing"),
         ("actuals_upload", {"file_name": "june.csv"}, "Reading june.csv"),
         ("actuals_upload", {}, "Reading"),
         ("comparison", {}, "Comparison"),

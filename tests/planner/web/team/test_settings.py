@@ -76,13 +76,13 @@ def test_a_change_on_top_of_another_s_is_refused_once(work, signed_in):
     browser = signed_in()
     values = {"finance.tax_rate~pct": "20", "version": version}
     page = text(browser.post(PRICES, values))
-    assert "It was changed since you read it" in page
+    assert "It has changed since you read it" in page
     assert 'value="20"' in page
 
 
 def test_a_viewer_sees_the_prices_and_cannot_type(work, signed_in):
     page = text(signed_in(Role.VIEWER).get(PRICES))
-    assert "Owners change them" in page
+    assert "Only owners can change them" in page
     assert "Save for the team" not in page
 
 
@@ -123,7 +123,7 @@ def test_a_quote_that_somebody_else_changed_is_not_overwritten(work, quote, sign
     teams.change_quote(work.access(), quote, {"label": "Theirs"})
     answer = signed_in().post(f"{SERVERS}{quote.pk}/", {**QUOTE, "version": quote.version})
     assert answer.status_code == 400
-    assert "It was changed since you read it" in text(answer)
+    assert "It has changed since you read it" in text(answer)
 
 
 def test_a_quote_is_removed(work, quote, signed_in):

@@ -1,4 +1,4 @@
-"""Three doors, one answer: page, API and command give equal numbers for equal requests."""
+"""Three interfaces, one answer: page, API and command give equal numbers for equal requests."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def by_page(client, request):
 
 
 def numbers(answer):
-    """Everything of an answer but what a door may add."""
+    """Everything of an answer but what an interface may add."""
     return {
         "scenarios": answer["scenarios"],
         "break_even": answer["break_even"],
@@ -96,7 +96,7 @@ def generated(seed: int):
 
 
 @pytest.mark.django_db
-def test_the_lenovo_case_has_its_published_break_even_through_all_doors(client, tmp_path):
+def test_the_lenovo_case_has_its_published_break_even_through_all_interfaces(client, tmp_path):
     market()
     expected = [8556.24, 10890.88, 833806 / (53.95 - 0.87)]
     page = by_page(client, LENOVO)
@@ -113,7 +113,9 @@ def test_the_lenovo_case_has_its_published_break_even_through_all_doors(client, 
 @pytest.mark.fuzz
 @pytest.mark.django_db
 @pytest.mark.parametrize("seed", range(50 if os.environ.get("FUZZ") == "1" else 10))
-def test_generated_requests_have_equal_numbers_through_all_doors(client, tmp_path, seed, settings):
+def test_generated_requests_have_equal_numbers_through_all_interfaces(
+    client, tmp_path, seed, settings
+):
     settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
     market()
     request = generated(seed)
@@ -139,7 +141,7 @@ def test_generated_requests_have_equal_numbers_through_all_doors(client, tmp_pat
         ({"colour": "blue"}, "colour"),
     ],
 )
-def test_trap_18_every_door_refuses_the_same(client, tmp_path, change, field):
+def test_trap_18_every_interface_refuses_the_same(client, tmp_path, change, field):
     market()
     request = {**generated(1), **change}
     api = client.post(
