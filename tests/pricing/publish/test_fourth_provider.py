@@ -96,7 +96,7 @@ def test_the_pages_show_its_offers_and_its_age(stratus, client, admin_client):
     market = client.get("/market/", {"provider": "stratus"}).content.decode()
     assert "h100.1x" in market
     assert re.search(
-        r'market/changes/#stratus" title="Stratus Cloud[^"]*: oldest price 0 days"', market
+        r'market/changes/#stratus"\s+title="Stratus Cloud[^"]*: oldest price 0 days"', market
     )
     operator = admin_client.get("/operator/").content.decode()
     assert "Stratus Cloud" in operator
