@@ -220,7 +220,7 @@ RISK = (
     _f("risk.checkpoint_save_hours", "Saving a checkpoint", unit="h",
        default="checkpoint_save_hours"),
     _f("risk.restart_hours", "Restart after an interruption", unit="h", default="restart_hours"),
-    _f("risk.tail_weight", "Weight of the dearest tenth", typical="none",
+    _f("risk.cvar_weight", "Weight of the worst 10 %", typical="none",
        help="Also plans with all futures in mind; 1 counts the dearest tenth as much as the mean."),
     _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
 )  # fmt: skip
