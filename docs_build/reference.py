@@ -10,11 +10,13 @@ from docs_build.data_reference import render_defaults, render_servers
 from docs_build.models_reference import render_models
 from docs_build.settings_reference import render_settings
 from docs_build.targets_reference import render_targets
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.sizing.estimate import EstimateRequest
 
 REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, EstimateRequest)
-ANSWERS: tuple[type[BaseModel], ...] = ()
+ANSWERS: tuple[type[BaseModel], ...] = (ComparisonAnswer, EstimateAnswer)
 
 _REQUEST = """# Request
 

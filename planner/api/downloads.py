@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django.http import HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
 
 _SCHEMAS = {"csv": OpenApiTypes.STR, "focus": OpenApiTypes.STR, "json": OpenApiTypes.OBJECT}
@@ -25,7 +23,7 @@ SCENARIO = OpenApiParameter(
 )
 
 
-def download(answer: Mapping[str, Any], context: Context, form: str) -> HttpResponse:
+def download(answer: ComparisonAnswer, context: Context, form: str) -> HttpResponse:
     """The export of an answer, offered to be saved under the comparison's name."""
     entry = FORMATS[form]
     response = HttpResponse(export(answer, context, form), content_type=entry.content_type)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
-from drf_spectacular.extensions import OpenApiSerializerExtension
+from drf_spectacular.extensions import (
+    OpenApiSerializerExtension,
+    OpenApiSerializerFieldExtension,
+)
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
+from pydantic import BaseModel
 
 from planner.api.idempotency import HEADER
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
@@ -115,18 +119,65 @@ class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped
         return str(self.target.__name__)
 
     def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
-        template = "#/components/schemas/{model}Input"
-        schema = self.target.model_json_schema(ref_template=template, mode="validation")
-        for name, definition in schema.pop("$defs", {}).items():
-            own = f"{name}Input"
-            component = ResolvedComponent(  # type: ignore[no-untyped-call]
-                name=own,
-                type=ResolvedComponent.SCHEMA,
-                object=own,
-                schema=_json_schema(definition) | {"title": own},
-            )
-            auto_schema.registry.register_on_missing(component)
-        return _json_schema(schema)
+        return _register_parts(self.target, auto_schema, "validation", suffix="Input")
+
+
+class AnswerModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """The contract's answers as they are given: every field with its type, unit and meaning."""
+
+    target_class = "planner.contract.answer.common.AnswerModel"
+    match_subclasses = True
+    priority = 1
+
+    def get_name(self, auto_schema: Any, direction: Any) -> str:
+        return str(self.target.__name__)
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
+        return _register_parts(self.target, auto_schema, "serialization")
+
+
+class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A field that holds a part of an answer: a reference to its component."""
+
+    target_class = "planner.api.serializers.fields.ModelField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
+        name = self.target.model.__name__
+        schema = _register_parts(self.target.model, auto_schema, "serialization")
+        _register(auto_schema, name, schema)
+        reference = {"$ref": f"#/components/schemas/{name}"}
+        return {"type": "array", "items": reference} if self.target.many else reference
+
+
+def _register_parts(
+    model: type[BaseModel],
+    auto_schema: Any,
+    mode: Literal["validation", "serialization"],
+    *,
+    suffix: str = "",
+) -> Any:
+    """The schema of a pydantic model; those of its parts become components of their own."""
+    template = "#/components/schemas/{model}" + suffix
+    schema = model.model_json_schema(ref_template=template, mode=mode)
+    to_json_schema = _request_schema if mode == "validation" else _answer_schema
+    for name, definition in schema.pop("$defs", {}).items():
+        own = f"{name}{suffix}"
+        _register(auto_schema, own, to_json_schema(definition) | {"title": own})
+    return to_json_schema(schema)
+
+
+def _register(auto_schema: Any, name: str, schema: Any) -> None:
+    component = ResolvedComponent(  # type: ignore[no-untyped-call]
+        name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
+    )
+    auto_schema.registry.register_on_missing(component)
+
+
+def _answer_schema(part: Any) -> Any:
+    """An answer gives every field, those with a default too."""
+    if isinstance(part, dict) and "properties" in part:
+        return part | {"required": list(part["properties"])}
+    return part
 
 
 _MONTH = {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}
@@ -140,11 +191,11 @@ _BOUNDS = {
 }
 
 
-def _json_schema(part: Any) -> Any:
+def _request_schema(part: Any) -> Any:
     """pydantic's schema in JSON Schema's words: bounds that it left in its own, months as
     they are written (the request models hold no other dates)."""
     if isinstance(part, list):
-        return [_json_schema(entry) for entry in part]
+        return [_request_schema(entry) for entry in part]
     if not isinstance(part, dict):
         return part
     if part.get("type") == "array":
@@ -153,7 +204,7 @@ def _json_schema(part: Any) -> Any:
         return {k: v for k, v in part.items() if k not in ("format", "type")} | _MONTH
     if "properties" in part:
         part = part | {"properties": _with_short_forms(part["properties"])}
-    return {_BOUNDS.get(name, name): _json_schema(value) for name, value in part.items()}
+    return {_BOUNDS.get(name, name): _request_schema(value) for name, value in part.items()}
 
 
 def _with_short_forms(fields: dict[str, Any]) -> dict[str, Any]:

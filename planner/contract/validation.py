@@ -12,8 +12,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args, get_origin
 
-from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, Strict, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import (
+    AllowInfNan,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    Strict,
+    ValidationError,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import ErrorDetails, core_schema
 
 from pricing.common.invalid_input import InvalidInput
 
@@ -60,6 +70,44 @@ Number = Annotated[float, Strict(), AllowInfNan(False), BeforeValidator(_finite)
 """A finite number; booleans, text, NaN and infinity are refused."""
 Whole = Annotated[int, Strict(), BeforeValidator(_whole)]
 """A whole number; 8.0 is 8, 8.5 and booleans are refused."""
+
+MAX_DECIMAL_LENGTH = 60
+_DECIMAL = re.compile(r"[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?", re.ASCII)
+"""A decimal number as text: bounded in digits and exponent before anything converts it."""
+
+
+def read_decimal(value: object) -> object:
+    """The number that a decimal string writes; everything else as it is, to be judged later.
+
+    >>> read_decimal("12.50"), read_decimal("1e9999"), read_decimal(True)
+    (12.5, '1e9999', True)
+    """
+    if not isinstance(value, str) or len(value) > MAX_DECIMAL_LENGTH:
+        return value
+    return _finite(float(value)) if _DECIMAL.fullmatch(value) else value
+
+
+class _DecimalText:
+    """Marks a number that may also be written as a decimal string."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> core_schema.CoreSchema:
+        return core_schema.no_info_before_validator_function(read_decimal, handler(source))
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        text = {
+            "type": "string",
+            "maxLength": MAX_DECIMAL_LENGTH,
+            "pattern": f"^{_DECIMAL.pattern}$",
+        }
+        return {"anyOf": [handler(schema), text]}
+
+
+DECIMAL_TEXT = _DecimalText()
+"""Last annotation of an amount or rate: a JSON number or a decimal string."""
 
 Model = TypeVar("Model", bound=BaseModel)
 

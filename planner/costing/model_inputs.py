@@ -9,9 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar, Category, Stream
+from planner.costing.cost_model.charges import Calendar, Stream
 from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.inputs.servers import ServerSelection

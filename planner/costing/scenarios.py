@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.cost_model.capacity_source import OWNED
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.solve import solve
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from pricing.market.offers import PurchaseOption
 
 ON_DEMAND = frozenset({PurchaseOption.ON_DEMAND.value})

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import as_csv
 from planner.exports.focus import as_focus
-from planner.exports.rows import Answer, Context
+from planner.exports.rows import Context
 from planner.exports.saved_context import context_of
 from planner.exports.workbook import as_workbook
 
@@ -22,17 +23,17 @@ class Format:
 
     suffix: str
     content_type: str
-    make: Callable[[Answer, Context], bytes]
+    make: Callable[[ComparisonAnswer, Context], bytes]
 
 
-def _as_json(answer: Answer, context: Context) -> bytes:
-    told = {**_standing(context), **answer}
-    return json.dumps(told, ensure_ascii=False, indent=1).encode()
+def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
+    document = {**_approval(context), **answer.to_json()}
+    return json.dumps(document, ensure_ascii=False, indent=1).encode()
 
 
-def _standing(context: Context) -> dict[str, Any]:
+def _approval(context: Context) -> dict[str, Any]:
     """Which saved comparison it is and how far it is approved; nothing where nobody saved it."""
-    if context.standing is None:
+    if context.approval_status is None:
         return {}
     return {
         "saved_comparison": {
@@ -40,7 +41,7 @@ def _standing(context: Context) -> dict[str, Any]:
             "name": context.name,
             "team": context.team,
             "project": context.project,
-            "state": context.standing.state,
+            "state": context.approval_status.state,
             "steps": [{"state": s.state, "by": s.by, "at": s.moment} for s in context.steps],
         }
     }
@@ -58,6 +59,6 @@ FORMATS = {
 }
 
 
-def export(answer: Answer, context: Context, form: str) -> bytes:
+def export(answer: ComparisonAnswer, context: Context, form: str) -> bytes:
     """The answer in one of `FORMATS`."""
     return FORMATS[form].make(answer, context)

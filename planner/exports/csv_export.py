@@ -8,10 +8,12 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from planner.exports.rows import Answer, Context, cost_rows
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.months import format_month
+from planner.exports.rows import Context, Row, cost_rows
 from planner.exports.spreadsheet_text import text_cell
 
-STANDING = ("saved_comparison", "state", "state_by", "state_at")
+APPROVAL_COLUMNS = ("saved_comparison", "state", "state_by", "state_at")
 """On every row, since a row is what is copied elsewhere."""
 COLUMNS = (
     "scenario",
@@ -30,32 +32,42 @@ COLUMNS = (
     "offer_id",
     "price_as_of",
     "price_source",
-    *STANDING,
+    *APPROVAL_COLUMNS,
 )
 
 
-def as_csv(answer: Answer, context: Context) -> bytes:
+def as_csv(answer: ComparisonAnswer, context: Context) -> bytes:
     """UTF-8 with a byte order mark, so that spreadsheets read every letter."""
     return csv_bytes(COLUMNS, _rows(answer, context), mark=True)
 
 
-def _rows(answer: Answer, context: Context) -> Iterable[Mapping[str, Any]]:
-    offers = answer.get("offers") or {}
-    standing = dict(zip(STANDING, context.told, strict=True))
+def _rows(answer: ComparisonAnswer, context: Context) -> Iterable[Mapping[str, Any]]:
+    approval = dict(zip(APPROVAL_COLUMNS, context.approval_columns, strict=True))
     for row in cost_rows(answer):
-        line = row.line
-        offer = offers.get(line["offer_id"], {})
-        yield {
-            **{name: line[name] for name in COLUMNS if name in line},
-            "scenario": row.scenario,
-            "month": f"{row.month:%Y-%m}",
-            "unit_price": row.unit_price,
-            "amount": row.amount,
-            "currency": answer["currency"],
-            "price_as_of": offer.get("as_of") or "",
-            "price_source": offer.get("source") or "",
-            **standing,
-        }
+        yield {**_cells(answer, row), **approval}
+
+
+def _cells(answer: ComparisonAnswer, row: Row) -> Mapping[str, Any]:
+    line = row.line
+    offer = answer.offers.get(line.offer_id)
+    return {
+        "scenario": row.scenario,
+        "month": format_month(row.month),
+        "category": line.category.value,
+        "label": line.label,
+        "provider": line.provider,
+        "region": line.region,
+        "instance_type": line.instance_type,
+        "purchase_option": line.purchase_option,
+        "quantity": line.quantity,
+        "unit": line.unit,
+        "unit_price": line.unit_price,
+        "amount": line.amount,
+        "currency": answer.currency,
+        "offer_id": line.offer_id,
+        "price_as_of": offer.as_of.isoformat() if offer and offer.as_of else "",
+        "price_source": offer.source if offer else "",
+    }
 
 
 def csv_bytes(

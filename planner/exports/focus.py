@@ -11,16 +11,19 @@ from __future__ import annotations
 import datetime as dt
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from functools import cached_property
 from typing import Any
 
-from planner.answer import month_of
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
+from planner.contract.answer.scenario import CapacityRow, CostLine, ScenarioAnswer
+from planner.contract.labels import provider_title, service_title
+from planner.contract.purchase_options import TRAITS
 from planner.exports import focus_columns as names
 from planner.exports.csv_export import csv_bytes
-from planner.exports.rows import Answer, Context, feasible
+from planner.exports.rows import Context
 from pricing.common.invalid_input import InvalidInput
 
 Cells = dict[str, Any]
@@ -29,68 +32,68 @@ _ZERO = Decimal(0)
 _COMMITTED = ("commitment", "upfront")
 
 
-def as_focus(answer: Answer, context: Context) -> bytes:
+def as_focus(answer: ComparisonAnswer, context: Context) -> bytes:
     """The rows of one scenario as CSV; the recommended one, or the one that `context` names."""
     rows = focus_rows(answer, context)
     return csv_bytes((*names.COLUMNS, *names.OWN_COLUMNS), rows)
 
 
-def focus_rows(answer: Answer, context: Context) -> Iterator[Cells]:
+def focus_rows(answer: ComparisonAnswer, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
     scenario = _chosen(answer, context)
     if scenario is not None:
         yield from _Rows(answer, context, scenario).all()
 
 
-def _chosen(answer: Answer, context: Context) -> Mapping[str, Any] | None:
-    known = {scenario["key"]: scenario for scenario in feasible(answer)}
-    key = context.scenario or answer["recommendation"]["scenario"]
+def _chosen(answer: ComparisonAnswer, context: Context) -> ScenarioAnswer | None:
+    known = {scenario.key.value: scenario for scenario in answer.feasible}
+    key = context.scenario or answer.recommendation.scenario
     if context.scenario and context.scenario not in known:
         allowed = ", ".join(known) or "none"
         raise InvalidInput("scenario", f"{context.scenario[:40]!r} is no feasible one: {allowed}")
-    return known.get(key)
+    return known.get(key) if key else None
 
 
 @dataclass(frozen=True)
 class _Rows:
     """The rows of one scenario of one answer."""
 
-    answer: Answer
+    answer: ComparisonAnswer
     context: Context
-    scenario: Mapping[str, Any]
+    scenario: ScenarioAnswer
 
     def all(self) -> Iterator[Cells]:
-        rows = [*map(self._line, self.scenario["lines"]), *self._booked()]
+        rows = [*map(self._line, self.scenario.lines), *self._booked()]
         yield from sorted(rows, key=lambda row: str(row["ChargePeriodStart"]))
 
     @cached_property
-    def committed(self) -> dict[str, Mapping[str, Any]]:
+    def committed(self) -> dict[str, CostLine]:
         """Source key of each commitment → its first line."""
-        lines = [row for row in self.scenario["lines"] if row["category"] in _COMMITTED]
-        return {line["source"]: line for line in reversed(lines)}
+        lines = [row for row in self.scenario.lines if row.category in _COMMITTED]
+        return {line.source: line for line in reversed(lines)}
 
     @cached_property
     def used_share(self) -> dict[tuple[str, int], Decimal]:
         """(source, month) → share of its hours that is used."""
         return {
-            (row["source"], row["month"]): Decimal(str(row["hours_used"]))
-            / Decimal(str(row["hours_available"]))
-            for row in self.scenario["capacity"]
-            if row["hours_available"]
+            (row.source, row.month): Decimal(str(row.hours_used))
+            / Decimal(str(row.hours_available))
+            for row in self.scenario.capacity
+            if row.hours_available
         }
 
     @cached_property
-    def capacity(self) -> dict[tuple[str, int], Mapping[str, Any]]:
-        return {(row["source"], row["month"]): row for row in self.scenario["capacity"]}
+    def capacity(self) -> dict[tuple[str, int], CapacityRow]:
+        return {(row.source, row.month): row for row in self.scenario.capacity}
 
     # Rows of what is paid -----------------------------------------------------------------
 
-    def _line(self, line: Mapping[str, Any]) -> Cells:
+    def _line(self, line: CostLine) -> Cells:
         """The row of one cost line."""
-        category = line["category"]
-        cells = self._common(line, line["month"])
-        amount = Decimal(line["amount"])
-        cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category}
+        category = line.category
+        cells = self._common(line, line.month)
+        amount = line.amount
+        cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
         if category == "tax":
             return self._unpriced(cells, "Tax", amount, "One-Time")
         if category == "residual":
@@ -110,58 +113,59 @@ class _Rows:
             "PricingCurrencyEffectiveCost": amount,
         }
 
-    def _priced(self, line: Mapping[str, Any]) -> Cells:
+    def _priced(self, line: CostLine) -> Cells:
         """Quantity, list and contracted price; the costs are their exact products."""
-        quantity = Decimal(str(line["quantity"]))
-        contracted = Decimal(line["unit_price"])
-        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
-        multiplier = Decimal(str(offer.get("multiplier") or 1))
+        quantity = Decimal(str(line.quantity))
+        contracted = line.unit_price
+        offer = self._offer(line)
+        multiplier = Decimal(str(offer.multiplier if offer else 1))
         listed = (contracted / multiplier).quantize(Decimal("1e-10"), ROUND_HALF_EVEN)
         listed = contracted if multiplier == 1 else listed
         return {
             "PricingQuantity": quantity,
-            "PricingUnit": names.unit_of(line["unit"]),
+            "PricingUnit": names.unit_of(line.unit),
             "ListUnitPrice": listed,
             "ListCost": listed * quantity,
             "ContractedUnitPrice": contracted,
             "ContractedCost": contracted * quantity,
             "PricingCurrencyListUnitPrice": listed,
             "PricingCurrencyContractedUnitPrice": contracted,
-            "PricingCurrencyEffectiveCost": Decimal(line["amount"]),
+            "PricingCurrencyEffectiveCost": line.amount,
             "PricingCategory": self._pricing_category(line),
             **self._sku(line),
         }
 
-    def _pricing_category(self, line: Mapping[str, Any]) -> str:
-        if line["category"] in ("compute", *_COMMITTED):
-            return names.PRICING_CATEGORIES.get(line["purchase_option"], "Standard")
+    def _pricing_category(self, line: CostLine) -> str:
+        if line.category in ("compute", *_COMMITTED):
+            option = TRAITS.get(line.purchase_option)
+            return option.focus_category if option else "Standard"
         return "Standard"
 
-    def _sku(self, line: Mapping[str, Any]) -> Cells:
-        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
-        machine = line["instance_type"] or line["category"]
-        sku = offer.get("sku") or f"{line['provider'] or 'on-prem'}:{machine}"
-        if line["category"] not in ("compute", *_COMMITTED):
-            sku = f"{sku}:{line['category']}"
-        details = {"InstanceType": machine, "x_Unit": line["unit"]}
+    def _sku(self, line: CostLine) -> Cells:
+        offer = self._offer(line)
+        machine = line.instance_type or line.category
+        sku = (offer and offer.sku) or f"{line.provider or 'on-prem'}:{machine}"
+        if line.category not in ("compute", *_COMMITTED):
+            sku = f"{sku}:{line.category}"
+        details = {"InstanceType": machine, "x_Unit": line.unit}
         return {
             "SkuId": sku,
-            "SkuMeter": line["category"].replace("_", " ").capitalize(),
-            "SkuPriceId": line["offer_id"] or f"{sku}:{line['unit_price']}",
+            "SkuMeter": line.category.replace("_", " ").capitalize(),
+            "SkuPriceId": line.offer_id or f"{sku}:{line.unit_price:f}",
             "SkuPriceDetails": json.dumps(details, separators=(",", ":")),
         }
 
-    def _purchase(self, line: Mapping[str, Any]) -> Cells:
+    def _purchase(self, line: CostLine) -> Cells:
         """Paid for later use: EffectiveCost 0 here, booked month by month elsewhere."""
-        is_monthly = line["category"] == "commitment"
+        is_monthly = line.category == "commitment"
         cells: Cells = {
             "ChargeCategory": "Purchase",
             "ChargeFrequency": "Recurring" if is_monthly else "One-Time",
             "EffectiveCost": _ZERO,
             "PricingCurrencyEffectiveCost": _ZERO,
         }
-        if line["category"] in _COMMITTED:
-            cells |= self._commitment(line, Decimal(str(line["quantity"])))
+        if line.category in _COMMITTED:
+            cells |= self._commitment(line, Decimal(str(line.quantity)))
             cells["CommitmentDiscountStatus"] = None
         else:
             cells["x_CapexOpex"] = "capex"
@@ -174,12 +178,12 @@ class _Rows:
 
     def _booked(self) -> Iterator[Cells]:
         charges: dict[tuple[str, int], Decimal] = defaultdict(Decimal)
-        for line in self.scenario["lines"]:
-            if line["category"] == "commitment":
-                charges[line["source"], line["month"]] += Decimal(line["amount"])
+        for line in self.scenario.lines:
+            if line.category == "commitment":
+                charges[line.source, line.month] += line.amount
         owned: dict[tuple[str, int], Decimal] = {}
-        for source, months in self.scenario["write_off"].items():
-            for month, amount in enumerate(map(Decimal, months)):
+        for source, months in self.scenario.write_off.items():
+            for month, amount in enumerate(months):
                 if source in self.committed:
                     if amount or (source, month) in self.capacity:
                         charges[source, month] += amount
@@ -204,7 +208,9 @@ class _Rows:
         line = self.committed[source]
         hours = self._node_hours(line, month) * share
         hours = hours.quantize(Decimal("1e-6"), ROUND_HALF_EVEN)
-        free = {**line, "quantity": hours, "unit": "node-hours", "unit_price": "0", "amount": "0"}
+        free = line.model_copy(
+            update={"quantity": hours, "unit": "node-hours", "unit_price": _ZERO, "amount": _ZERO}
+        )
         cells = self._common(line, month) | self._priced(free) | self._commitment(line, hours)
         cells |= {
             "ChargeCategory": "Usage",
@@ -212,27 +218,27 @@ class _Rows:
             "BilledCost": _ZERO,
             "EffectiveCost": amount,
             "PricingCurrencyEffectiveCost": amount,
-            "ChargeDescription": f"{line['label']}: {status.lower()}",
+            "ChargeDescription": f"{line.label}: {status.lower()}",
             "CommitmentDiscountStatus": status,
-            "SkuPriceId": line["offer_id"] or line["source"],
+            "SkuPriceId": line.offer_id or line.source,
             "x_Category": "commitment",
         }
         return cells | (self._consumed(cells) if status == "Used" else {})
 
-    def _node_hours(self, line: Mapping[str, Any], month: int) -> Decimal:
+    def _node_hours(self, line: CostLine, month: int) -> Decimal:
         """Node-hours that the commitment gives in a month."""
-        row = self.capacity.get((line["source"], month))
-        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
-        count = Decimal(str(offer.get("accelerator_count") or 1))
-        return Decimal(str(row["accelerators"])) / count * 730 if row else _ZERO
+        row = self.capacity.get((line.source, month))
+        offer = self._offer(line)
+        count = Decimal(str(offer.accelerator_count if offer else 1))
+        return Decimal(str(row.accelerators)) / count * 730 if row else _ZERO
 
-    def _commitment(self, line: Mapping[str, Any], quantity: Decimal) -> Cells:
-        option = line["purchase_option"]
+    def _commitment(self, line: CostLine, quantity: Decimal) -> Cells:
+        option = TRAITS[line.purchase_option]
         return {
-            "CommitmentDiscountId": line["source"],
-            "CommitmentDiscountName": line["label"].split(": ")[0],
-            "CommitmentDiscountCategory": "Spend" if option in names.SPEND_BASED else "Usage",
-            "CommitmentDiscountType": names.COMMITMENT_TYPES.get(option, "Commitment"),
+            "CommitmentDiscountId": line.source,
+            "CommitmentDiscountName": line.label.split(": ")[0],
+            "CommitmentDiscountCategory": option.focus_commitment_category or "Usage",
+            "CommitmentDiscountType": option.focus_commitment_type or "Commitment",
             "CommitmentDiscountQuantity": quantity,
             "CommitmentDiscountUnit": "Hours",
             "PricingCategory": "Committed",
@@ -240,8 +246,10 @@ class _Rows:
 
     def _depreciation(self, source: str, month: int, cost: Decimal) -> Cells:
         """What an owned server writes off in a month."""
-        line = next(row for row in self.scenario["lines"] if row["source"] == source)
-        free = {**line, "quantity": 0, "unit": "months", "unit_price": "0", "category": "capex"}
+        line = next(row for row in self.scenario.lines if row.source == source)
+        free = line.model_copy(
+            update={"quantity": 0, "unit": "months", "unit_price": _ZERO, "category": "capex"}
+        )
         cells = self._common(line, month) | self._priced(free)
         return cells | {
             "ChargeCategory": "Usage",
@@ -249,33 +257,33 @@ class _Rows:
             "BilledCost": _ZERO,
             "EffectiveCost": cost,
             "PricingCurrencyEffectiveCost": cost,
-            "ChargeDescription": f"Write-off: {line['instance_type']}",
+            "ChargeDescription": f"Write-off: {line.instance_type}",
             "ConsumedQuantity": _ZERO,
             "ConsumedUnit": "Months",
             "x_CapexOpex": "capex",
             "x_Category": "capex",
-            "x_DepreciationMethod": self._assumed("finance.depreciation"),
+            "x_DepreciationMethod": self.answer.assumption("finance.depreciation"),
         }
 
     # What all rows share ------------------------------------------------------------------
 
-    def _common(self, line: Mapping[str, Any], month: int) -> Cells:
-        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
-        start, end = month_of(self.answer, month), month_of(self.answer, month + 1)
-        provider = names.PROVIDERS.get(line["provider"], line["provider"]) or names.ON_PREM
+    def _common(self, line: CostLine, month: int) -> Cells:
+        offer = self._offer(line)
+        start, end = self.answer.month(month), self.answer.month(month + 1)
+        provider = provider_title(line.provider)
         return {
             **_period(start, end),
             **self._account(),
             **self._service(line),
-            "AvailabilityZone": offer.get("zone") or None,
-            "BillingCurrency": self.answer["currency"],
-            "PricingCurrency": self.answer["currency"],
-            "ChargeDescription": line["label"],
+            "AvailabilityZone": (offer and offer.zone) or None,
+            "BillingCurrency": self.answer.currency,
+            "PricingCurrency": self.answer.currency,
+            "ChargeDescription": line.label,
             "InvoiceIssuerName": provider,
             "ProviderName": provider,
             "PublisherName": provider,
-            "RegionId": line["region"] or None,
-            "RegionName": line["region"] or None,
+            "RegionId": line.region or None,
+            "RegionName": line.region or None,
             **self._forecast(line, month),
         }
 
@@ -293,44 +301,41 @@ class _Rows:
             "Tags": json.dumps({k: v for k, v in tags.items() if v}),
         }
 
-    def _service(self, line: Mapping[str, Any]) -> Cells:
-        category = line["category"]
+    def _service(self, line: CostLine) -> Cells:
+        category = line.category
         is_compute = category in ("compute", *_COMMITTED)
         default = names.COMPUTE if is_compute else names.OTHER_COMPUTE
         kind, subcategory = names.SERVICE_CATEGORIES.get(category, default)
-        service = names.SERVICES.get(line["provider"], line["provider"] or names.ON_PREM)
+        service = service_title(line.provider)
         return {
             "ServiceCategory": kind,
             "ServiceSubcategory": subcategory,
             "ServiceName": service if is_compute else f"{service} {category.replace('_', ' ')}",
         }
 
-    def _forecast(self, line: Mapping[str, Any], month: int) -> Cells:
-        offer = (self.answer.get("offers") or {}).get(line["offer_id"], {})
-        revisions = {row["provider"]: row["revision"] for row in self.answer["catalog"]}
-        row = self.capacity.get((line["source"], month))
-        is_hours = line["category"] == "compute" and row is not None
+    def _forecast(self, line: CostLine, month: int) -> Cells:
+        machine = self._offer(line) or self._server(line)
+        revisions = {row.provider: row.revision for row in self.answer.catalog}
+        row = self.capacity.get((line.source, month))
+        is_hours = line.category == "compute" and row is not None
         return {
             "x_IsForecast": "true",
-            "x_ScenarioId": self.scenario["key"],
-            "x_Revision": revisions.get(line["provider"]),
+            "x_ScenarioId": self.scenario.key.value,
+            "x_Revision": revisions.get(line.provider),
             "x_Percentile": "expected",
-            "x_Accelerator": offer.get("accelerator") or self._owned(line).get("accelerator"),
-            "x_AcceleratorCount": offer.get("accelerator_count")
-            or self._owned(line).get("accelerator_count"),
-            "x_AcceleratorHours": row["hours_used"] if is_hours and row else None,
+            "x_Accelerator": machine and machine.accelerator,
+            "x_AcceleratorCount": machine and machine.accelerator_count,
+            "x_AcceleratorHours": row.hours_used if is_hours and row else None,
             "x_CapexOpex": "opex",
-            "x_InstanceType": line["instance_type"] or None,
-            **dict(zip(names.STANDING, self.context.told, strict=True)),
+            "x_InstanceType": line.instance_type or None,
+            **dict(zip(names.APPROVAL_COLUMNS, self.context.approval_columns, strict=True)),
         }
 
-    def _owned(self, line: Mapping[str, Any]) -> Mapping[str, Any]:
-        servers: list[Mapping[str, Any]] = self.answer.get("servers") or []
-        return next((s for s in servers if s["key"] == line["source"]), {})
+    def _offer(self, line: CostLine) -> OfferUsed | None:
+        return self.answer.offers.get(line.offer_id)
 
-    def _assumed(self, field: str) -> Any:
-        rows = self.answer["assumptions"]
-        return next((row["value"] for row in rows if row["field"] == field), None)
+    def _server(self, line: CostLine) -> ServerUsed | None:
+        return next((s for s in self.answer.servers if s.key == line.source), None)
 
 
 def _period(start: dt.date, end: dt.date) -> Cells:

@@ -61,7 +61,7 @@ COLUMNS = (
     "SubAccountType",
     "Tags",
 )
-STANDING = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")
+APPROVAL_COLUMNS = ("x_SavedComparisonId", "x_State", "x_StateBy", "x_StateAt")
 OWN_COLUMNS = (
     "x_IsForecast",
     "x_ScenarioId",
@@ -74,33 +74,8 @@ OWN_COLUMNS = (
     "x_DepreciationMethod",
     "x_Category",
     "x_InstanceType",
-    *STANDING,
+    *APPROVAL_COLUMNS,
 )
-
-PROVIDERS = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
-ON_PREM = "On premises"
-SERVICES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Compute Engine"}
-
-PRICING_CATEGORIES = {
-    "on_demand": "Standard",
-    "dws_flex_start": "Standard",
-    "spot": "Dynamic",
-    "low_priority": "Dynamic",
-    "reserved": "Committed",
-    "reserved_convertible": "Committed",
-    "savings_plan": "Committed",
-    "committed_use": "Committed",
-    "capacity_block": "Other",
-    "dws_calendar_mode": "Other",
-}
-COMMITMENT_TYPES = {
-    "reserved": "Reserved Instance",
-    "reserved_convertible": "Convertible Reserved Instance",
-    "savings_plan": "Savings Plan",
-    "committed_use": "Committed Use Discount",
-}
-SPEND_BASED = frozenset({"savings_plan"})
-"""Commitments to an amount of money; the others are commitments to a usage."""
 
 SERVICE_CATEGORIES = {
     "storage": ("Storage", "Object Storage"),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
-from planner.answer import month_of
-
-Answer = Mapping[str, Any]
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import CostLine
 
 
 @dataclass(frozen=True)
@@ -49,19 +47,15 @@ class Context:
     """The request that was answered."""
 
     @property
-    def standing(self) -> Step | None:
+    def approval_status(self) -> Step | None:
         """The state that it is in; None where nobody saved it."""
         return self.steps[-1] if self.steps else None
 
     @property
-    def told(self) -> tuple[str, str, str, str]:
+    def approval_columns(self) -> tuple[str, str, str, str]:
         """Id, state, who brought it there, when; each empty where nobody saved it."""
-        step = self.standing
+        step = self.approval_status
         return (self.saved, step.state, step.by, step.moment) if step else ("", "", "", "")
-
-
-def feasible(answer: Answer) -> list[Mapping[str, Any]]:
-    return [scenario for scenario in answer["scenarios"] if scenario["feasible"]]
 
 
 @dataclass(frozen=True)
@@ -70,19 +64,11 @@ class Row:
 
     scenario: str
     month: dt.date
-    line: Mapping[str, Any]
-
-    @property
-    def amount(self) -> Decimal:
-        return Decimal(self.line["amount"])
-
-    @property
-    def unit_price(self) -> Decimal:
-        return Decimal(self.line["unit_price"])
+    line: CostLine
 
 
-def cost_rows(answer: Answer) -> Iterator[Row]:
+def cost_rows(answer: ComparisonAnswer) -> Iterator[Row]:
     """Every cost line of every feasible scenario, in the answer's order."""
-    for scenario in feasible(answer):
-        for line in scenario["lines"]:
-            yield Row(scenario["key"], month_of(answer, line["month"]), line)
+    for scenario in answer.feasible:
+        for line in scenario.lines:
+            yield Row(scenario.key.value, answer.month(line.month), line)

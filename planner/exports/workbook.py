@@ -7,25 +7,24 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import xlsxwriter
 from xlsxwriter.utility import xl_col_to_name, xl_rowcol_to_cell
 
-from planner.answer import month_of
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.exports import workbook_inputs as inputs
-from planner.exports.rows import Answer, Context, Step, cost_rows, feasible
+from planner.exports.rows import Context, Step, cost_rows
 from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
 
 
-def as_workbook(answer: Answer, context: Context) -> bytes:
+def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
     """Summary, cash flow, lines, capacity, and all that they came from, with its sources."""
     buffer = io.BytesIO()
     with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
-        book = Book(raw, answer["currency"])
+        book = Book(raw, answer.currency)
         summary = raw.add_worksheet("Summary")
         cash = raw.add_worksheet("Cash flow")
         lines = _lines(book, answer)
@@ -40,7 +39,7 @@ def as_workbook(answer: Answer, context: Context) -> bytes:
             {
                 "title": context.name[:200],
                 "company": context.team[:200],
-                "status": context.standing.state if context.standing else "not saved",
+                "status": context.approval_status.state if context.approval_status else "not saved",
             }
         )
     return buffer.getvalue()
@@ -84,19 +83,22 @@ _LINES = (
 _SCENARIO, _MONTH, _AMOUNT = 0, 1, 11
 
 
-def _lines(book: Book, answer: Answer) -> _Ranges:
+def _lines(book: Book, answer: ComparisonAnswer) -> _Ranges:
     rows: list[list[Cell]] = [
         [
             row.scenario,
             row.month,
-            *(row.line[name] for name in ("category", "label", "provider", "region")),
-            row.line["instance_type"],
-            row.line["purchase_option"],
-            row.line["quantity"],
-            row.line["unit"],
-            row.unit_price,
-            row.amount,
-            row.line["offer_id"],
+            row.line.category.value,
+            row.line.label,
+            row.line.provider,
+            row.line.region,
+            row.line.instance_type,
+            row.line.purchase_option,
+            row.line.quantity,
+            row.line.unit,
+            row.line.unit_price,
+            row.line.amount,
+            row.line.offer_id,
         ]
         for row in cost_rows(answer)
     ]
@@ -110,29 +112,31 @@ def _lines(book: Book, answer: Answer) -> _Ranges:
     return _Ranges(column(_SCENARIO), column(_MONTH), column(_AMOUNT))
 
 
-def _summary(book: Book, sheet: Any, answer: Answer, context: Context, over: _Sources) -> None:
+def _summary(
+    book: Book, sheet: Any, answer: ComparisonAnswer, context: Context, over: _Sources
+) -> None:
     sheet.set_column(0, 0, 26)
     sheet.set_column(1, 5, 20)
-    book.write(sheet, 0, 0, context.name or answer.get("name") or "Comparison", "title")
+    book.write(sheet, 0, 0, context.name or answer.name or "Comparison", "title")
     row = 1
     for title, value in _facts(answer, context):
         book.write(sheet, row, 0, title, "head")
         book.write(sheet, row, 1, value)
         row += 1
     row = _scenarios(book, sheet, row + 1, answer, over)
-    for text in (*answer["recommendation"]["because"], *answer["warnings"]):
+    for text in (*answer.recommendation.because, *answer.warnings):
         book.write(sheet, row, 0, text)
         row += 1
 
 
-def _standing(context: Context) -> list[tuple[str, Cell]]:
+def _approval(context: Context) -> list[tuple[str, Cell]]:
     """How far it is approved, by whom and when."""
-    if context.standing is None:
+    if context.approval_status is None:
         return [("State", "not saved")]
     return [
         ("Saved comparison", context.saved),
-        ("State", context.standing.state),
-        *((_STEPS[step.state], _told(step)) for step in context.steps),
+        ("State", context.approval_status.state),
+        *((_STEPS[step.state], _moment(step)) for step in context.steps),
     ]
 
 
@@ -144,60 +148,60 @@ _STEPS = {
 }
 
 
-def _told(step: Step) -> str:
+def _moment(step: Step) -> str:
     when = f"{step.at.astimezone(dt.UTC):%Y-%m-%d %H:%M} UTC"
     return f"{when} by {step.by}" if step.by else when
 
 
-def _facts(answer: Answer, context: Context) -> list[tuple[str, Cell]]:
+def _facts(answer: ComparisonAnswer, context: Context) -> list[tuple[str, Cell]]:
     prices = ", ".join(
-        f"{row['provider']} revision {row['revision']} of {row['as_of']}"
-        for row in answer["catalog"]
+        f"{row.provider} revision {row.revision} of {row.as_of}" for row in answer.catalog
     )
     return [
         ("Team", context.team),
         ("Project", context.project),
-        *_standing(context),
-        ("Start", answer["start"]),
-        ("Months", answer["horizon_months"]),
-        ("Currency", answer["currency"]),
+        *_approval(context),
+        ("Start", answer.start),
+        ("Months", answer.horizon_months),
+        ("Currency", answer.currency),
         ("Prices", prices),
-        ("Recommended", answer["recommendation"]["scenario"] or "nothing is feasible"),
+        ("Recommended", answer.recommendation.scenario or "nothing is feasible"),
     ]
 
 
-def _scenarios(book: Book, sheet: Any, row: int, answer: Answer, over: _Sources) -> int:
+def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over: _Sources) -> int:
     titles = ("Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not")
     for column, title in enumerate(titles):
         book.write(sheet, row, column, title, "head")
-    for scenario in answer["scenarios"]:
+    columns = {scenario.key: i + 1 for i, scenario in enumerate(answer.feasible)}
+    for scenario in answer.scenarios:
         row += 1
-        book.write(sheet, row, 0, scenario["key"])
-        if not scenario["feasible"]:
-            book.write(sheet, row, 4, "; ".join(scenario["why_not"]), "wrap")
+        book.write(sheet, row, 0, scenario.key.value)
+        if not scenario.feasible:
+            book.write(sheet, row, 4, "; ".join(scenario.why_not), "wrap")
             continue
         total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
-        sheet.write_formula(row, 1, total, book.styles["money"], float(scenario["total_cost"]))
-        column = xl_col_to_name(feasible(answer).index(scenario) + 1)
+        sheet.write_formula(row, 1, total, book.styles["money"], float(scenario.require_total()))
+        column = xl_col_to_name(columns[scenario.key])
         _present(book, sheet, row, scenario, column, over)
     return row + 2
 
 
 def _present(
-    book: Book, sheet: Any, row: int, scenario: Mapping[str, Any], column: str, over: _Sources
+    book: Book, sheet: Any, row: int, scenario: ScenarioAnswer, column: str, over: _Sources
 ) -> None:
     """Net present cost from the cash flow's `column`, and over the discounted hours."""
-    cost = Decimal(scenario["net_present_cost"])
-    per_hour = scenario["levelised_cost_per_accelerator_hour"]
+    cost = scenario.require_present_cost()
+    per_hour = scenario.levelised_cost_per_accelerator_hour
     if not over.worth:
         book.write(sheet, row, 2, cost, "money")
-        book.write(sheet, row, 3, Decimal(per_hour) if per_hour else None, "price")
+        book.write(sheet, row, 3, per_hour, "price")
         return
-    months = len(scenario["cash_per_month"])
+    months = len(scenario.cash_per_month)
     cash = f"{_CASH}!${column}$2:${column}${months + 1}"
     present = f"=ROUND(SUMPRODUCT({cash},{_first(over.worth, months)}),2)"
     sheet.write_formula(row, 2, present, book.styles["money"], float(cost))
-    if per_hour and over.hours:
+    if per_hour is not None and over.hours:
         served = f"SUMPRODUCT({over.hours},{_first(over.worth, _length(over.hours))})"
         levelised = f"=ROUND({xl_rowcol_to_cell(row, 2)}/{served},6)"
         sheet.write_formula(row, 3, levelised, book.styles["price"], float(per_hour))
@@ -215,27 +219,29 @@ def _first(column: str, months: int) -> str:
 _CASH = "'Cash flow'"
 
 
-def _cash_flow(book: Book, sheet: Any, answer: Answer, lines: _Ranges) -> str:
+def _cash_flow(book: Book, sheet: Any, answer: ComparisonAnswer, lines: _Ranges) -> str:
     """What is due in each month of each scenario, every figure a formula over the lines.
 
     Beside it what 1 due in that month is worth today; where that lies.
     """
-    scenarios = feasible(answer)
+    scenarios = answer.feasible
     sheet.set_column(0, len(scenarios) + 1, 18)
     sheet.freeze_panes(1, 1)
     book.write(sheet, 0, 0, "Month", "head")
     for column, scenario in enumerate(scenarios, 1):
-        book.write(sheet, 0, column, scenario["key"], "head")
-    months = max((len(s["cash_per_month"]) for s in scenarios), default=0)
+        book.write(sheet, 0, column, scenario.key.value, "head")
+    months = max((len(s.cash_per_month) for s in scenarios), default=0)
     for month in range(months):
-        book.write(sheet, month + 1, 0, month_of(answer, month), "month")
+        book.write(sheet, month + 1, 0, answer.month(month), "month")
     book.write(sheet, months + 1, 0, "Total", "total_text")
     for column, scenario in enumerate(scenarios, 1):
         _cash_column(book, sheet, column, scenario, lines, months)
     return _worth_column(book, sheet, len(scenarios) + 1, months, answer)
 
 
-def _worth_column(book: Book, sheet: Any, column: int, months: int, answer: Answer) -> str:
+def _worth_column(
+    book: Book, sheet: Any, column: int, months: int, answer: ComparisonAnswer
+) -> str:
     """(1 + rate per year)^(−month / 12), cash falling at the start of its month."""
     rate = inputs.discount_rate_cell(answer)
     if not rate or not months:
@@ -251,20 +257,20 @@ def _worth_column(book: Book, sheet: Any, column: int, months: int, answer: Answ
 
 
 def _cash_column(
-    book: Book, sheet: Any, column: int, scenario: Mapping[str, Any], lines: _Ranges, months: int
+    book: Book, sheet: Any, column: int, scenario: ScenarioAnswer, lines: _Ranges, months: int
 ) -> None:
     head = xl_rowcol_to_cell(0, column, row_abs=True, col_abs=True)
-    for month, due in enumerate(scenario["cash_per_month"]):
+    for month, due in enumerate(scenario.cash_per_month):
         when = xl_rowcol_to_cell(month + 1, 0, col_abs=True)
         formula = f"=SUMIFS({lines.amount},{lines.scenario},{head},{lines.month},{when})"
         sheet.write_formula(month + 1, column, formula, book.styles["money"], float(due))
     name = xl_col_to_name(column)
     total = f"=SUM({name}2:{name}{months + 1})"
-    value = float(scenario["total_cost"])
+    value = float(scenario.require_total())
     sheet.write_formula(months + 1, column, total, book.styles["total"], value)
 
 
-def _capacity(book: Book, answer: Answer) -> None:
+def _capacity(book: Book, answer: ComparisonAnswer) -> None:
     columns = (
         Column("Scenario", 12),
         Column("Month", 10, "month"),
@@ -275,14 +281,14 @@ def _capacity(book: Book, answer: Answer) -> None:
     )
     rows: list[list[Cell]] = [
         [
-            scenario["key"],
-            month_of(answer, row["month"]),
-            row["source"],
-            row["accelerators"],
-            row["hours_available"],
-            row["hours_used"],
+            scenario.key.value,
+            answer.month(row.month),
+            row.source,
+            row.accelerators,
+            row.hours_available,
+            row.hours_used,
         ]
-        for scenario in feasible(answer)
-        for row in scenario["capacity"]
+        for scenario in answer.feasible
+        for row in scenario.capacity
     ]
     book.table("Capacity", columns, rows)

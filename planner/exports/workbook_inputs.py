@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from planner.answer import month_of
-from planner.exports.rows import Answer, Context
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.exports.rows import Context
 from planner.exports.workbook_sheets import Book, Cell, Column, number
 
 DISCOUNT_RATE = "finance.discount_rate_per_year"
@@ -14,7 +14,7 @@ DEMAND = "Demand"
 _LIMITS = ("constraints", "price_adjustments")
 
 
-def demand(book: Book, answer: Answer) -> str:
+def demand(book: Book, answer: ComparisonAnswer) -> str:
     """Hours and peak of each month; where the hours lie, for formulas, empty where none are."""
     columns = (
         Column("Month", 10, "month"),
@@ -23,17 +23,17 @@ def demand(book: Book, answer: Answer) -> str:
         Column("Accelerator", 28),
         Column("Method", 60, "wrap"),
     )
-    told = answer["demand"]
-    pairs = zip(told["hours_per_month"], told["peak_accelerators"], strict=True)
+    work = answer.demand
+    pairs = zip(work.hours_per_month, work.peak_accelerators, strict=True)
     rows: list[list[Cell]] = [
-        [month_of(answer, month), hours, peak, told["accelerator"], told["method"]]
+        [answer.month(month), hours, peak, work.accelerator, work.method]
         for month, (hours, peak) in enumerate(pairs)
     ]
     book.table(DEMAND, columns, rows)
     return f"{DEMAND}!$B$2:$B${len(rows) + 1}" if rows else ""
 
 
-def request(book: Book, answer: Answer, context: Context) -> None:
+def request(book: Book, answer: ComparisonAnswer, context: Context) -> None:
     """What was asked for, field by field: workload, limits, price adjustments and the rest."""
     columns = (
         Column("Section", 20),
@@ -41,7 +41,7 @@ def request(book: Book, answer: Answer, context: Context) -> None:
         Column("Value", 60, "wrap"),
         Column("From", 60, "wrap"),
     )
-    sources = {row["field"]: row["source"] for row in answer.get("inherited") or ()}
+    sources = {row.field: row.source for row in answer.inherited}
     asked = dict(context.request) | {
         name: context.request.get(name) or "none" for name in _LIMITS if context.request
     }
@@ -74,19 +74,18 @@ def _source(field: str, sources: Mapping[str, str]) -> str:
     return next((sources[whole] for whole in wholes if whole in sources), "")
 
 
-def discount_rate(answer: Answer) -> float:
-    """The yearly discount rate; 0 where it is not told."""
-    rows = answer["assumptions"]
-    return next((float(row["value"]) for row in rows if row["field"] == DISCOUNT_RATE), 0.0)
+def discount_rate(answer: ComparisonAnswer) -> float:
+    """The yearly discount rate; 0 where the answer does not give it."""
+    return float(answer.assumption(DISCOUNT_RATE) or 0)
 
 
-def discount_rate_cell(answer: Answer) -> str:
-    """Where the yearly discount rate lies, for formulas; empty where it is not told."""
-    fields = [row["field"] for row in answer["assumptions"]]
+def discount_rate_cell(answer: ComparisonAnswer) -> str:
+    """Where the yearly discount rate lies, for formulas; empty where the answer has none."""
+    fields = [row.field for row in answer.assumptions]
     return f"Assumptions!$B${fields.index(DISCOUNT_RATE) + 2}" if DISCOUNT_RATE in fields else ""
 
 
-def assumptions(book: Book, answer: Answer) -> None:
+def assumptions(book: Book, answer: ComparisonAnswer) -> None:
     columns = (
         Column("Assumption", 36),
         Column("Value", 16, "number"),
@@ -95,43 +94,49 @@ def assumptions(book: Book, answer: Answer) -> None:
         Column("Source", 90, "wrap"),
     )
     rows: list[list[Cell]] = [
-        [row["field"], number(row["value"]), row["unit"], row["given"], row["source"]]
-        for row in answer["assumptions"]
+        [row.field, number(row.value), row.unit, row.given, row.source]
+        for row in answer.assumptions
     ]
     book.table("Assumptions", columns, rows)
 
 
-_OFFER_COLUMNS = (
-    ("Offer", 52, "id"),
-    ("Provider", 10, "provider"),
-    ("Region", 16, "region"),
-    ("Zone", 12, "zone"),
-    ("Machine", 22, "instance_type"),
-    ("Accelerator", 24, "accelerator"),
-    ("Count", 8, "accelerator_count"),
-    ("Option", 16, "purchase_option"),
-    ("Price per hour", 16, "native_price_per_hour"),
-    ("Upfront", 16, "native_upfront"),
-    ("Currency", 10, "native_currency"),
-    ("Units per USD", 14, "units_per_usd"),
-    ("Contract multiplier", 12, "multiplier"),
-    ("Seen on", 12, "as_of"),
-    ("SKU", 24, "sku"),
-    ("Source", 70, "source"),
+def _offer_columns(offer_id: str, offer: OfferUsed) -> tuple[tuple[str, int, Cell], ...]:
+    """Title, width and cell of each column."""
+    return (
+        ("Offer", 52, offer_id),
+        ("Provider", 10, offer.provider),
+        ("Region", 16, offer.region),
+        ("Zone", 12, offer.zone),
+        ("Machine", 22, offer.instance_type),
+        ("Accelerator", 24, offer.accelerator),
+        ("Count", 8, offer.accelerator_count),
+        ("Option", 16, offer.purchase_option),
+        ("Price per hour", 16, number(offer.native_price_per_hour)),
+        ("Upfront", 16, number(offer.native_upfront)),
+        ("Currency", 10, offer.native_currency),
+        ("Units per USD", 14, number(offer.units_per_usd)),
+        ("Contract multiplier", 12, offer.multiplier if offer.native_currency else None),
+        ("Seen on", 12, offer.as_of.isoformat() if offer.as_of else None),
+        ("SKU", 24, offer.sku),
+        ("Source", 70, offer.source),
+    )
+
+
+_NO_OFFER = OfferUsed(
+    label="",
+    provider="",
+    region="",
+    instance_type="",
+    accelerator="",
+    accelerator_count=0,
+    purchase_option="",
 )
-_OFFER_NUMBERS = ("native_price_per_hour", "native_upfront", "units_per_usd")
 
 
-def offers(book: Book, answer: Answer) -> None:
-    columns = [Column(title, width) for title, width, _ in _OFFER_COLUMNS]
-    rows: list[list[Cell]] = []
-    for offer_id, offer in (answer.get("offers") or {}).items():
-        known = {**offer, "id": offer_id}
-        cells = [known.get(name) for _, _, name in _OFFER_COLUMNS]
-        rows.append(
-            [
-                number(value) if name in _OFFER_NUMBERS else value
-                for value, (_, _, name) in zip(cells, _OFFER_COLUMNS, strict=True)
-            ]
-        )
+def offers(book: Book, answer: ComparisonAnswer) -> None:
+    columns = [Column(title, width) for title, width, _ in _offer_columns("", _NO_OFFER)]
+    rows: list[list[Cell]] = [
+        [cell for _, _, cell in _offer_columns(offer_id, offer)]
+        for offer_id, offer in answer.offers.items()
+    ]
     book.table("Offers", columns, rows)

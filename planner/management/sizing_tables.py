@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from io import StringIO
-from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate, Parallelism
 from planner.management.tables import WIDTH
 from planner.sizing.calibration.calibration import Calibration
 from planner.sizing.estimate import Estimate
@@ -20,14 +21,14 @@ def estimate_tables(estimate: Estimate) -> str:
     """The estimate, the ranking and the warnings."""
     out = StringIO()
     console = Console(file=out, width=WIDTH, highlight=False, markup=False)
-    answer: dict[str, Any] = estimate.as_dict()
+    answer = estimate.answer
     console.print(_estimate(answer))
-    if answer["candidates"]:
-        console.print(_candidates(answer["candidates"]))
-    console.print(f"Method: {answer['method']}")
-    for note in (*answer["notes"], answer["cpu"]["note"]):
+    if answer.candidates:
+        console.print(_candidates(answer.candidates))
+    console.print(f"Method: {answer.method}")
+    for note in (*answer.notes, answer.cpu.note):
         console.print(f"Note: {note}")
-    for warning in answer["warnings"]:
+    for warning in answer.warnings:
         console.print(f"Warning: {warning}")
     return out.getvalue().rstrip()
 
@@ -56,21 +57,21 @@ def calibration_tables(calibration: Calibration) -> str:
     return out.getvalue().rstrip()
 
 
-def _estimate(answer: dict[str, Any]) -> Table:
-    hours = answer["accelerator_hours"]
-    table = Table(title=f"{answer['accelerators']:,} × {answer['accelerator']}", show_header=False)
+def _estimate(answer: EstimateAnswer) -> Table:
+    hours = answer.accelerator_hours
+    table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
     table.title_justify = "left"
     rows = {
-        "accelerator-hours, p10 to p90": f"{hours['p10']:,.0f} to {hours['p90']:,.0f}",
-        "accelerator-hours, p50": f"{hours['p50']:,.0f}",
-        "wall clock of one run, h": _number(answer["wall_clock_hours"], ",.0f"),
-        "FLOPs of one run": _number(answer["training_flops"], ".3g"),
-        "MFU": _number(answer["mfu"], ".1%"),
-        "goodput": _number(answer["goodput"], ".1%"),
-        "memory per accelerator, GiB": _number(answer["memory_per_accelerator_gib"], ",.1f"),
-        "least accelerators": _number(answer["min_accelerators"], ",d"),
-        "layout": _layout(answer["parallelism"]),
-        "energy of one run, kWh": _number(answer["energy_kwh"], ",.0f"),
+        "accelerator-hours, p10 to p90": f"{hours.p10:,.0f} to {hours.p90:,.0f}",
+        "accelerator-hours, p50": f"{hours.p50:,.0f}",
+        "wall clock of one run, h": _number(answer.wall_clock_hours, ",.0f"),
+        "FLOPs of one run": _number(answer.training_flops, ".3g"),
+        "MFU": _number(answer.mfu, ".1%"),
+        "goodput": _number(answer.goodput, ".1%"),
+        "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
+        "least accelerators": _number(answer.min_accelerators, ",d"),
+        "layout": _layout(answer.parallelism),
+        "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
     }
     for name, text in rows.items():
         if text:
@@ -78,29 +79,29 @@ def _estimate(answer: dict[str, Any]) -> Table:
     return table
 
 
-def _layout(layout: dict[str, Any] | None) -> str:
+def _layout(layout: Parallelism | None) -> str:
     if layout is None:
         return ""
-    checkpointing = ", activation checkpointing" if layout["activation_checkpointing"] else ""
+    checkpointing = ", activation checkpointing" if layout.activation_checkpointing else ""
     return (
-        f"tensor {layout['tensor']} · pipeline {layout['pipeline']} · data {layout['data']}, "
-        f"ZeRO stage {layout['zero_stage']}{checkpointing}"
+        f"tensor {layout.tensor} · pipeline {layout.pipeline} · data {layout.data}, "
+        f"ZeRO stage {layout.zero_stage}{checkpointing}"
     )
 
 
-def _candidates(candidates: list[dict[str, Any]]) -> Table:
+def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
     table = Table(title="Accelerators by time to solution", title_justify="left")
     table.add_column("accelerator")
     for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
         table.add_column(head, justify="right")
-    for one in [c for c in candidates if c["fits"]][:SHOWN_CANDIDATES]:
+    for one in [c for c in candidates if c.fits][:SHOWN_CANDIDATES]:
         table.add_row(
-            one["accelerator"],
-            f"{one['accelerators']:,}",
-            f"{one['accelerator_hours']:,.0f}",
-            f"{one['wall_clock_hours']:,.0f}",
-            _number(one["memory_headroom"], ".0%"),
-            _number(one["energy_kwh"], ",.0f"),
+            one.accelerator,
+            f"{one.accelerators:,}",
+            f"{one.accelerator_hours:,.0f}",
+            f"{one.wall_clock_hours:,.0f}",
+            _number(one.memory_headroom, ".0%"),
+            _number(one.energy_kwh, ",.0f"),
         )
     return table
 

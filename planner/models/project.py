@@ -6,6 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.versions import read_answer
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
 
 
@@ -127,6 +129,10 @@ class SavedComparison(TeamOwned, Versioned):
 
     def __str__(self) -> str:
         return self.name
+
+    def read_answer(self) -> ComparisonAnswer:
+        """The answer, validated; an older form is upgraded."""
+        return read_answer(self.answer)
 
     @property
     def submitter(self) -> str | None:

@@ -12,6 +12,9 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import CostLine
+from planner.contract.months import add_months, format_month
 from planner.models import Access, Project, Role, SavedComparison, Team, access_of
 from planner.services.actuals import actuals
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
@@ -169,20 +172,22 @@ def _billed(plan: SavedComparison) -> str:
     file = io.StringIO()
     rows = csv.DictWriter(file, OWN_COLUMNS, lineterminator="\n")
     rows.writeheader()
-    for line in actuals.plan_lines(plan):
-        if int(line["month"]) < MONTHS_PAST:
-            rows.writerow(_billed_row(plan, line))
-    rows.writerow({"month": plan.answer["start"], "cost": "1250.00", "category": "support"})
+    answer = plan.read_answer()
+    machines = Machines(answer)
+    for line in actuals.recommended_lines(answer):
+        if line.month < MONTHS_PAST:
+            rows.writerow(_billed_row(answer, machines, line))
+    rows.writerow({"month": answer.start, "cost": "1250.00", "category": "support"})
     return file.getvalue()
 
 
-def _billed_row(plan: SavedComparison, line: Any) -> dict[str, Any]:
-    first = dt.date.fromisoformat(f"{plan.answer['start']}-01")
-    used = 1 + Decimal("0.04") * (int(line["month"]) + 1)
-    hours = Machines(plan.answer).planned_hours(line) if line["unit"] == NODE_HOURS else None
-    cost = (Decimal(line["amount"]) * used * Decimal("1.02")).quantize(actuals.CENT)
-    return {name: line.get(name) or "" for name in OWN_COLUMNS} | {
-        "month": _month(first, int(line["month"])),
+def _billed_row(answer: ComparisonAnswer, machines: Machines, line: CostLine) -> dict[str, Any]:
+    used = 1 + Decimal("0.04") * (line.month + 1)
+    hours = machines.planned_hours(line) if line.unit == NODE_HOURS else None
+    cost = (line.amount * used * Decimal("1.02")).quantize(actuals.CENT)
+    row = line.model_dump(mode="json")
+    return {name: row.get(name) or "" for name in OWN_COLUMNS} | {
+        "month": format_month(answer.month(line.month)),
         "hours": f"{(hours or 0.0) * float(used):.2f}",
         "cost": f"{cost:f}",
     }
@@ -190,5 +195,4 @@ def _billed_row(plan: SavedComparison, line: Any) -> dict[str, Any]:
 
 def _month(day: dt.date, months: int) -> str:
     """The month that lies `months` after that of a day."""
-    years, rest = divmod(day.month - 1 + months, 12)
-    return f"{day.year + years}-{rest + 1:02}"
+    return format_month(add_months(day, months))

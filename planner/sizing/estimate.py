@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory
+from planner.contract.months import count_months
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
@@ -59,7 +61,7 @@ class EstimateRequest(RequestModel):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The answer; `as_dict` gives it as page, API and command show it."""
+    """A workload sized on one accelerator; `answer` is what page, API and command give."""
 
     workload: AcceleratorHours | Training | Samples
     accelerator: Accelerator
@@ -84,27 +86,27 @@ class Estimate:
         windows = schedule_windows(self.workload.runs, start, horizon)
         return rank(*lay_out_everywhere(self.workload, windows, horizon, known))
 
-    def as_dict(self) -> dict[str, object]:
-        """The answer as plain numbers, lists and text; None where a value has no meaning."""
-        return {
-            "accelerator": self.accelerator.slug,
-            "accelerators": self.size.accelerators if self.size else self.peak,
-            "runs": self.runs,
-            "accelerator_hours": self._range(),
-            **figures(self.size),
-            "inference": self._inference(),
-            "cpu": cpu_note(self.workload, self.runs),
-            "candidates": [ranked.as_dict() for ranked in self.candidates],
-            "notes": list(notes_on(self.accelerator)),
-            "method": self.method,
-            "warnings": list(self.warnings),
-        }
-
-    def _range(self) -> dict[str, float]:
+    @cached_property
+    def answer(self) -> EstimateAnswer:
+        """What page, API and command give; None where a value has no meaning."""
         low, high = self.size.range_p10_p90 if self.size else (1.0, 1.0)
-        return {"p10": self.hours * low, "p50": self.hours, "p90": self.hours * high}
+        return EstimateAnswer(
+            **dict(figures(self.size)),
+            accelerator=self.accelerator.slug,
+            accelerators=self.size.accelerators if self.size else self.peak,
+            runs=self.runs,
+            accelerator_hours=HoursRange(
+                p10=self.hours * low, p50=self.hours, p90=self.hours * high
+            ),
+            inference=self._inference(),
+            cpu=cpu_note(self.workload, self.runs),
+            candidates=tuple(ranked.answer for ranked in self.candidates),
+            notes=tuple(notes_on(self.accelerator)),
+            method=self.method,
+            warnings=self.warnings,
+        )
 
-    def _inference(self) -> dict[str, object] | None:
+    def _inference(self) -> ServingMemory | None:
         if not isinstance(self.workload, Training):
             return None
         return serving(self.workload, self.accelerator)
@@ -114,8 +116,8 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     """Hours, memory, layout and ranking of a workload; refuses by field what cannot be.
 
     >>> answer = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e12},
-    ...                    "accelerator": "A100-80GB", "accelerators": 256}).as_dict()
-    >>> answer["training_flops"], answer["min_accelerators"], answer["accelerators"]
+    ...                    "accelerator": "A100-80GB", "accelerators": 256}).answer
+    >>> answer.training_flops, answer.min_accelerators, answer.accelerators
     (4.2e+22, 2, 256)
     """
     parsed = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
@@ -211,8 +213,7 @@ def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
         return OPEN_START, OPEN_HORIZON_MONTHS
     start = min(run.start for run in runs)
     last = max(run.deadline or run.start for run in runs)
-    months = (last.year - start.year) * 12 + last.month - start.month
-    return start, months + OPEN_HORIZON_MONTHS
+    return start, count_months(start, last) + OPEN_HORIZON_MONTHS
 
 
 def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:

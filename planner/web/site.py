@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.services.projects.comparisons import next_month
+from planner.contract.months import format_month, next_month
 from planner.web.common.access import open_page
 from planner.web.common.context import THEMES
 from planner.web.common.glossary import TERMS
@@ -21,7 +21,7 @@ from planner.web.plan.presets import PRESETS
 @require_safe
 def start(request: HttpRequest) -> HttpResponse:
     """What this is, ready examples, today's lowest prices."""
-    first = next_month(timezone.now().date())
+    first = format_month(next_month(timezone.now().date()))
     context = {"presets": PRESETS, "lowest": lowest_prices(), "first": first}
     return render(request, "web/start.html", context)
 

@@ -106,7 +106,7 @@ def bench() -> list[Row]:
         (f"{LARGE:,} offers", large(), LARGE_MS),
     ):
         for title, asked in REQUESTS.items():
-            ours = processor_ms(lambda a=asked, c=catalog: compare(a, c, today=TODAY).as_dict())
+            ours = processor_ms(lambda a=asked, c=catalog: compare(a, c, today=TODAY).to_json())
             label = f"compare, {name}: {title}"
             rows.append(Row(label, ours, hold, f"<= {hold:g} ms", ours <= hold))
     return rows

@@ -112,7 +112,9 @@ def test_trap_16_idle_hours_of_commitments_and_servers_are_paid() -> None:
 def test_trap_17_rates_are_dense_and_more_than_peak_is_refused() -> None:
     assert get(H100).dense_tflops("bf16") == pytest.approx(989.4)  # 1,979 with sparsity
     work = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": H100}
-    assert any("65" in w for w in estimate({"workload": work | {"mfu": 0.7}}).as_dict()["warnings"])
+    assert any(
+        "65" in w for w in estimate({"workload": work | {"mfu": 0.7}}).answer.to_json()["warnings"]
+    )
     with pytest.raises(InvalidInput):
         estimate({"workload": work | {"mfu": 1.2}})
 

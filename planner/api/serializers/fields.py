@@ -7,7 +7,10 @@ from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
+from pydantic import BaseModel
 from rest_framework import serializers
+
+from planner.contract.answer.common import AnswerModel
 
 
 @extend_schema_field(OpenApiTypes.OBJECT)
@@ -32,6 +35,20 @@ class ObjectsField(serializers.JSONField):
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):
             self.fail("not_objects")
         return data
+
+
+class ModelField(serializers.Field[Any, Any, Any, Any]):
+    """A part of an answer, as the contract's model describes it; read only."""
+
+    def __init__(self, model: type[AnswerModel], *, many: bool = False, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+        self.model = model
+        self.many = many
+
+    def to_representation(self, value: Any) -> Any:
+        if isinstance(value, BaseModel):
+            return value.model_dump(mode="json")
+        return value
 
 
 class FiniteField(serializers.FloatField):

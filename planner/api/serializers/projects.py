@@ -8,10 +8,15 @@ from rest_framework import serializers
 
 from planner.api.serializers.fields import (
     FiniteField,
+    ModelField,
     ObjectField,
-    ObjectsField,
     currency_field,
     name_field,
+)
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    CatalogRevision,
+    ComparisonAnswer,
 )
 from planner.models import (
     ActualsUpload,
@@ -160,8 +165,8 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
     given = ObjectField(read_only=True)
     request = ObjectField(read_only=True)
     inherited = ObjectField(read_only=True)
-    assumptions = ObjectsField(read_only=True)
-    answer = ObjectField(read_only=True)
+    assumptions = ModelField(AssumptionRow, many=True)
+    answer = ModelField(ComparisonAnswer, source="read_answer")
 
     class Meta(SavedComparisonSerializer.Meta):
         fields = (
@@ -203,12 +208,28 @@ class RepriceProjectSerializer(StrictSerializer):
     as_of = serializers.DateField(required=False)
 
 
+class ReplayedDifferenceSerializer(serializers.Serializer[Any]):
+    """A part of the answer that its replay gives otherwise."""
+
+    field = serializers.CharField()
+    kept = serializers.JSONField()
+    replayed = serializers.JSONField()
+
+
+class ChangedDefaultSerializer(serializers.Serializer[Any]):
+    """A default that was another one when the comparison was saved."""
+
+    field = serializers.CharField()
+    kept = serializers.JSONField()
+    now = serializers.JSONField()
+
+
 class ReplaySerializer(serializers.Serializer[Any]):
     identical = serializers.BooleanField()
-    differences = ObjectsField()
-    changed_defaults = ObjectsField()
-    """Assumptions that the program would make otherwise now: field, kept, now."""
-    answer = ObjectField()
+    differences = ReplayedDifferenceSerializer(many=True)
+    changed_defaults = ChangedDefaultSerializer(many=True)
+    """Assumptions that the program would make otherwise now."""
+    answer = ModelField(ComparisonAnswer)
 
 
 class CausesSerializer(serializers.Serializer[Any]):
@@ -230,12 +251,29 @@ class DifferenceSerializer(serializers.Serializer[Any]):
     net_present_cost = ChangeOfTotalSerializer()
 
 
+class MovedPriceSerializer(serializers.Serializer[Any]):
+    """An offer of the old plan whose price moved; `after` is null where it is gone."""
+
+    offer_id = serializers.CharField()
+    before = serializers.CharField(help_text="Native currency per hour of the machine.")
+    after = serializers.CharField(allow_null=True, help_text="Native currency per hour.")
+
+
+class RequestChangeSerializer(serializers.Serializer[Any]):
+    """A field of the request that is another one now."""
+
+    field = serializers.CharField()
+    cause = serializers.ChoiceField(("demand", "assumptions"))
+    before = serializers.JSONField()
+    after = serializers.JSONField()
+
+
 class RepricedSerializer(serializers.Serializer[Any]):
-    catalog = ObjectsField()
+    catalog = ModelField(CatalogRevision, many=True)
     difference = DifferenceSerializer(many=True)
-    prices_moved = ObjectsField()
-    request_changes = ObjectsField()
-    answer = ObjectField()
+    prices_moved = MovedPriceSerializer(many=True)
+    request_changes = RequestChangeSerializer(many=True)
+    answer = ModelField(ComparisonAnswer)
 
 
 class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):

@@ -11,13 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from planner.api.answers import ComparisonSerializer, EstimateSerializer
 from planner.api.authentication import access_of_request
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted, wants_job
-from planner.api.serializers.fields import ObjectField, ObjectsField
+from planner.api.serializers.fields import ModelField, ObjectField
 from planner.api.serializers.operations import JobSerializer
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
 from planner.exports import Context
 from planner.models import Access, Team
@@ -50,12 +51,19 @@ class BatchSerializer(StrictSerializer):
     )
 
 
+class FieldErrorSerializer(serializers.Serializer[Any]):
+    """What is wrong with one field."""
+
+    field = serializers.CharField()
+    message = serializers.CharField()
+
+
 class BatchResultSerializer(serializers.Serializer[Any]):
     """Either `answer` or `errors`."""
 
     key = serializers.CharField()
-    answer = ObjectField(required=False)
-    errors = ObjectsField(required=False)  # type: ignore[assignment]
+    answer = ModelField(ComparisonAnswer, required=False)
+    errors = FieldErrorSerializer(many=True, required=False)  # type: ignore[assignment]
 
 
 class BatchResultsSerializer(serializers.Serializer[Any]):
@@ -87,7 +95,7 @@ class MarketView(APIView):
 class ComparisonsView(MarketView):
     @extend_schema(
         request=ComparisonRequest,
-        responses={200: ComparisonSerializer, 202: JobSerializer},
+        responses={200: ComparisonAnswer, 202: JobSerializer},
         parameters=[TEAM, PREFER],
     )
     @idempotent
@@ -95,7 +103,7 @@ class ComparisonsView(MarketView):
         """Compares renting, owning and mixing for one workload."""
         team = self.team(request)
         job = self.job(request, "comparison", {"request": request.data})
-        return job or Response(comparisons.compare_for_team(request.data, team).answer)
+        return job or Response(comparisons.compare_for_team(request.data, team).answer.to_json())
 
 
 class ComparisonBatchView(MarketView):
@@ -137,9 +145,9 @@ class ComparisonExportView(MarketView):
 
 
 class EstimatesView(MarketView):
-    @extend_schema(request=EstimateRequest, responses=EstimateSerializer)
+    @extend_schema(request=EstimateRequest, responses=EstimateAnswer)
     @idempotent
     def post(self, request: Request) -> Response:
         """Memory, accelerator-hours and duration of a workload, with their ranges."""
         Query(request)
-        return Response(comparisons.estimate_request(request.data))
+        return Response(comparisons.estimate_request(request.data).to_json())

@@ -87,7 +87,7 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     @action(detail=True, methods=["post"])
     def replay(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Computes it again at its own revisions and holds it against what was kept."""
-        return Response(services.replay(self.get_object()))
+        return Response(services.replay(self.get_object()).as_dict())
 
     @extend_schema(request=serializers.RepriceSerializer, responses=serializers.RepricedSerializer)
     @action(detail=True, methods=["post"])
@@ -126,4 +126,4 @@ class SavedComparisonsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         """The comparison as csv, xlsx, json or FOCUS 1.2 rows."""
         row = self.get_object()
         context = context_of(row, self.query.text("scenario") or "")
-        return download(row.answer, context, kwargs["form"])
+        return download(row.read_answer(), context, kwargs["form"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.money import format_money
 from planner.costing.advice.server_operating_cost import additional_units
 from planner.costing.cost_model.charges import Calendar
@@ -17,7 +18,7 @@ from planner.costing.optimizer.marginal_values import (
     marginal_values,
 )
 from planner.costing.optimizer.problem import Plan
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import OPTIONS
 
 MARGINAL_GAP, NODES = 0.001, 200
@@ -94,8 +95,8 @@ def describe(explanation: Explanation, inputs: ModelInputs, currency: str) -> li
     """The explanation as sentences."""
     calendar = inputs.calendar
     sentences = [_describe_start(purchase, inputs, calendar) for purchase in explanation.purchases]
-    sentences += [_describe_value(value, inputs, currency) for value in explanation.marginal_values]
-    sentences += [_describe_switch(point, inputs) for point in explanation.switch_points]
+    sentences += [describe_value(value, inputs, currency) for value in explanation.marginal_values]
+    sentences += [describe_switch(point, inputs) for point in explanation.switch_points]
     return sentences
 
 
@@ -107,7 +108,7 @@ def _describe_start(purchase: UnitStart, inputs: ModelInputs, calendar: Calendar
     return f"{when}: {verb} {purchase.units} × {source.label}, in use from {period}."
 
 
-def _describe_value(value: MarginalValue, inputs: ModelInputs, currency: str) -> str:
+def describe_value(value: MarginalValue, inputs: ModelInputs, currency: str) -> str:
     limit = _add_label(value.limit, inputs)
     saving_text = f"would save {format_money(value.saving, currency)} of present value"
     if limit.startswith("one more"):
@@ -124,7 +125,7 @@ def _add_label(limit: str, inputs: ModelInputs) -> str:
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 
-def _describe_switch(point: SwitchPoint, inputs: ModelInputs) -> str:
+def describe_switch(point: SwitchPoint, inputs: ModelInputs) -> str:
     below, above = _groups(point.below, inputs), _groups(point.above, inputs)
     if below is None or above is None:
         side = "From" if above is None else "Up to"

@@ -7,14 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.contract.answer.common import Category
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import (
-    CAPITAL,
-    Calendar,
-    Category,
-    Stream,
-    build_unit_streams,
-)
+from planner.costing.cost_model.charges import CAPITAL, Calendar, Stream, build_unit_streams
 from planner.costing.optimizer.marginal_values import AdditionalUnit
 
 

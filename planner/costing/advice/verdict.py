@@ -8,13 +8,13 @@ from decimal import Decimal
 
 import numpy as np
 
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Category
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import rank_feasible
 from pricing.market.offers import HOURS_PER_MONTH
 

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
-from planner.costing.cost_model.charges import Calendar, Category
+from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.ownership import (
     ServerToBuy,

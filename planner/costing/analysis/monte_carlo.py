@@ -31,12 +31,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.comparison import Risk as RiskRequest
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.request.risk import Risk as RiskRequest
 from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
 from planner.costing.analysis.progress import report
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Category
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT

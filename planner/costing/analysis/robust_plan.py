@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
     RiskSamples,
@@ -43,7 +44,7 @@ from planner.costing.optimizer.stochastic import (
     solve_over_samples,
 )
 from planner.costing.results.ledger import settle_used_hours
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import OPTIONS, build_scenario
 
 Floats = NDArray[np.float64]

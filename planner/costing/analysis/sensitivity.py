@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
 from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import ON_DEMAND
 from pricing.market.offers import HOURS_PER_MONTH
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from types import MappingProxyType
-from typing import Any
 
+from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.assumptions.defaults import Default, default
 
@@ -84,23 +84,23 @@ PreviousAssumptions = Mapping[str, Assumption]
 """By field, the assumptions of an earlier answer that nobody gave."""
 
 
-def read_previous_assumptions(rows: Iterable[Mapping[str, Any]]) -> PreviousAssumptions:
-    """The assumptions of an answer as it shows them, by field.
+def read_previous_assumptions(rows: Iterable[AssumptionRow]) -> PreviousAssumptions:
+    """The assumptions of an earlier answer that nobody gave, by field.
 
-    >>> row = {"field": "on_prem.pue", "value": 1.5, "unit": "ratio", "given": False, "source": "x"}
+    >>> row = AssumptionRow(field="on_prem.pue", value=1.5, unit="ratio", given=False, source="x")
     >>> read_previous_assumptions([row])["on_prem.pue"].value
     1.5
     """
     return {
-        row["field"]: Assumption(
-            row["field"],
-            Decimal(row["value"]) if isinstance(row["value"], str) else row["value"],
-            row["unit"],
+        row.field: Assumption(
+            row.field,
+            Decimal(row.value) if isinstance(row.value, str) else row.value,
+            row.unit,
             False,
-            row["source"],
+            row.source,
         )
         for row in rows
-        if not row["given"] and _is_amount(row["value"])
+        if not row.given and row.value is not None and _is_amount(row.value)
     }
 
 

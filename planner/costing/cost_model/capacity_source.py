@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.cost_model.charges import (
     CAPITAL,
     Calendar,
-    Category,
     HourCharge,
     Stream,
     Term,

@@ -19,29 +19,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.cost_model.finance import Depreciation, depreciation_shares, discount_factors
 
 Floats = NDArray[np.float64]
-
-
-class Category(StrEnum):
-    """What a cost line is for."""
-
-    COMPUTE = "compute"
-    COMMITMENT = "commitment"
-    UPFRONT = "upfront"
-    STORAGE = "storage"
-    EGRESS = "egress"
-    CAPEX = "capex"
-    INSTALL = "install"
-    NETWORK_STORAGE = "network_storage"
-    POWER = "power"
-    COLOCATION = "colocation"
-    SUPPORT = "support"
-    STAFF = "staff"
-    SPARES = "spares"
-    RESIDUAL = "residual"
-    TAX = "tax"
 
 
 CAPITAL = frozenset({Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES})

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
 from planner.costing.cost_model.charges import (
     Calendar,
-    Category,
     ChargeTiming,
     HourCharge,
     Stream,

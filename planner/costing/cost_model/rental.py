@@ -18,17 +18,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import (
-    Calendar,
-    Category,
-    ChargeTiming,
-    HourCharge,
-    Term,
-    UnitCharge,
-)
+from planner.costing.cost_model.charges import Calendar, ChargeTiming, HourCharge, Term, UnitCharge
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.sizing.performance.goodput import spot_goodput

@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.charges import Calendar, Category, HourCharge
+from planner.costing.cost_model.charges import Calendar, HourCharge
 from pricing.market import storage_prices
 from pricing.market.exchange_rates import ExchangeRates
 

@@ -11,7 +11,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.comparison import ComparisonRequest, Constraints, CustomOffer
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import Constraints
+from planner.contract.request.offers import CustomOffer
 from planner.costing.inputs.dominance import WHOLE_NODE, EligibleOffers
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve

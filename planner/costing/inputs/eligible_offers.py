@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.request.comparison import ComparisonRequest, CustomOffer
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.offers import CustomOffer
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
 from planner.costing.cost_model.charges import Calendar

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from planner.contract.request.comparison import ComparisonRequest, Constraints, Server
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import Constraints
+from planner.contract.request.on_prem import Server
 from planner.costing.assumptions import reference_servers as reference
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource

@@ -13,10 +13,11 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.answer.common import Category
+from planner.contract.answer.scenario import CapacityRow, CostLine
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import CAPITAL, Calendar, Category, Stream
+from planner.costing.cost_model.charges import CAPITAL, Calendar, Stream
 from planner.costing.optimizer.problem import Plan
-from planner.costing.results.scenario_result import CapacityRow, Line
 from pricing.common.invalid_input import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -42,7 +43,7 @@ class Posting:
 class Ledger:
     """The lines of a plan, and the same costs as they are written off over time."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[CostLine, ...]
     accrued: tuple[Decimal, ...]
     """[L] sums to the total of the lines."""
     write_off: Mapping[str, tuple[Decimal, ...]]
@@ -283,14 +284,14 @@ def _cents(amounts: Floats) -> Cents:
     return np.asarray(cents.astype(np.int64))
 
 
-def _lines(posting: Posting) -> Iterator[Line]:
+def _lines(posting: Posting) -> Iterator[CostLine]:
     source, stream = posting.source, posting.stream
     prices: dict[float, Decimal] = {}
     for month in np.flatnonzero(posting.cents).tolist():
         price = float(stream.unit_price[month])
         if price not in prices:
             prices[price] = Decimal(str(price))
-        yield Line(
+        yield CostLine(
             month=month,
             category=stream.category,
             label=stream.label,

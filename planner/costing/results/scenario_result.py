@@ -8,61 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.cost_model.charges import Calendar, Category
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.scenario import CapacityRow, CostLine
+from planner.costing.cost_model.charges import Calendar
 
 Floats = NDArray[np.float64]
-
-
-class ScenarioKey(StrEnum):
-    """The ways of getting the work done that are compared."""
-
-    ON_DEMAND = "on_demand"
-    SPOT = "spot"
-    COMMITTED = "committed"
-    CLOUD_MIX = "cloud_mix"
-    ON_PREM = "on_prem"
-    HYBRID = "hybrid"
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One cost of one month: quantity × unit_price = amount, rounded to the cent."""
-
-    month: int
-    """Months from the start; the residual value falls at the horizon's end."""
-    category: Category
-    label: str
-    provider: str
-    region: str
-    instance_type: str
-    purchase_option: str
-    quantity: float
-    unit: str
-    unit_price: Decimal
-    amount: Decimal
-    offer_id: str
-    source: str
-    """Key of the source that the cost belongs to."""
-
-
-@dataclass(frozen=True, slots=True)
-class CapacityRow:
-    """What one source gives in one month."""
-
-    month: int
-    source: str
-    accelerators: float
-    """Physical accelerators in service; of rented ones, the average at peak."""
-    hours_available: float
-    """Reference accelerator-hours that it could deliver."""
-    hours_used: float
-    """Reference accelerator-hours that the plan takes from it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +27,7 @@ class Scenario:
     key: ScenarioKey
     feasible: bool
     why_not: tuple[str, ...] = ()
-    lines: tuple[Line, ...] = ()
+    lines: tuple[CostLine, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
     cost: float = 0.0
     """Net present cost of the plan before its lines are rounded to cents."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from planner.comparison import Comparison, compare
+from planner.comparison import compare
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.management.reading import read_request
 from planner.management.tables import comparison_tables
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
+from pricing.storage.missing_tables import explain_missing_tables
 
 
 class Command(BaseCommand):
@@ -28,14 +30,16 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            comparison = compare(read_request(options["file"]), catalog.current())
+            request = read_request(options["file"])
+            with explain_missing_tables():
+                answer = compare(request, catalog.current())
         except InvalidInput as refusal:
             for one in refusal.all():
                 self.stderr.write(str(one))
             sys.exit(2)
-        self.stdout.write(self._format(comparison, options["json"]))
+        self.stdout.write(self._format(answer, options["json"]))
 
-    def _format(self, comparison: Comparison, as_json: bool) -> str:
+    def _format(self, answer: ComparisonAnswer, as_json: bool) -> str:
         if as_json:
-            return json.dumps(comparison.as_dict(), indent=2, allow_nan=False)
-        return comparison_tables(comparison)
+            return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+        return comparison_tables(answer)

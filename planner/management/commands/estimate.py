@@ -33,6 +33,6 @@ class Command(BaseCommand):
                 self.stderr.write(str(one))
             sys.exit(2)
         if options["json"]:
-            self.stdout.write(json.dumps(estimated.as_dict(), indent=2, allow_nan=False))
+            self.stdout.write(json.dumps(estimated.answer.to_json(), indent=2, allow_nan=False))
         else:
             self.stdout.write(estimate_tables(estimated))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
@@ -11,7 +11,9 @@ from typing import Any, BinaryIO
 
 from django.db import IntegrityError, connection, transaction
 
-from planner.answer import month_of
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import CostLine
+from planner.contract.months import format_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
@@ -218,7 +220,7 @@ def variance(project: Project) -> Variance:
 
 
 def _index_machines(plan: SavedComparison | None) -> Machines:
-    return Machines(plan.answer if plan else None)
+    return Machines(plan.read_answer() if plan else None)
 
 
 def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
@@ -235,27 +237,24 @@ def _add_actuals(table: Variance, project: Project, machines: Machines) -> None:
 
 
 def _add_plan(table: Variance, plan: SavedComparison, months: set[str], machines: Machines) -> None:
-    for line in plan_lines(plan):
-        month = f"{month_of(plan.answer, line['month']):%Y-%m}"
+    answer = plan.read_answer()
+    for line in recommended_lines(answer):
+        month = format_month(answer.month(line.month))
         if month in months:
-            cell = table.cells[month, line["category"]]
-            cell.planned += Decimal(line["amount"])
-            if line["unit"] == NODE_HOURS:
+            cell = table.cells[month, line.category.value]
+            cell.planned += line.amount
+            if line.unit == NODE_HOURS:
                 _add_planned_hours(cell, line, machines)
 
 
-def _add_planned_hours(cell: Cell, line: Mapping[str, Any], machines: Machines) -> None:
+def _add_planned_hours(cell: Cell, line: CostLine, machines: Machines) -> None:
     hours = machines.planned_hours(line)
     if hours is None:
-        cell.unknown.add(line["instance_type"] or _NAMELESS)
+        cell.unknown.add(line.instance_type or _NAMELESS)
     else:
         cell.planned_hours += hours
 
 
-def plan_lines(plan: SavedComparison) -> list[Mapping[str, Any]]:
+def recommended_lines(answer: ComparisonAnswer) -> tuple[CostLine, ...]:
     """Cost lines of the recommended scenario; none where nothing was feasible."""
-    for scenario in plan.answer["scenarios"]:
-        if scenario["key"] == plan.summary["recommended"]:
-            lines: list[Mapping[str, Any]] = scenario["lines"]
-            return lines
-    return []
+    return answer.recommended.lines if answer.recommended else ()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
+from planner.contract.answer.scenario import CostLine
 from pricing import catalog as catalogs
 
 NODE_HOURS = "node-hours"
@@ -20,27 +20,27 @@ class Machines:
     A name that stands for machines of several sizes is not known.
     """
 
-    def __init__(self, answer: Mapping[str, Any] | None = None) -> None:
-        self._offers: Mapping[str, Any] = (answer or {}).get("offers") or {}
-        self._servers = {row["key"]: row for row in (answer or {}).get("servers") or ()}
+    def __init__(self, answer: ComparisonAnswer | None = None) -> None:
+        self._offers: dict[str, OfferUsed] = answer.offers if answer else {}
+        servers = answer.servers if answer else ()
+        self._servers: dict[str, ServerUsed] = {row.key: row for row in servers}
 
     def accelerators(self, name: str) -> float | None:
         key = name.lower()
         return self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
 
-    def planned_hours(self, line: Mapping[str, Any]) -> float | None:
+    def planned_hours(self, line: CostLine) -> float | None:
         """Accelerator-hours of a cost line in node-hours; None where its machine is not known."""
-        row = self._offers.get(line["offer_id"]) or self._servers.get(line["source"]) or {}
-        count = row.get("accelerator_count") or self.accelerators(line["instance_type"])
-        return float(line["quantity"]) * float(count) if count else None
+        machine = self._offers.get(line.offer_id) or self._servers.get(line.source)
+        count = machine.accelerator_count if machine else self.accelerators(line.instance_type)
+        return line.quantity * count if count else None
 
     @cached_property
     def _counts_in_answer(self) -> dict[str, float]:
         counts: dict[str, set[float]] = {}
         for row in self._offers.values():
-            if row.get("instance_type") and row.get("accelerator_count"):
-                name = row["instance_type"].lower()
-                counts.setdefault(name, set()).add(float(row["accelerator_count"]))
+            if row.instance_type and row.accelerator_count:
+                counts.setdefault(row.instance_type.lower(), set()).add(row.accelerator_count)
         return {name: min(sizes) for name, sizes in counts.items() if len(sizes) == 1}
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from planner.contract.answer.comparison import OfferUsed
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -89,11 +90,15 @@ def watch_project(project: Project) -> list[Alert]:
 
 def _causes(plan: SavedComparison, repriced: Repriced) -> list[dict[str, Any]]:
     """The prices that moved, each with the currency that its provider asks for."""
-    offers = plan.answer.get("offers", {})
+    offers = plan.read_answer().offers
     return [
-        {**row, "currency": offers.get(row["offer_id"], {}).get("native_currency", "USD")}
+        {**row, "currency": _native_currency(offers.get(row["offer_id"]))}
         for row in repriced.prices_moved
     ]
+
+
+def _native_currency(offer: OfferUsed | None) -> str:
+    return (offer and offer.native_currency) or "USD"
 
 
 def watch_spending(project: Project) -> list[Alert]:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from planner.comparison import compare
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    ComparisonAnswer,
+    InheritedField,
+)
+from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.versions import read_answer
 from planner.costing.analysis.progress import listener
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
@@ -18,8 +24,6 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
 MAX_BATCH = 100
-
-Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class ComparisonOutcome:
     """With the team's rates and defaults applied."""
     inherited: dict[str, str] = field(default_factory=dict)
     """Request field → where in the team's settings its value comes from."""
-    result: Answer | None = None
+    result: ComparisonAnswer | None = None
     errors: tuple[InvalidInput, ...] = ()
     needs_job: bool = False
     """Whether it asks for more than a page computes while a visitor waits."""
@@ -42,7 +46,7 @@ class ComparisonOutcome:
         return self.result is not None
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> ComparisonAnswer:
         """The answer. Raises `ValueError` where there is none."""
         if self.result is None:
             raise ValueError("This request has no answer.")
@@ -53,7 +57,7 @@ def compare_for_team(
     request: object,
     team: Team | None = None,
     catalog: Catalog | None = None,
-    previous_assumptions: Sequence[Mapping[str, Any]] = (),
+    previous_assumptions: Sequence[AssumptionRow] = (),
 ) -> ComparisonOutcome:
     """Compares `request` with the team's rates and defaults applied, at the prices of `catalog`
     (today's for None). Raises `InvalidInput`.
@@ -66,22 +70,22 @@ def compare_for_team(
     resolved, inherited = dict(request), dict[str, str]()
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
-    result = compare(resolved, market, kept=previous_assumptions).as_dict()
+    result = compare(resolved, market, previous_assumptions=previous_assumptions)
     if team:
         result = with_sources(result, inherited)
     return ComparisonOutcome(dict(request), resolved, inherited, result)
 
 
-def with_sources(result: Answer, inherited: Mapping[str, str]) -> Answer:
+def with_sources(result: ComparisonAnswer, inherited: Mapping[str, str]) -> ComparisonAnswer:
     """Marks the assumptions that come from the team, not from the request."""
-    assumptions = [
-        {**row, "given": False, "source": inherited[row["field"]]}
-        if row["field"] in inherited
+    assumptions = tuple(
+        row.model_copy(update={"given": False, "source": inherited[row.field]})
+        if row.field in inherited
         else row
-        for row in result["assumptions"]
-    ]
-    rows = [{"field": name, "source": source} for name, source in inherited.items()]
-    return {**result, "assumptions": assumptions, "inherited": rows}
+        for row in result.assumptions
+    )
+    rows = tuple(InheritedField(field=name, source=text) for name, text in inherited.items())
+    return result.model_copy(update={"assumptions": assumptions, "inherited": rows})
 
 
 def compare_batch(
@@ -92,18 +96,13 @@ def compare_batch(
     for item in items:
         try:
             outcome = compare_for_team(item["request"], team, market)
-            yield {"key": item["key"], "answer": outcome.answer}
+            yield {"key": item["key"], "answer": outcome.answer.to_json()}
         except InvalidInput as refusal:
             errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
             yield {"key": item["key"], "errors": errors}
 
 
-def next_month(today: dt.date) -> str:
-    """The month after `today`, as requests write it: the default start of a comparison."""
-    return f"{today.year + today.month // 12}-{today.month % 12 + 1:02d}"
-
-
-def comparison_job(job: Job, progress: Progress) -> Answer:
+def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
     """The answer to `request`, at `revisions` where they are named: then without the team's
     rates, which the request of a shared link holds already."""
     progress.step(0, None, "Comparing")
@@ -111,7 +110,7 @@ def comparison_job(job: Job, progress: Progress) -> Answer:
     catalog = None if revisions is None else catalogs.at(revisions)
     team = job.team if revisions is None else None
     with listener(lambda done, total: progress.step(done, total, "Simulating outcomes")):
-        return compare_for_team(job.arguments["request"], team, catalog).answer
+        return compare_for_team(job.arguments["request"], team, catalog).answer.to_json()
 
 
 def read_job_outcome(job: Job) -> ComparisonOutcome:
@@ -120,7 +119,8 @@ def read_job_outcome(job: Job) -> ComparisonOutcome:
     resolved, inherited = request, dict[str, str]()
     if job.team and job.arguments.get("revisions") is None:
         resolved, inherited = inherit(request, job.team, catalogs.current().exchange_rates)
-    return ComparisonOutcome(request, resolved, inherited, job.result or {})
+    result = read_answer(job.result) if job.result else None
+    return ComparisonOutcome(request, resolved, inherited, result)
 
 
 def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
@@ -132,9 +132,8 @@ def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
     return {"results": results}
 
 
-def estimate_request(request: object) -> Answer:
+def estimate_request(request: object) -> EstimateAnswer:
     """Hours, memory and layout of the workload of `request`."""
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
-    result: Answer = estimate(request).as_dict()
-    return result
+    return estimate(request).answer

@@ -8,16 +8,19 @@ difference of totals is the share of that cause, so that the shares sum to the w
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Case, When
 
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.models import Job, Project, SavedComparison, State
 from planner.services.jobs.jobs import Progress
-from planner.services.projects.comparisons import Answer, compare_for_team
+from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -27,7 +30,10 @@ CAUSES = ("prices", "assumptions", "demand")
 PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
 """Order of a project's comparisons: the approved one, then the latest."""
 _DEMAND = ("workload", "start", "horizon_months")
-_TOTALS = ("total_cost", "net_present_cost")
+_TOTALS: Mapping[str, Callable[[ScenarioAnswer], Decimal | None]] = {
+    "total_cost": lambda scenario: scenario.total_cost,
+    "net_present_cost": lambda scenario: scenario.net_present_cost,
+}
 
 Request = dict[str, Any]
 
@@ -37,7 +43,7 @@ class Repriced:
     """A new answer beside the old one, and what lies between them."""
 
     request: Request
-    answer: Answer
+    answer: ComparisonAnswer
     difference: list[dict[str, Any]]
     """Per scenario: totals before and after, and the share of each cause."""
     prices_moved: list[dict[str, Any]]
@@ -46,12 +52,14 @@ class Repriced:
     """Request fields that differ, with their cause."""
 
     def as_dict(self) -> dict[str, Any]:
+        """The repricing as plain JSON values."""
+        answer = self.answer.to_json()
         return {
-            "catalog": self.answer["catalog"],
+            "catalog": answer["catalog"],
             "difference": self.difference,
             "prices_moved": self.prices_moved,
             "request_changes": self.request_changes,
-            "answer": self.answer,
+            "answer": answer,
         }
 
 
@@ -71,8 +79,9 @@ def reprice(
     new_request = _request_now(saved) if request is None else dict(request)
     new_request.setdefault("start", saved.request["start"])
     final = compare_for_team(new_request, saved.team, catalog)
+    original = saved.read_answer()
     steps = [
-        saved.answer,
+        original,
         *_intermediate_answers(saved, final.resolved_request, catalog),
         final.answer,
     ]
@@ -80,7 +89,7 @@ def reprice(
         request=final.resolved_request,
         answer=final.answer,
         difference=_difference(steps),
-        prices_moved=list(_prices_moved(saved.answer, catalog)),
+        prices_moved=list(_prices_moved(original, catalog)),
         request_changes=list(_request_changes(saved.request, final.resolved_request)),
     )
 
@@ -93,28 +102,28 @@ def _request_now(saved: SavedComparison) -> Request:
 
 def _intermediate_answers(
     saved: SavedComparison, final: Mapping[str, Any], catalog: Catalog
-) -> Iterator[Answer]:
+) -> Iterator[ComparisonAnswer]:
     """The old request and assumptions at new prices, then with everything new but its demand."""
     old = saved.request
-    yield compare_for_team(old, None, catalog, saved.assumptions).answer
+    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
+    yield compare_for_team(old, None, catalog, previous).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
     yield compare_for_team(mixed, None, catalog).answer
 
 
-def _difference(steps: list[Answer]) -> list[dict[str, Any]]:
-    by_step = [{s["key"]: s for s in step["scenarios"]} for step in steps]
+def _difference(steps: list[ComparisonAnswer]) -> list[dict[str, Any]]:
     return [
-        _row(key, [scenarios.get(key) for scenarios in by_step])
-        for key in by_step[-1]
-        if key in by_step[0]
+        _row(key, [step.by_key.get(key) for step in steps])
+        for key in steps[-1].by_key
+        if key in steps[0].by_key
     ]
 
 
-def _row(key: str, scenarios: list[Any]) -> dict[str, Any]:
-    row: dict[str, Any] = {"scenario": key}
-    for name in _TOTALS:
-        totals = [_total(scenario, name) for scenario in scenarios]
+def _row(key: ScenarioKey, scenarios: list[ScenarioAnswer | None]) -> dict[str, Any]:
+    row: dict[str, Any] = {"scenario": key.value}
+    for name, total in _TOTALS.items():
+        totals = [None if scenario is None else total(scenario) for scenario in scenarios]
         shares = dict(zip(CAUSES, map(_minus, totals[1:], totals), strict=True))
         row[name] = {
             "before": _text(totals[0]),
@@ -125,11 +134,6 @@ def _row(key: str, scenarios: list[Any]) -> dict[str, Any]:
     return row
 
 
-def _total(scenario: Any, name: str) -> Decimal | None:
-    value = scenario.get(name) if scenario else None
-    return None if value is None else Decimal(value)
-
-
 def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
     return None if left is None or right is None else left - right
 
@@ -138,14 +142,12 @@ def _text(value: Decimal | None) -> str | None:
     return None if value is None else f"{value:f}"
 
 
-def _prices_moved(old: Answer, catalog: Catalog) -> Iterator[dict[str, Any]]:
+def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[dict[str, Any]]:
     """Offers that the old plans used, their price in the old catalog against the new one."""
-    used = {
-        line["offer_id"] for s in old["scenarios"] for line in s["lines"] if line.get("offer_id")
-    }
+    used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
     if not used:
         return
-    revisions = {row["provider"]: row["revision"] for row in old["catalog"]}
+    revisions = {row.provider: row.revision for row in old.catalog}
     before, after = _prices(catalogs.at(revisions), used), _prices(catalog, used)
     for offer_id in sorted(before):
         was, now = before[offer_id], after.get(offer_id)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from planner.answer import assumption_rows
-from planner.comparison import Comparison, compare
+from planner.comparison import compare
+from planner.contract.answer.comparison import VERSION, AssumptionRow, ComparisonAnswer
+from planner.contract.months import format_month, next_month
 from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
-from planner.services.projects.comparisons import (
-    Answer,
-    compare_for_team,
-    next_month,
-    with_sources,
-)
+from planner.services.projects.comparisons import compare_for_team, with_sources
 from planner.services.projects.projects import compose
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
@@ -32,8 +30,14 @@ from pricing.market.snapshot import Catalog
 
 _LAST_DIGITS = 1e-9
 """Relative difference of two numbers that are no money below which they are one."""
-_AGE_FIELDS = ("age_days",)
+_AGE_FIELDS = frozenset({"age_days"})
 """Parts of an answer that say how old it is; everything else replays to the cent."""
+_WORDING = frozenset(
+    {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
+)
+_NOT_IN_VERSION_1 = _AGE_FIELDS | _WORDING | {"purchases", "costs_by_source"}
+"""What a replay of an older answer leaves aside: its wording, which has changed since, and what
+it did not say itself."""
 
 
 @transaction.atomic
@@ -56,7 +60,7 @@ def save_comparison(
     today = timezone.now().date()
     dated_request = {
         **original_request,
-        "start": original_request.get("start") or next_month(today),
+        "start": original_request.get("start") or format_month(next_month(today)),
     }
     market = catalogs.current() if pinned is None else pinned
     outcome = compare_for_team(dated_request, project.team, market)
@@ -72,8 +76,8 @@ def save_comparison(
         inherited=outcome.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
         rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
-        assumptions=outcome.answer["assumptions"],
-        answer=outcome.answer,
+        assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
+        answer=outcome.answer.to_json(),
         summary=summarize_answer(outcome.answer),
         answered_on=today,
         created_by_id=access.user_id,
@@ -82,16 +86,15 @@ def save_comparison(
     return saved
 
 
-def summarize_answer(answer: Answer) -> dict[str, Any]:
-    """What lists show of an answer; nothing recommended where nothing is feasible."""
-    chosen = (answer.get("recommendation") or {}).get("scenario")
-    scenario = next((s for s in answer["scenarios"] if s["key"] == chosen), None)
+def summarize_answer(answer: ComparisonAnswer) -> dict[str, Any]:
+    """What lists show of an answer, as JSON; nothing recommended where nothing is feasible."""
+    best = answer.recommended
     return {
-        "recommended": chosen,
-        "total_cost": scenario["total_cost"] if scenario else None,
-        "net_present_cost": scenario["net_present_cost"] if scenario else None,
-        "currency": answer.get("currency", "USD"),
-        "uses_catalog": bool(answer["catalog"]),
+        "recommended": best.key.value if best else None,
+        "total_cost": f"{best.require_total():f}" if best else None,
+        "net_present_cost": f"{best.require_present_cost():f}" if best else None,
+        "currency": answer.currency,
+        "uses_catalog": bool(answer.catalog),
     }
 
 
@@ -114,28 +117,59 @@ def delete_saved(access: Access, saved: SavedComparison) -> None:
     saved.delete()
 
 
-def replay(saved: SavedComparison) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Replay:
+    """A saved comparison computed again, and where that says something else."""
+
+    answer: ComparisonAnswer
+    differences: list[dict[str, Any]]
+    """At most fifty: field, kept, replayed."""
+    changed_defaults: list[dict[str, Any]]
+    """Assumptions that the program would make otherwise now: field, kept, now."""
+
+    @property
+    def identical(self) -> bool:
+        return not self.differences
+
+    def as_dict(self) -> dict[str, Any]:
+        """The replay as plain JSON values."""
+        return {
+            "identical": self.identical,
+            "differences": self.differences,
+            "changed_defaults": self.changed_defaults,
+            "answer": self.answer.to_json(),
+        }
+
+
+def replay(saved: SavedComparison) -> Replay:
     """The same request at the same revisions, exchange rates and assumptions, computed again and
-    held against what was kept; and which defaults of the program have changed since."""
+    held against what was saved; and which defaults of the program have changed since."""
     catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
-    comparison = {"request": saved.request, "catalog": catalog, "today": saved.answered_on}
-    sources = {row["field"]: row["source"] for row in saved.answer.get("inherited", ())}
-    replayed = with_sources(compare(**comparison, kept=saved.assumptions).as_dict(), sources)
-    differences = list(_differences("", _without_ages(saved.answer), _without_ages(replayed)))
-    return {
-        "identical": not differences,
-        "differences": differences[:50],
-        "changed_defaults": list(_changed_defaults(replayed, compare(**comparison))),
-        "answer": replayed,
-    }
+    original = saved.read_answer()
+    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
+    today = saved.answered_on
+    result = compare(saved.request, catalog, today=today, previous_assumptions=previous)
+    replayed = with_sources(result, {row.field: row.source for row in original.inherited})
+    left_out = _AGE_FIELDS if saved.answer.get("version") == VERSION else _NOT_IN_VERSION_1
+    differences = _differences(
+        "", _leave_out(original.to_json(), left_out), _leave_out(replayed.to_json(), left_out)
+    )
+    now = compare(saved.request, catalog, today=today).assumptions
+    return Replay(
+        answer=replayed,
+        differences=list(islice(differences, 50)),
+        changed_defaults=list(_changed_defaults(replayed.assumptions, now)),
+    )
 
 
-def _changed_defaults(saved: Answer, today: Comparison) -> Iterator[dict[str, Any]]:
+def _changed_defaults(
+    saved: Iterable[AssumptionRow], today: Iterable[AssumptionRow]
+) -> Iterator[dict[str, Any]]:
     """Assumptions that nobody gave and that the program would make otherwise now."""
-    now = {row["field"]: row["value"] for row in assumption_rows(today)}
-    for row in saved["assumptions"]:
-        if not row["given"] and now.get(row["field"], row["value"]) != row["value"]:
-            yield {"field": row["field"], "kept": row["value"], "now": now[row["field"]]}
+    now = {row.field: row.value for row in today}
+    for row in saved:
+        if not row.given and now.get(row.field, row.value) != row.value:
+            yield {"field": row.field, "kept": row.value, "now": now[row.field]}
 
 
 def _rate_as_row(rate: ExchangeRate) -> list[str]:
@@ -147,11 +181,12 @@ def _rate_from_row(row: list[str]) -> ExchangeRate:
     return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
 
-def _without_ages(value: Any) -> Any:
+def _leave_out(value: Any, names: frozenset[str]) -> Any:
+    """JSON without the fields of these names, however deep they stand."""
     if isinstance(value, dict):
-        return {k: _without_ages(v) for k, v in value.items() if k not in _AGE_FIELDS}
-    if isinstance(value, list | tuple):
-        return [_without_ages(v) for v in value]
+        return {k: _leave_out(v, names) for k, v in value.items() if k not in names}
+    if isinstance(value, list):
+        return [_leave_out(v, names) for v in value]
     return value
 
 

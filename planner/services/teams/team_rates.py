@@ -10,7 +10,10 @@ from typing import Any
 from django.utils import timezone
 from pydantic import BaseModel
 
-from planner.contract.request.comparison import CustomOffer, Data, Finance, OnPrem, PriceAdjustment
+from planner.contract.request.data import Data
+from planner.contract.request.finance import Finance
+from planner.contract.request.offers import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import OnPrem
 from planner.contract.validation import parse
 from planner.models import ServerQuote, Team
 from pricing.common.invalid_input import InvalidInput

@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.text import slugify
 
-from planner.contract.request.comparison import Server
+from planner.contract.request.on_prem import Server
 from planner.contract.validation import parse
 from planner.models import Access, ApiToken, Invitation, Membership, Role, ServerQuote, Team
 from planner.models.team import OwnTeamQuerySet

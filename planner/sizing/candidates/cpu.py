@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.contract.answer.estimate import CpuNote
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.sizing.footprint.training_flops import compute_work
 from planner.sizing.runs.sample_run import rate_on
@@ -36,14 +37,14 @@ def cpu_hours(workload: Training | Samples) -> float | None:
     return workload.samples * workload.epochs / (rate * 3600)
 
 
-def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> dict[str, object]:
+def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> CpuNote:
     """Whether a CPU is enough for all runs, its hours and what to do about it."""
     if isinstance(workload, AcceleratorHours):
-        return {"is_enough": None, "hours": None, "note": "the work behind the hours is not known"}
+        return CpuNote(is_enough=None, hours=None, note="the work behind the hours is not known")
     one_run = cpu_hours(workload)
     if one_run is None:
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
-        return {"is_enough": None, "hours": None, "note": note}
+        return CpuNote(is_enough=None, hours=None, note=note)
     hours = one_run * runs * workload.experiments_factor
     enough = hours <= ENOUGH_HOURS
     note = (
@@ -52,4 +53,4 @@ def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> dict
         else "training needs an accelerator; preprocessing and a proof of concept on a small "
         "sample still belong on CPUs"
     )
-    return {"is_enough": enough, "hours": hours, "note": note}
+    return CpuNote(is_enough=enough, hours=hours, note=note)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from planner.contract.answer.estimate import EstimateCandidate
 from planner.sizing.candidates.fitness import notes_on
 from planner.sizing.footprint.parallelism import RACK_DOMAIN, fast_domain
 from planner.sizing.runs.schedule import RunSize, Schedule
@@ -29,22 +30,29 @@ class Ranked:
     size: RunSize | None
     why_not: str = ""
 
-    def as_dict(self) -> dict[str, object]:
-        one = self.accelerator
-        return {
-            "accelerator": one.slug,
-            "rank": self.rank,
-            "fits": self.size is not None,
-            "why_not": self.why_not,
-            "accelerator_class": one.accelerator_class,
-            "system": describe_system(one, self.size.accelerators if self.size else 1),
-            "memory_gib": one.memory_gib,
-            "memory_bandwidth_gb_per_s": one.memory_bandwidth_gb_per_s,
-            "interconnect": one.interconnect,
-            "interconnect_gb_per_s": one.interconnect_gb_per_s,
-            **_figures(self.size),
-            "notes": list(notes_on(one)),
-        }
+    @property
+    def answer(self) -> EstimateCandidate:
+        """Its place as the estimate gives it."""
+        one, size = self.accelerator, self.size
+        return EstimateCandidate(
+            accelerator=one.slug,
+            rank=self.rank,
+            fits=size is not None,
+            why_not=self.why_not,
+            accelerator_class=one.accelerator_class,
+            system=describe_system(one, size.accelerators if size else 1),
+            memory_gib=one.memory_gib,
+            memory_bandwidth_gb_per_s=one.memory_bandwidth_gb_per_s,
+            interconnect=one.interconnect,
+            interconnect_gb_per_s=one.interconnect_gb_per_s,
+            accelerators=size and size.accelerators,
+            min_accelerators=size and size.min_accelerators,
+            accelerator_hours=size and size.hours,
+            wall_clock_hours=size and size.wall_clock_hours,
+            memory_headroom=size and headroom(size),
+            energy_kwh=size and size.energy_kwh,
+            notes=tuple(notes_on(one)),
+        )
 
 
 def rank(eligible: Mapping[str, Schedule], excluded: Mapping[str, str]) -> tuple[Ranked, ...]:
@@ -96,16 +104,3 @@ def _order(size: RunSize) -> tuple[float, ...]:
         size.energy_kwh or 0.0,
         CLASS_ORDER.get(one.accelerator_class, 3),
     )
-
-
-def _figures(size: RunSize | None) -> dict[str, object]:
-    if size is None:
-        return {}
-    return {
-        "accelerators": size.accelerators,
-        "min_accelerators": size.min_accelerators,
-        "accelerator_hours": size.hours,
-        "wall_clock_hours": size.wall_clock_hours,
-        "memory_headroom": headroom(size),
-        "energy_kwh": size.energy_kwh,
-    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from planner.contract.answer.estimate import Parallelism
 from planner.contract.request.workload import Training
 from planner.sizing.footprint.memory import (
     PIPELINE_SIZES,
@@ -44,16 +45,18 @@ class Layout:
     pipeline_bubble: float
     """Share of time that stages idle: (p − 1) / (m + p − 1), m micro-batches a step."""
 
-    def as_dict(self) -> dict[str, object]:
-        return {
-            "tensor": self.split.tensor,
-            "pipeline": self.split.pipeline,
-            "data": self.split.data,
-            "zero_stage": self.split.zero_stage,
-            "activation_checkpointing": self.split.recompute,
-            "unused": self.split.unused,
-            "pipeline_bubble": self.pipeline_bubble,
-        }
+    @property
+    def parallelism(self) -> Parallelism:
+        """The split as the estimate shows it."""
+        return Parallelism(
+            tensor=self.split.tensor,
+            pipeline=self.split.pipeline,
+            data=self.split.data,
+            zero_stage=self.split.zero_stage,
+            activation_checkpointing=self.split.recompute,
+            unused=self.split.unused,
+            pipeline_bubble=self.pipeline_bubble,
+        )
 
 
 def fast_domain(one: Accelerator) -> int:

@@ -1,24 +1,26 @@
-"""A comparison as the answer page shows it: words, cards, charts and tables of one document.
+"""A comparison as the answer page shows it: sentences, cards, charts and tables of one answer.
 
-Works on the answer's dict alone, so that a fresh answer and a saved one look the same.
+Works on the answer alone, so that a fresh one and a saved one look the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
 
 from django.http import QueryDict
 
+from planner.contract.answer.break_even import BreakEvenRow
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.demand import DemandAnswer
+from planner.contract.answer.risk import CostRange
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import AssumptionRow, kept_address, rows_of
 from planner.web.common.chart import Chart
-
-Scenario = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,11 @@ class Card:
 
     key: str
     title: str
-    scenario: Scenario
+    scenario: ScenarioAnswer
     is_best: bool
     saving: Decimal | None
     """Against renting on demand; None where that is not feasible."""
-    risk: Mapping[str, Any] | None
+    risk: CostRange | None
     probability_cheapest: float | None
 
     @property
@@ -44,54 +46,44 @@ class AnswerPage:
     """What the answer's templates draw. `shown` is the scenario whose plan is laid out."""
 
     def __init__(
-        self, answer: Mapping[str, Any], shown: str = "", query: QueryDict | None = None
+        self, answer: ComparisonAnswer, shown: str = "", query: QueryDict | None = None
     ) -> None:
         self.answer = answer
         self.query = query
-        self.currency = answer["currency"]
-        self.recommendation = answer["recommendation"]
-        self.scenarios = {scenario["key"]: scenario for scenario in answer["scenarios"]}
-        wanted = self.scenarios.get(shown or self.recommendation.get("scenario") or "")
-        self.shown = wanted if wanted and wanted["feasible"] else None
-        self.recommended = self.scenarios.get(self.recommendation.get("scenario") or "")
-        likely = (answer.get("risk") or {}).get("probability_cheapest") or {}
-        self.certainty = likely.get(self.recommendation.get("scenario"))
+        self.currency = answer.currency
+        self.recommendation = answer.recommendation
+        self.recommended = answer.recommended
+        chosen = answer.by_key[ScenarioKey(shown)] if shown in SCENARIO_TITLES else self.recommended
+        self.shown = chosen if chosen and chosen.feasible else None
+        likely = answer.risk.probability_cheapest if answer.risk else {}
+        best = answer.recommendation.scenario
+        self.certainty = likely.get(best) if best else None
 
     @property
     def headline(self) -> str:
         """What to do, in a sentence."""
-        because = self.recommendation["because"]
-        return str(because[0]) if because else "Nothing fits."
+        return self.recommendation.headline
 
     @property
-    def reasons(self) -> list[str]:
+    def reasons(self) -> tuple[str, ...]:
         """Everything else that is said for it."""
-        return list(self.recommendation["because"][1:])
+        return self.recommendation.reasons
 
     @cached_property
     def cards(self) -> list[Card]:
-        return [self._card(scenario) for scenario in self.answer["scenarios"]]
+        return [self._card(scenario) for scenario in self.answer.scenarios]
 
-    def _card(self, scenario: Scenario) -> Card:
-        key = scenario["key"]
-        rent = self.scenarios.get("on_demand")
-        comparable = rent is not None and rent["feasible"] and scenario["feasible"]
-        saving = (
-            Decimal(rent["total_cost"]) - Decimal(scenario["total_cost"])
-            if comparable and rent is not None
-            else None
-        )
-        risk = self.answer.get("risk") or {}
-        likely = (risk.get("probability_cheapest") or {}).get(key)
-        spread = risk.get(key)
+    def _card(self, scenario: ScenarioAnswer) -> Card:
+        key, risk = scenario.key, self.answer.risk
+        is_rent = key is ScenarioKey.ON_DEMAND
         return Card(
-            key=key,
+            key=key.value,
             title=SCENARIO_TITLES[key],
             scenario=scenario,
-            is_best=key == self.recommendation.get("scenario"),
-            saving=saving if key != "on_demand" else None,
-            risk=spread if isinstance(spread, Mapping) else None,
-            probability_cheapest=None if likely is None else float(likely),
+            is_best=key is self.recommendation.scenario,
+            saving=None if is_rent else scenario.saving_against_on_demand,
+            risk=risk.range_of(key) if risk else None,
+            probability_cheapest=risk.probability_cheapest.get(key) if risk else None,
         )
 
     @cached_property
@@ -103,7 +95,7 @@ class AnswerPage:
             charts.capacity(self.answer, self.shown),
             charts.categories(self.answer),
             charts.hours_curve(self.answer),
-            charts.tornado(self.answer, Decimal(self.shown["total_cost"])),
+            charts.tornado(self.answer, self.shown.require_total()),
             charts.fan(self.answer),
         ]
         return [chart for chart in drawn if chart is not None]
@@ -115,64 +107,50 @@ class AnswerPage:
         return [(c, i == 0 or (i == last and i % 2 == 1)) for i, c in enumerate(self.charts)]
 
     @cached_property
-    def purchases(self) -> list[tables.Purchase]:
-        """What the shown plan begins, when and for how much."""
-        return tables.purchases_of(self.answer, self.shown) if self.shown else []
+    def purchases(self) -> list[tables.PurchaseRow]:
+        """What the shown plan buys, when and for how much."""
+        return tables.purchase_rows(self.answer, self.shown) if self.shown else []
 
     @cached_property
-    def used(self) -> list[tables.UsedOffer]:
+    def sources(self) -> list[tables.SourceRow]:
         """Offers and servers behind the shown plan, the dearest first."""
-        return tables.used_of(self.answer, self.shown) if self.shown else []
+        return tables.source_rows(self.answer, self.shown) if self.shown else []
 
     @cached_property
-    def futures(self) -> list[tables.FutureRow]:
-        return tables.futures_of(self.answer)
+    def risk_rows(self) -> list[tables.RiskRow]:
+        return tables.risk_rows(self.answer)
 
     @cached_property
     def energy(self) -> list[tables.EnergyRow]:
-        return tables.energy_of(self.answer)
+        return tables.energy_rows(self.answer)
 
     @cached_property
     def grid(self) -> tables.Grid | None:
-        return tables.grid_of(self.answer)
+        return tables.price_grid(self.answer)
 
     @property
-    def explained(self) -> list[str]:
-        """What limits cost and where the advice turns; what is begun has its own table."""
-        found = self.answer.get("explanation") or {}
-        return list(found.get("words", [])[len(found.get("purchases", [])) :])
+    def limits_and_switches(self) -> tuple[str, ...]:
+        """What each limit costs, and where the recommendation changes."""
+        found = self.answer.explanation
+        return found.limits_and_switches if found else ()
 
     @property
     def asks_to_explain(self) -> bool:
         return bool(self.query and self.query.get("explain"))
 
-    @cached_property
-    def demand(self) -> dict[str, Any]:
+    @property
+    def demand(self) -> DemandAnswer:
         """Hours of the whole plan with their range, and the highest peak."""
-        found = self.answer["demand"]
-        hours = sum(float(value) for value in found["hours_per_month"])
-        spread = found["range"]
-        return {
-            "accelerator": found["accelerator"],
-            "hours": hours,
-            "low": hours * float(spread["p10"]),
-            "high": hours * float(spread["p90"]),
-            "peak": max((float(value) for value in found["peak_accelerators"]), default=0.0),
-            "method": found["method"],
-        }
+        return self.answer.demand
 
     @property
-    def break_even(self) -> list[dict[str, Any]]:
-        """Rows with the words of the offer that each server is held against."""
-        offers = self.answer["offers"]
-        return [
-            {**row, "label": offers.get(row["against"], {}).get("label") or row["against"]}
-            for row in self.answer.get("break_even") or []
-        ]
+    def break_even(self) -> tuple[BreakEvenRow, ...]:
+        """When each server pays for itself."""
+        return self.answer.break_even
 
     @cached_property
     def assumptions(self) -> list[AssumptionRow]:
-        """Every assumption with the box that changes it."""
+        """Every assumption with the field that changes it."""
         return rows_of(self.answer)
 
     @property
@@ -183,5 +161,5 @@ class AnswerPage:
     @cached_property
     def warnings(self) -> list[str]:
         """Those of the answer, then those of the shown plan, each once."""
-        own = self.shown["warnings"] if self.shown else []
-        return list(dict.fromkeys([*self.answer["warnings"], *own]))
+        own = self.shown.warnings if self.shown else ()
+        return list(dict.fromkeys([*self.answer.warnings, *own]))

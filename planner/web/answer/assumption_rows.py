@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from django.http import QueryDict
 
+from planner.contract.answer.comparison import AssumptionRow as AnswerRow
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.form_fields import ALL, FINANCE, OWNING, RISK, Field, find_label
 from planner.web.common.formatting import plain
@@ -76,32 +78,30 @@ def messages_of(sent: QueryDict, refusals: Iterable[InvalidInput]) -> list[Messa
     return [Message(path, refused.get(path, "")) for path in paths if path in _WITH_BOX]
 
 
-def rows_of(answer: Mapping[str, Any]) -> list[AssumptionRow]:
+def rows_of(answer: ComparisonAnswer) -> list[AssumptionRow]:
     """Every assumption of the answer, those without a box as plain values."""
-    return [_row(row, answer["currency"]) for row in answer["assumptions"]]
+    return [_row(row, answer.currency) for row in answer.assumptions]
 
 
-def _row(row: Mapping[str, Any], currency: str) -> AssumptionRow:
-    path = row["field"]
+def _row(row: AnswerRow, currency: str) -> AssumptionRow:
+    path = row.field
     field = _FIELDS.get(_EDITED_AS.get(path, path))
     if field is None:
         return AssumptionRow(
-            path, _words(path), "", "", plain(row["value"]), row["unit"], False, row["source"]
+            path, _words(path), "", "", plain(row.value), row.unit, False, row.source
         )
-    if path in _EDITED_AS:
-        shown = f"{plain(row['value'])} {row['unit']}"
-    else:
-        shown = _in_unit(row["value"], field)
+    edits_another = path in _EDITED_AS
+    shown = f"{plain(row.value)} {row.unit}" if edits_another else _in_unit(row.value, field)
     choices = tuple(list_choices(field.choices)) if field.choices else ()
     return AssumptionRow(
         path=field.path,
         label=field.label,
         name=field.name,
-        value=_typed(row["value"], field) if row["given"] else "",
+        value=_typed(row.value, field) if row.given else "",
         shown=dict(choices).get(shown, shown),
-        unit=field.unit.replace("money", currency) or _unit(row["unit"], field),
-        given=bool(row["given"]),
-        source=row["source"],
+        unit=field.unit.replace("money", currency) or _unit(row.unit, field),
+        given=row.given,
+        source=row.source,
         choices=choices,
     )
 

@@ -1,75 +1,74 @@
-"""Tables of an answer: what to buy and when, the offers used, futures, energy, the two-way grid.
+"""Tables of an answer: what to buy and when, outcomes, energy, owning against renting by two.
 
 Plain arrangements of the answer's own figures, so that a table never disagrees with a chart.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.energy import ScenarioEnergy
+from planner.contract.answer.risk import CostRange
+from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCost
 from planner.contract.labels import SCENARIO_TITLES
-from planner.web.answer.charts import months_of
-from pricing.market.offers import HOURS_PER_MONTH
+from planner.contract.months import format_month
 
-Answer = Mapping[str, Any]
-Scenario = Mapping[str, Any]
-Line = Mapping[str, Any]
-
-_LINE_SOURCES = ("compute", "commitment", "upfront", "capex")
+PURCHASE_VERBS: Mapping[str, str] = {
+    "server": "bought",
+    "commitment": "committed",
+    "capacity_block": "reserved by date",
+}
 
 
 @dataclass(frozen=True)
-class Purchase:
-    """Something begun in a month: bought, committed or paid upfront."""
+class PurchaseRow:
+    """One purchase of the shown plan, with its months written out."""
 
+    purchase: Purchase
     month: str
-    label: str
-    what: str
-    units: float
-    amount: Decimal
-    per: str = ""
-    """`a month` where the amount falls due every month."""
+    first: str
+    last: str
+
+    @property
+    def how(self) -> str:
+        """Bought, committed to or reserved by date."""
+        return PURCHASE_VERBS[self.purchase.kind]
 
 
 @dataclass(frozen=True)
-class UsedOffer:
-    """An offer or server of the shown scenario, with what it costs altogether."""
+class SourceRow:
+    """An offer or server of the shown plan with what it costs altogether."""
 
-    line: Line
-    quantity: float
-    amount: Decimal
-    offer: Mapping[str, Any] | None
+    cost: SourceCost
+    offer: OfferUsed | None
 
 
 @dataclass(frozen=True)
-class FutureRow:
-    """A scenario over the futures: its range, how often it is cheapest, what choosing it costs."""
+class RiskRow:
+    """A scenario over the simulated outcomes: its range, how often it is cheapest, its regret."""
 
     title: str
-    spread: Mapping[str, Any]
+    range: CostRange
     probability_cheapest: float | None
-    regret: str | None
+    regret: Decimal | None
     is_best: bool
 
 
 @dataclass(frozen=True)
 class EnergyRow:
+    """Energy and carbon of one scenario."""
+
     title: str
-    energy: Mapping[str, Any]
+    energy: ScenarioEnergy
 
     @property
     def kg_co2e(self) -> float | None:
-        """Carbon of the grids that are known, None where none is; answers saved before there
-        was a figure for a part gave that one, and 0 for none."""
-        if "kg_co2e_of_known_grid" in self.energy:
-            found: float | None = self.energy["kg_co2e_of_known_grid"]
-        else:
-            found = self.energy["kg_co2e"] or (None if self.energy["kwh_of_unknown_grid"] else 0.0)
-        return found
+        """Carbon of the grids that are known, None where none is."""
+        return self.energy.kg_co2e_of_known_grid
 
     @property
     def is_unknown(self) -> bool:
@@ -79,8 +78,8 @@ class EnergyRow:
     @property
     def sources(self) -> list[str]:
         """Where the carbon figures come from, each once."""
-        found = (draw.get("carbon_source") for draw in self.energy["sources"])
-        return list(dict.fromkeys(source for source in found if source))
+        names = (source.carbon_source for source in self.energy.sources)
+        return list(dict.fromkeys(name for name in names if name))
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ class GridCell:
         return "own" if self.difference < 0 else "rent"
 
     @property
-    def saved(self) -> Decimal | None:
+    def saving(self) -> Decimal | None:
         """What the cheaper of the two saves."""
         return None if self.difference is None else abs(self.difference)
 
@@ -111,106 +110,56 @@ class Grid:
     rows: tuple[tuple[float, tuple[GridCell, ...]], ...]
 
 
-def purchases_of(answer: Answer, scenario: Scenario) -> list[Purchase]:
-    """What a plan begins, in order of months."""
-    labels = [*months_of(answer), "end"]
-    once = [line for line in scenario["lines"] if line["category"] in ("capex", "upfront")]
-    bought = [
-        (
-            int(line["month"]),
-            Purchase(
-                labels[int(line["month"])],
-                line["label"],
-                "bought" if line["category"] == "capex" else "paid upfront",
-                float(line["quantity"]),
-                Decimal(line["amount"]),
-            ),
-        )
-        for line in once
+def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[PurchaseRow]:
+    """What a plan buys, commits to and reserves, in order of months."""
+
+    def written(index: int) -> str:
+        return format_month(answer.month(index))
+
+    return [
+        PurchaseRow(one, written(one.month), written(one.first), written(one.last))
+        for one in scenario.purchases
     ]
-    committed = list(_commitments(scenario["lines"], labels))
-    return [purchase for _, purchase in sorted([*bought, *committed], key=lambda p: p[0])]
 
 
-def _commitments(lines: list[Line], labels: list[str]) -> Iterator[tuple[int, Purchase]]:
-    """Units by which a commitment grows from one month to the next."""
-    by_offer: dict[str, dict[int, Line]] = defaultdict(dict)
-    for line in lines:
-        if line["category"] == "commitment":
-            by_offer[line["offer_id"] or line["label"]][int(line["month"])] = line
-    for months in by_offer.values():
-        for month, line in months.items():
-            before = months.get(month - 1)
-            more = float(line["quantity"]) - (float(before["quantity"]) if before else 0.0)
-            if more > 0:
-                amount = Decimal(str(more)) * Decimal(line["unit_price"])
-                yield (
-                    month,
-                    Purchase(
-                        labels[month],
-                        line["label"],
-                        "committed",
-                        more / HOURS_PER_MONTH,
-                        amount,
-                        "a month",
-                    ),
-                )
-
-
-def used_of(answer: Answer, scenario: Scenario) -> list[UsedOffer]:
+def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:
     """Offers and servers behind a plan, the dearest first."""
-    sums: dict[str, list[Line]] = defaultdict(list)
-    for line in scenario["lines"]:
-        if line["category"] in _LINE_SOURCES:
-            sums[line["offer_id"] or line["label"]].append(line)
-    rows = [
-        UsedOffer(
-            line=lines[0],
-            quantity=sum(float(line["quantity"]) for line in lines),
-            amount=sum((Decimal(line["amount"]) for line in lines), Decimal(0)),
-            offer=answer["offers"].get(key),
+    return [SourceRow(one, answer.offers.get(one.offer_id)) for one in scenario.costs_by_source]
+
+
+def risk_rows(answer: ComparisonAnswer) -> list[RiskRow]:
+    """One row for each scenario that was simulated."""
+    risk = answer.risk
+    if risk is None:
+        return []
+    ranges = ((key, risk.range_of(key)) for key in ScenarioKey)
+    return [
+        RiskRow(
+            title=SCENARIO_TITLES[key],
+            range=one,
+            probability_cheapest=risk.probability_cheapest.get(key),
+            regret=risk.regret.get(key),
+            is_best=key == answer.recommendation.scenario,
         )
-        for key, lines in sums.items()
-    ]
-    return sorted(rows, key=lambda row: -row.amount)
-
-
-def futures_of(answer: Answer) -> list[FutureRow]:
-    """One row for each scenario that the futures were tried on."""
-    risk = answer.get("risk") or {}
-    likely, regret = risk.get("probability_cheapest") or {}, risk.get("regret") or {}
-    best = answer["recommendation"].get("scenario")
-    return [
-        FutureRow(title, risk[key], likely.get(key), regret.get(key), key == best)
-        for key, title in SCENARIO_TITLES.items()
-        if isinstance(risk.get(key), Mapping)
+        for key, one in ranges
+        if one is not None
     ]
 
 
-def energy_of(answer: Answer) -> list[EnergyRow]:
+def energy_rows(answer: ComparisonAnswer) -> list[EnergyRow]:
     """Energy and carbon of each feasible scenario."""
-    return [
-        EnergyRow(SCENARIO_TITLES[one["key"]], one["energy"])
-        for one in answer["scenarios"]
-        if one["feasible"] and one.get("energy")
-    ]
+    return [EnergyRow(SCENARIO_TITLES[s.key], s.energy) for s in answer.feasible if s.energy]
 
 
-def grid_of(answer: Answer) -> Grid | None:
-    """The two-way grid with the words of what is compared in it."""
-    found = answer.get("price_grid")
-    if not found:
+def price_grid(answer: ComparisonAnswer) -> Grid | None:
+    """The two-way grid with the names of what is compared in it."""
+    grid = answer.price_grid
+    if grid is None:
         return None
-    labels = {one["key"]: one["label"] for one in answer["servers"]}
-    labels |= {key: offer["label"] for key, offer in answer["offers"].items()}
-    curve = answer.get("cost_curve") or {}
-    labels |= {one["key"]: one["label"] for one in curve.get("series", [])}
+    rows = zip(grid.utilisations, grid.difference, strict=True)
     return Grid(
-        server=labels.get(found["server"], found["server"]),
-        against=labels.get(found["against"], found["against"]),
-        factors=tuple(found["price_factors"]),
-        rows=tuple(
-            (use, tuple(GridCell(None if cost is None else Decimal(cost)) for cost in costs))
-            for use, costs in zip(found["utilisations"], found["difference"], strict=True)
-        ),
+        server=answer.labels.get(grid.server, grid.server),
+        against=answer.labels.get(grid.against, grid.against),
+        factors=grid.price_factors,
+        rows=tuple((use, tuple(map(GridCell, costs))) for use, costs in rows),
     )

@@ -221,7 +221,7 @@ RISK = (
     _f("risk.checkpoint_save_hours", "Checkpoint write time", unit="h",
        default="checkpoint_save_hours"),
     _f("risk.restart_hours", "Restart after an interruption", unit="h", default="restart_hours"),
-    _f("risk.tail_weight", "Weight of the worst 10 % (CVaR)", typical="none",
+    _f("risk.cvar_weight", "Weight of the worst 10 % (CVaR)", typical="none",
        help="Also finds the plan that holds up across simulated outcomes; 1 weighs the worst "
             "10 % as much as the mean."),
     _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),

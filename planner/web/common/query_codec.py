@@ -143,14 +143,18 @@ _NOTHING: Mapping[str, Any] = {"none": [], "default": {}}
 """Words in which an address writes an empty list and an empty group."""
 
 
+FORMER_NAMES = {"risk.tail_weight": "risk.cvar_weight"}
+"""Fields that older links call otherwise."""
+
+
 def drop_empty(query: QueryDict, *without: str) -> QueryDict:
-    """The address without empty values and without the names given."""
-    tidy = QueryDict(mutable=True)
+    """The address without empty values and without the names given, in today's names."""
+    kept = QueryDict(mutable=True)
     for name, values in query.lists():
         filled = [value for value in values if value.strip()]
         if filled and name not in without:
-            tidy.setlist(name, filled)
-    return tidy
+            kept.setlist(FORMER_NAMES.get(name, name), filled)
+    return kept
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.http import QueryDict
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES
-from planner.services.projects.comparisons import Answer, ComparisonOutcome, compare_for_team
+from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common.choices import provider_title
 from planner.web.common.query_codec import drop_empty, flatten
 from pricing import catalog
@@ -57,9 +57,9 @@ def pinned_catalog(query: QueryDict) -> Catalog | None:
 
 def build_share_query(outcome: ComparisonOutcome) -> str:
     """The address that gives this answer on any day: start month, prices and team's own in."""
-    rows = outcome.answer["catalog"]
-    prices = "-".join(f"{row['provider']}.{row['revision']}" for row in rows) or _NONE
-    request = {**outcome.resolved_request, "start": outcome.answer["start"]}
+    rows = outcome.answer.catalog
+    prices = "-".join(f"{row.provider}.{row.revision}" for row in rows) or _NONE
+    request = {**outcome.resolved_request, "start": outcome.answer.start}
     if outcome.inherited:
         request["inherits"] = False
     query = QueryDict(mutable=True)
@@ -112,7 +112,7 @@ def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpda
     providers = tuple(_updated_providers(revisions))
     if not providers:
         return PriceUpdate(())
-    request = {**outcome.resolved_request, "start": outcome.answer["start"], "sensitivity": False}
+    request = {**outcome.resolved_request, "start": outcome.answer.start, "sensitivity": False}
     request.pop("risk", None)
     try:
         now = compare_for_team(request).answer
@@ -133,22 +133,17 @@ def _updated_providers(revisions: Mapping[str, int]) -> list[ProviderUpdate]:
     ]
 
 
-def _total_changes(before: Answer, after: Answer) -> list[TotalChange]:
-    now = {scenario["key"]: scenario for scenario in after["scenarios"]}
+def _total_changes(before: ComparisonAnswer, after: ComparisonAnswer) -> list[TotalChange]:
     return [
-        TotalChange(SCENARIO_TITLES[one["key"]], _total(one), _total(now[one["key"]]))
-        for one in before["scenarios"]
+        TotalChange(SCENARIO_TITLES[one.key], one.total_cost, after.by_key[one.key].total_cost)
+        for one in before.scenarios
     ]
 
 
-def _total(scenario: Mapping[str, Any]) -> Decimal | None:
-    return Decimal(scenario["total_cost"]) if scenario["feasible"] else None
-
-
-def _changed_advice(before: Answer, after: Answer) -> str:
-    if before["recommendation"]["because"][:1] == after["recommendation"]["because"][:1]:
+def _changed_advice(before: ComparisonAnswer, after: ComparisonAnswer) -> str:
+    if before.recommendation.headline == after.recommendation.headline:
         return ""
-    return str(next(iter(after["recommendation"]["because"]), "No feasible plan."))
+    return after.recommendation.headline
 
 
 def unpin_prices(query: QueryDict) -> str:

@@ -8,11 +8,11 @@ from typing import Any
 
 from django.http import QueryDict
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.estimate import Estimate, estimate
 from planner.sizing.runs.run_figures import figures
-from planner.web.answer.charts import months_of
 from planner.web.common.query_codec import write
 from pricing.common.invalid_input import InvalidInput
 
@@ -38,21 +38,14 @@ class Live:
     """What the panel shows; without an answer, what is still missing."""
 
     refusals: tuple[InvalidInput, ...] = ()
-    answer: Mapping[str, Any] | None = None
+    answer: ComparisonAnswer | None = None
     months: tuple[DemandMonth, ...] = ()
-    low: float = 0.0
-    high: float = 0.0
-    """Hours of the whole plan, p10 and p90."""
     memory_gib: float | None = None
     min_accelerators: int | None = None
     cpu_is_enough: bool = False
     month_by_month: str = ""
     """Address of the same plan with its hours given month by month."""
     view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
-
-    @property
-    def hours(self) -> float:
-        return sum(month.hours for month in self.months)
 
     @property
     def highest(self) -> float:
@@ -63,47 +56,43 @@ def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
     if not outcome.has_answer:
         return Live(outcome.errors)
     answer = outcome.answer
-    months, spread = tuple(demand_months(answer)), answer["demand"]["range"]
-    hours = sum(month.hours for month in months)
     return Live(
         answer=answer,
-        months=months,
-        low=hours * float(spread["p10"]),
-        high=hours * float(spread["p90"]),
+        months=tuple(demand_months(answer)),
         month_by_month=month_by_month(query, answer),
-        **_fit(outcome.request, answer["demand"]["accelerator"]),
+        **_fit(outcome.request, answer.demand.accelerator),
     )
 
 
-def demand_months(answer: Mapping[str, Any]) -> list[DemandMonth]:
+def demand_months(answer: ComparisonAnswer) -> list[DemandMonth]:
     """Hours and peak of each month; the tallest bar fills the picture."""
-    hours = answer["demand"]["hours_per_month"]
+    hours = answer.demand.hours_per_month
     highest, step = max(hours, default=0) or 1, PICTURE_WIDTH / max(len(hours), 1)
     bars = [round(PICTURE_HEIGHT * value / highest, 2) for value in hours]
     return [
         DemandMonth(
             label=label,
             hours=hours[i],
-            peak=answer["demand"]["peak_accelerators"][i],
+            peak=answer.demand.peak_accelerators[i],
             x=round(i * step, 2),
             y=PICTURE_HEIGHT - bars[i],
             width=round(step * 0.8, 2),
             height=bars[i],
         )
-        for i, label in enumerate(months_of(answer))
+        for i, label in enumerate(answer.months)
     ]
 
 
-def month_by_month(query: QueryDict, answer: Mapping[str, Any]) -> str:
+def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
     """The plan with the hours that its runs give, to be changed one by one."""
-    demand = answer["demand"]
+    demand = answer.demand
     others = {name: None for name in query if name.startswith("workload.")}
     hours_by_month = {
         "workload.kind": "accelerator_hours",
-        "workload.accelerator": demand["accelerator"],
-        "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand["hours_per_month"]),
-        "workload.peak_accelerators": f"{max(demand['peak_accelerators'], default=1):.0f}",
-        "start": answer["start"],
+        "workload.accelerator": demand.accelerator,
+        "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand.hours_per_month),
+        "workload.peak_accelerators": f"{demand.highest_peak:.0f}",
+        "start": answer.start,
         "edit": "1",
     }
     return write(query, **(others | hours_by_month))
@@ -127,7 +116,7 @@ def _fit(request: Mapping[str, Any], accelerator: str) -> dict[str, Any]:
         return {}
     sized = figures(estimated.size)
     return {
-        "memory_gib": sized["memory_per_accelerator_gib"],
-        "min_accelerators": sized["min_accelerators"],
-        "cpu_is_enough": bool(cpu_note(estimated.workload, estimated.runs)["is_enough"]),
+        "memory_gib": sized.memory_per_accelerator_gib,
+        "min_accelerators": sized.min_accelerators,
+        "cpu_is_enough": bool(cpu_note(estimated.workload, estimated.runs).is_enough),
     }

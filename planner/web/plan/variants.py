@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import accumulate
-from typing import Any
 
 from django.http import QueryDict
 
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
-from planner.web.answer.charts import months_of, spent_by_month
+from planner.web.answer.charts import cumulative_totals
 from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import find_label
 from planner.web.common.plan_request import answer_plan
@@ -35,30 +36,27 @@ class ComparedPlan:
     outcome: ComparisonOutcome
 
     @property
-    def answer(self) -> Mapping[str, Any] | None:
+    def answer(self) -> ComparisonAnswer | None:
         return self.outcome.result
 
     @property
-    def best(self) -> Mapping[str, Any] | None:
+    def best(self) -> ScenarioAnswer | None:
         """The advised scenario."""
-        if self.answer is None:
-            return None
-        key = self.answer["recommendation"]["scenario"]
-        return next((one for one in self.answer["scenarios"] if one["key"] == key), None)
+        return self.answer.recommended if self.answer else None
 
     @property
     def headline(self) -> str:
         if self.answer is None:
             return "; ".join(str(refusal) for refusal in self.outcome.errors) or "No workload yet"
-        return next(iter(self.answer["recommendation"]["because"]), "No feasible plan.")
+        return self.answer.recommendation.headline
 
-    def total(self, key: str) -> Decimal | None:
-        plans = next((s for s in (self.answer or {}).get("scenarios", []) if s["key"] == key), None)
-        return Decimal(plans["total_cost"]) if plans and plans["feasible"] else None
+    def total(self, key: ScenarioKey) -> Decimal | None:
+        """The total of one scenario; None where it is not possible."""
+        return self.answer.by_key[key].total_cost if self.answer else None
 
     @property
     def hours(self) -> float | None:
-        return sum(self.answer["demand"]["hours_per_month"]) if self.answer else None
+        return self.answer.demand.total_hours if self.answer else None
 
 
 @dataclass(frozen=True)
@@ -91,15 +89,15 @@ def answer_plans(addresses: Sequence[str], team: Team | None) -> list[ComparedPl
 
 def total_rows(plans: Sequence[ComparedPlan]) -> list[tuple[str, list[Cell]]]:
     """The advised total, then that of each scenario, in every variant."""
-    advised = [Decimal(one.best["total_cost"]) if one.best else None for one in plans]
+    advised = [one.best.total_cost if one.best else None for one in plans]
     rows = [("As recommended", _cells(plans, advised))]
     for key, title in SCENARIO_TITLES.items():
-        rows.append((title, _cells(plans, [one.total(key) for one in plans])))
+        rows.append((title, _cells(plans, [one.total(ScenarioKey(key)) for one in plans])))
     return rows
 
 
 def _cells(plans: Sequence[ComparedPlan], totals: Sequence[Decimal | None]) -> list[Cell]:
-    currencies = [one.answer["currency"] if one.answer else "" for one in plans]
+    currencies = [one.answer.currency if one.answer else "" for one in plans]
     cells = []
     for i, (total, currency) in enumerate(zip(totals, currencies, strict=True)):
         first = totals[0] if i and currency == currencies[0] else None
@@ -127,7 +125,7 @@ def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
 def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:
     """The advised plans over time, and what each is spent on; none where currencies differ."""
     with_answer = [one for one in plans if one.answer and one.best]
-    currencies = {one.answer["currency"] for one in with_answer if one.answer}
+    currencies = {one.answer.currency for one in with_answer if one.answer}
     if len(with_answer) < 2 or len(currencies) != 1:
         return []
     currency = currencies.pop()
@@ -135,8 +133,8 @@ def build_charts(plans: Sequence[ComparedPlan]) -> list[Chart]:
 
 
 def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
-    longest = max((one.answer or {} for one in plans), key=lambda a: a["horizon_months"])
-    labels = [*months_of(longest), "end"]
+    answers = [one.answer for one in plans if one.answer]
+    labels = [*max(answers, key=lambda answer: answer.horizon_months).months, "end"]
     series = [
         Series(one.title, _cumulative(one, labels), _ROLES[one.name])
         for one in plans
@@ -160,15 +158,15 @@ _ROLES = {"a": "committed", "b": "on_demand", "c": "owned", "d": "spot"}
 def _cumulative(one: ComparedPlan, labels: Sequence[str]) -> list[float | None]:
     if one.answer is None or one.best is None:
         return []
-    own = [*months_of(one.answer), "end"]
-    spent = accumulate(spent_by_month(one.best, len(own) - 1))
+    own = [*one.answer.months, "end"]
+    spent = cumulative_totals(one.best, one.answer.horizon_months)
     totals: dict[str, float] = dict(zip(own, map(float, spent), strict=True))
     return [totals.get(label) for label in labels]
 
 
 def _by_category(plans: Sequence[ComparedPlan], currency: str) -> Chart:
-    sums = [(one.best or {}).get("cost_by_category", {}) for one in plans]
-    categories = dict.fromkeys(name for costs in sums for name in costs)
+    sums = [one.best.cost_by_category if one.best else {} for one in plans]
+    categories = [name for name in Category if any(name in costs for costs in sums)]
     return Chart(
         key="variants-categories",
         title="What is the money spent on?",
@@ -177,7 +175,7 @@ def _by_category(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         y_label=f"total, {currency}",
         x=[one.title for one in plans],
         series=[
-            Series(name.replace("_", " "), [float(costs.get(name) or 0) for costs in sums], name)
+            Series(name.replace("_", " "), [float(c.get(name) or 0) for c in sums], name.value)
             for name in categories
         ],
         summary="Cost by category of the advised plan of each variant.",

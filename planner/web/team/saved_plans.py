@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Project, SavedComparison, Team, Variant
 from planner.services.actuals.actuals import CAUSES, Variance
@@ -34,30 +37,25 @@ class Column:
 
     title: str
     plan_address: str
-    answer: Mapping[str, Any] | None = None
+    answer: ComparisonAnswer | None = None
     refusal: str = ""
 
     @property
-    def best(self) -> Mapping[str, Any] | None:
-        return find_scenario(self.answer, self.key) if self.answer else None
+    def best(self) -> ScenarioAnswer | None:
+        """The advised scenario."""
+        return self.answer.recommended if self.answer else None
 
     @property
     def key(self) -> str:
-        chosen = self.answer["recommendation"]["scenario"] if self.answer else None
-        return str(chosen or "")
+        return self.best.key.value if self.best else ""
 
     @property
     def headline(self) -> str:
-        because = self.answer["recommendation"]["because"] if self.answer else []
-        return str(because[0]) if because else "No feasible plan."
+        return self.answer.recommendation.headline if self.answer else "No feasible plan."
 
-    def total(self, key: str) -> str | None:
-        scenario = find_scenario(self.answer, key) if self.answer else None
-        return scenario["total_cost"] if scenario and scenario["feasible"] else None
-
-
-def find_scenario(answer: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
-    return next((s for s in answer["scenarios"] if s["key"] == key), None)
+    def total(self, key: ScenarioKey) -> Decimal | None:
+        """The total of one scenario; None where it is not possible."""
+        return self.answer.by_key[key].total_cost if self.answer else None
 
 
 def address_of(request: Mapping[str, Any]) -> str:
@@ -85,8 +83,8 @@ def totals(columns: list[Column]) -> list[dict[str, Any]]:
             "title": title,
             "cells": [
                 {
-                    "total": one.total(key),
-                    "currency": one.answer["currency"] if one.answer else "",
+                    "total": one.total(ScenarioKey(key)),
+                    "currency": one.answer.currency if one.answer else "",
                     "best": one.key == key,
                 }
                 for one in columns
@@ -137,15 +135,15 @@ class MovedOffer:
 
 
 def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]:
-    return [_moved(saved.answer["offers"], row) for row in repriced.prices_moved]
+    offers = saved.read_answer().offers
+    return [_moved(offers.get(row["offer_id"]), row) for row in repriced.prices_moved]
 
 
-def _moved(offers: Mapping[str, Any], row: Mapping[str, Any]) -> MovedOffer:
-    offer = offers.get(row["offer_id"], {})
-    place = offer.get("zone") or offer.get("region") or ""
-    label = f"{offer['label']} {place}".strip() if offer else row["offer_id"]
-    currency = offer.get("native_currency") or "USD"
-    return MovedOffer(label, currency, row["before"], row["after"])
+def _moved(offer: OfferUsed | None, row: Mapping[str, Any]) -> MovedOffer:
+    if offer is None:
+        return MovedOffer(row["offer_id"], "USD", row["before"], row["after"])
+    label = f"{offer.label} {offer.zone or offer.region}".strip()
+    return MovedOffer(label, offer.native_currency or "USD", row["before"], row["after"])
 
 
 def difference_rows(repriced: Repriced) -> list[dict[str, Any]]:

@@ -2,12 +2,32 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from functools import cached_property
 from typing import Any
 
-from planner.comparison import Comparison, compare
+from planner.comparison import solve
+from planner.comparison_steps.build_answer import build_answer
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.comparison import ComparisonAnswer
 from pricing.market.snapshot import Catalog
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 
 
-def compared(prices: Catalog = CATALOG, hours: Any = 4000, **fields: Any) -> Comparison:
-    return compare(request_of(hours, **fields), prices, today=TODAY)
+class Compared(ComparisonResults):
+    """Results with the answer that is built from them."""
+
+    @cached_property
+    def answer(self) -> ComparisonAnswer:
+        return build_answer(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.answer.to_json()
+
+
+def compared(prices: Catalog = CATALOG, hours: Any = 4000, **fields: Any) -> Compared:
+    return solved(request_of(hours, **fields), prices)
+
+
+def solved(request: dict[str, Any], prices: Catalog = CATALOG, today: dt.date = TODAY) -> Compared:
+    return Compared(solve(request, prices, today).preparation)

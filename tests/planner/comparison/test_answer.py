@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.comparison import compare
-from planner.costing.results.scenario_result import ScenarioKey
+from planner.contract.answer.common import ScenarioKey
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import compared
@@ -103,7 +103,7 @@ def test_the_day_changes_nothing_but_ages() -> None:
 
     from tests.planner.costing.market_of import request_of
 
-    later = compare(request_of(), CATALOG, today=dt.date(2030, 1, 1)).as_dict()
+    later = compare(request_of(), CATALOG, today=dt.date(2030, 1, 1)).to_json()
     now = compared().as_dict()
     assert [c.pop("age_days") for c in now["catalog"]] != [
         c.pop("age_days") for c in later["catalog"]
@@ -134,7 +134,7 @@ def test_the_lenovo_case(price: float, option: str, hours: float) -> None:
     request["custom_offers"] = [
         request["custom_offers"][0] | {"usd_per_hour": price, "purchase_option": option} | term
     ]
-    (row,) = compare(request, Catalog.of([]), today=TODAY).as_dict()["break_even"]
+    (row,) = compare(request, Catalog.of([]), today=TODAY).to_json()["break_even"]
     assert row["hours"] == pytest.approx(hours, rel=1e-3)
     assert row["months_at_full_use"] == pytest.approx(hours / 730, rel=1e-3)
 

@@ -27,7 +27,7 @@ answers = [
     compared(hours=rising, constraints={"max_spot_share": 0.2}, risk={"samples": 2000, "seed": 7},
              sensitivity=True).as_dict(),
     compared(hours=[0.0] * 5 + [9000.0] * 19, constraints={"monthly_budget": 120000}).as_dict(),
-    estimate({"workload": workload}).as_dict(),
+    estimate({"workload": workload}).answer.to_json(),
 ]
 print(json.dumps(answers, sort_keys=True))
 """
@@ -70,7 +70,7 @@ def test_another_day_gives_the_very_same_figures() -> None:
     """Where the request names its start; the age of the prices alone is told anew."""
     request = request_of(start="2027-06", risk={"samples": 200, "seed": 7}, sensitivity=True)
     days = (dt.date(2026, 11, 20), dt.date(2027, 5, 3))
-    first, second = (ageless(compare(request, CATALOG, today=day).as_dict()) for day in days)
+    first, second = (ageless(compare(request, CATALOG, today=day).to_json()) for day in days)
     assert first == second
 
 

@@ -104,7 +104,7 @@ def test_at_the_utilisation_over_life_owning_costs_the_rent() -> None:
         ),
         CATALOG,
         today=TODAY,
-    ).as_dict()  # fmt: skip
+    ).to_json()  # fmt: skip
     cost = {s["key"]: float(s["net_present_cost"]) for s in answer["scenarios"] if s["feasible"]}
     assert cost["on_prem"] == pytest.approx(cost["on_demand"], rel=1e-4)
 

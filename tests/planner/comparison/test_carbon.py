@@ -25,7 +25,7 @@ OWNING = {"servers": [SERVER], "pue": 1.5, "lead_time_months": 0, "utilisation_c
 
 def energy(key: str, prices: Catalog = PRICES, **owning: Any) -> dict[str, Any]:
     request = request_of(8 * 365, horizon_months=10, on_prem=OWNING | owning)
-    answer = compare(request, prices, today=dt.date(2026, 11, 20)).as_dict()
+    answer = compare(request, prices, today=dt.date(2026, 11, 20)).to_json()
     return next(s["energy"] for s in answer["scenarios"] if s["key"] == key)
 
 
@@ -43,7 +43,7 @@ def test_an_owned_server_draws_at_load_and_idle() -> None:
 
 def test_what_an_owned_server_draws_is_what_it_is_billed() -> None:
     request = request_of(8 * 365, horizon_months=10, on_prem=OWNING)
-    answer = compare(request, PRICES, today=dt.date(2026, 11, 20)).as_dict()
+    answer = compare(request, PRICES, today=dt.date(2026, 11, 20)).to_json()
     one = next(s for s in answer["scenarios"] if s["key"] == "on_prem")
     billed = sum(line["quantity"] for line in one["lines"] if line["category"] == "power")
     assert one["energy"]["kwh"] == pytest.approx(billed, rel=1e-6)

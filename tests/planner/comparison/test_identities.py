@@ -11,22 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.comparison import Comparison, compare
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import CONTAINS
 from pricing.market.offers import Offer
+from tests.planner.comparison.compared import Compared, solved
 from tests.planner.costing.generated import catalog_on_date, markets, requests
-from tests.planner.costing.market_of import TODAY
 from tests.properties import examples
 
 pytestmark = pytest.mark.fuzz
 
 
-def compared(request: dict[str, Any], offers: list[Offer]) -> Comparison:
-    return compare(request, catalog_on_date(offers), today=TODAY)
+def compared(request: dict[str, Any], offers: list[Offer]) -> Compared:
+    return solved(request, catalog_on_date(offers))
 
 
-def found(comparison: Comparison) -> list[Scenario]:
+def found(comparison: Compared) -> list[Scenario]:
     return [s for s in comparison.scenarios.values() if s.feasible]
 
 
@@ -47,7 +47,7 @@ def test_the_books_balance(request: dict[str, Any], offers: list[Offer]) -> None
             assert scenario.net_present_cost == total
 
 
-def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None:
+def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Compared) -> None:
     """What the optimiser weighed is what the lines say, but for the rounding of each line."""
     problem = comparison.inputs.problem
     cost = problem.base_cost
@@ -61,7 +61,7 @@ def _is_the_cost_of_the_plan(scenario: Scenario, comparison: Comparison) -> None
     assert float(scenario.net_present_cost) == pytest.approx(cost, abs=slack)
 
 
-def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) -> None:
+def _commitments_are_used_or_idle(scenario: Scenario, comparison: Compared) -> None:
     """Used and unused hours are the hours bought, and what is written off is what was paid."""
     for key in scenario.units_started:
         source = comparison.inputs.by_key[key]
@@ -81,7 +81,7 @@ def _commitments_are_used_or_idle(scenario: Scenario, comparison: Comparison) ->
             assert up.sum() * 730 == pytest.approx(bought, rel=1e-6)
 
 
-def _demand_is_met(scenario: Scenario, comparison: Comparison) -> None:
+def _demand_is_met(scenario: Scenario, comparison: Compared) -> None:
     served = np.zeros(len(comparison.demand.hours_per_month))
     for row in scenario.capacity:
         assert row.hours_used <= row.hours_available * (1 + 1e-6) + 1e-3
@@ -107,7 +107,7 @@ def test_a_scenario_is_never_dearer_than_one_it_contains(
             assert 0 <= one["gap"] <= 0.01
 
 
-def _never_less(low: Comparison, high: Comparison) -> None:
+def _never_less(low: Compared, high: Compared) -> None:
     """No scenario of `high` costs less than the proven least of the same scenario of `low`."""
     for key in ScenarioKey:
         one, other = low.scenarios[key], high.scenarios[key]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.costing.results.scenario_result import ScenarioKey
+from planner.contract.answer.common import ScenarioKey
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.snapshot import Catalog, Region

@@ -67,7 +67,7 @@ def answer(
         "on_prem": FREE | owning | {"servers": [own] if server else []},
         "finance": UNDISCOUNTED,
     }
-    found = compare(request, Catalog.of([]), today=TODAY).as_dict()
+    found = compare(request, Catalog.of([]), today=TODAY).to_json()
     return {s["key"]: s for s in found["scenarios"]} | {"break_even": found["break_even"]}
 
 
@@ -321,5 +321,5 @@ def test_break_even_utilisation_of_a_dedicated_cluster() -> None:
         }],
         "on_prem": {"servers": [server]},
     }  # fmt: skip
-    (row,) = compare(request, Catalog.of([]), today=TODAY).as_dict()["break_even"]
+    (row,) = compare(request, Catalog.of([]), today=TODAY).to_json()["break_even"]
     assert 0.2 < row["utilisation_over_life"] < 0.4

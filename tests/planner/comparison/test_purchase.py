@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from planner.comparison import compare
-from planner.costing.results.scenario_result import Line, Scenario, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.scenario import CostLine
+from planner.costing.results.scenario_result import Scenario
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
-from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import CATALOG, H100, TODAY, request_of
+from tests.planner.comparison.compared import compared, solved
+from tests.planner.costing.market_of import CATALOG, H100, request_of
 
 SERVER = {
     "server": "custom", "label": "node", "accelerator": H100, "accelerator_count": 8,
@@ -46,10 +47,10 @@ def on_prem(
         on_prem=OWNING | owning,
         finance=FINANCE | (finance or {}),
     )
-    return compare(request, CATALOG, today=TODAY).scenarios[ScenarioKey.ON_PREM]
+    return solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM]
 
 
-def of(scenario: Scenario, category: str) -> list[Line]:
+def of(scenario: Scenario, category: str) -> list[CostLine]:
     return [line for line in scenario.lines if line.category == category]
 
 
@@ -229,7 +230,7 @@ def test_without_a_list_the_servers_on_sale_are_offered() -> None:
 
 
 def test_an_empty_list_owns_nothing() -> None:
-    scenario = compare(
-        request_of(on_prem={"servers": []}), Catalog.of(CATALOG.offers.offers), today=TODAY
+    scenario = solved(
+        request_of(on_prem={"servers": []}), Catalog.of(CATALOG.offers.offers)
     ).scenarios[ScenarioKey.ON_PREM]
     assert not scenario.feasible

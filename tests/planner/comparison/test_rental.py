@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
-from planner.comparison import compare
-from planner.costing.results.scenario_result import Line, Scenario, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.scenario import CostLine
+from planner.costing.results.scenario_result import Scenario
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.snapshot import Catalog
+from tests.planner.comparison.compared import solved
 from tests.planner.costing.market_of import TODAY, catalog, offer, request_of
 
 NODE = 8 * 730.0
@@ -23,10 +25,10 @@ def scenario(
 ) -> Scenario:
     fields = {"finance": PLAIN, "on_prem": {"servers": []}} | fields
     request = request_of(hours, horizon_months=months, **fields)
-    return compare(request, prices, today=TODAY).scenarios[ScenarioKey(key)]
+    return solved(request, prices).scenarios[ScenarioKey(key)]
 
 
-def of(one: Scenario, category: str) -> list[Line]:
+def of(one: Scenario, category: str) -> list[CostLine]:
     return [line for line in one.lines if line.category == category]
 
 
@@ -83,7 +85,7 @@ def test_spot_pays_for_the_hours_it_loses() -> None:
 
 def test_that_spot_can_be_taken_back_is_said() -> None:
     prices = catalog(offer("50"), offer("20", "spot", zone="us-east-1a"))
-    warnings = compare(request_of(NODE), prices, today=TODAY).warnings
+    warnings = solved(request_of(NODE), prices).warnings
     assert any("can be taken back at any time" in words for words in warnings)
     assert any("zone us-east-1a alone" in words for words in warnings)
 
@@ -179,7 +181,7 @@ def test_a_price_in_another_currency_is_converted_and_kept() -> None:
     yuan = offer("360", provider="aws", region="cn-north-1", currency="CNY")
     prices = Catalog.of([yuan], exchange_rates=rates)
     request = request_of(NODE, horizon_months=1, finance=PLAIN, on_prem={"servers": []})
-    answer = compare(request, prices, today=TODAY).as_dict()
+    answer = solved(request, prices).as_dict()
     one = next(s for s in answer["scenarios"] if s["key"] == "on_demand")
     assert float(one["total_cost"]) == pytest.approx(50 * 730, abs=0.02)
     (native,) = answer["offers"].values()
@@ -198,9 +200,9 @@ def test_a_share_of_a_card_is_no_whole_card() -> None:
         730, on_prem={"servers": []}, horizon_months=1,
         workload={"kind": "accelerator_hours", "accelerator": "A10", "hours_per_month": 730},
     )  # fmt: skip
-    found = compare(request, catalog(sixth), today=TODAY).scenarios[ScenarioKey.ON_DEMAND]
+    found = solved(request, catalog(sixth)).scenarios[ScenarioKey.ON_DEMAND]
     assert not found.feasible
-    shares = compare(
-        request | {"constraints": {"min_accelerators_per_node": 0.1}}, catalog(sixth), today=TODAY
+    shares = solved(
+        request | {"constraints": {"min_accelerators_per_node": 0.1}}, catalog(sixth)
     ).scenarios[ScenarioKey.ON_DEMAND]
     assert shares.total_cost == Decimal("4380.00")  # six sixths for 730 h

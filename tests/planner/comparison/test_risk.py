@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.comparison import Comparison
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
-from planner.costing.results.scenario_result import ScenarioKey
-from tests.planner.comparison.compared import compared
+from tests.planner.comparison.compared import Compared, compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
 SPREAD = RiskParameters(
@@ -29,11 +28,11 @@ SPREAD = RiskParameters(
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Comparison:
+def comparison() -> Compared:
     return compared(hours=GROWING, constraints={"max_spot_share": 0.3})
 
 
-def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Comparison) -> None:
+def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Compared) -> None:
     sure = RiskParameters(100, 1, interruptions_vary=False)
     risk = assess_risk(comparison.scenarios, comparison.inputs, sure)
     for key, (low, middle, high) in risk.percentiles.items():
@@ -59,7 +58,7 @@ def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None
         assert middle == pytest.approx(plan, rel=1e-5, abs=5)
 
 
-def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
+def test_a_seed_repeats_and_another_differs(comparison: Compared) -> None:
     def once(seed: int) -> object:
         return assess_risk(
             comparison.scenarios, comparison.inputs, RiskParameters(500, seed, 0.2)
@@ -69,7 +68,7 @@ def test_a_seed_repeats_and_another_differs(comparison: Comparison) -> None:
     assert once(1) != once(2)
 
 
-def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Comparison) -> None:
+def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compared) -> None:
     risk = assess_risk(comparison.scenarios, comparison.inputs, SPREAD)
     assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
@@ -77,7 +76,7 @@ def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compa
     assert all(risk.cvar_90[key] >= risk.percentiles[key][2] for key in risk.percentiles)
 
 
-def test_more_spread_is_wider(comparison: Comparison) -> None:
+def test_more_spread_is_wider(comparison: Compared) -> None:
     def width(sd: float) -> float:
         spread = RiskParameters(2000, 1, demand_growth_sd=sd)
         low, _, high = assess_risk(comparison.scenarios, comparison.inputs, spread).percentiles[
@@ -88,7 +87,7 @@ def test_more_spread_is_wider(comparison: Comparison) -> None:
     assert width(0.4) > width(0.1) > 0
 
 
-def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
+def test_price_moves_leave_what_is_owned_alone(comparison: Compared) -> None:
     spread = RiskParameters(2000, 1, price_sd=0.3)
     risk = assess_risk(comparison.scenarios, comparison.inputs, spread)
 
@@ -99,7 +98,7 @@ def test_price_moves_leave_what_is_owned_alone(comparison: Comparison) -> None:
     assert width("on_prem") < width("on_demand") / 3
 
 
-def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -> None:
+def test_work_that_slips_is_done_later_and_not_dropped(comparison: Compared) -> None:
     late = RiskParameters(50, 1, slip_months_sd=3)
     hours = comparison.inputs.hours
     one = measure_exposure(comparison.scenarios["on_demand"], comparison.inputs)
@@ -108,7 +107,7 @@ def test_work_that_slips_is_done_later_and_not_dropped(comparison: Comparison) -
     assert cost[0] == pytest.approx(np.full(50, 2.0 * hours.sum()), rel=1e-9)
 
 
-def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Comparison) -> None:
+def test_futures_are_costed_alike_in_chunks_of_any_number(comparison: Compared) -> None:
     """An independent reckoning, one future at a time."""
     futures = draw_samples(SPREAD)
     inputs = comparison.inputs
@@ -185,8 +184,8 @@ def test_an_estimate_that_is_less_sure_is_wider() -> None:
     training = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": "H100 SXM"}
     none = dict.fromkeys(("demand_growth_sd", "price_sd", "slip_months_sd", "residual_sd"), 0)
     one = compared(workload=training, risk=none | {"samples": 500})
-    assert one.spread is not None
-    assert one.spread.hours_sd > 0
+    assert one.risk_parameters is not None
+    assert one.risk_parameters.hours_sd > 0
     risk = one.as_dict()["risk"]["on_demand"]
     assert float(risk["p10"]) < 0.9 * float(risk["p50"])
 
@@ -195,5 +194,5 @@ def test_the_answer_has_risk_only_where_asked() -> None:
     assert compared().as_dict()["risk"] is None
     risk = compared(risk={"samples": 500, "seed": 5}).as_dict()["risk"]
     assert (risk["samples"], risk["seed"]) == (500, 5)
-    assert set(risk["hybrid"]) == {"p10", "p50", "p90", "mean", "worst_tenth"}
+    assert set(risk["hybrid"]) == {"p10", "p50", "p90", "mean", "cvar_90"}
     assert set(risk["probability_cheapest"]) == set(risk["regret"])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.comparison import Comparison, compare
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
     assess_risk,
@@ -20,8 +19,8 @@ from planner.costing.analysis.monte_carlo import (
 )
 from planner.costing.optimizer.problem import PlanProblem, RentalOption
 from planner.costing.optimizer.stochastic import Sample, evaluate_over_samples
-from tests.planner.comparison.compared import compared
-from tests.planner.costing.market_of import CATALOG, H100, TODAY
+from tests.planner.comparison.compared import Compared, compared, solved
+from tests.planner.costing.market_of import CATALOG, H100
 
 LONG = os.environ.get("FUZZ") == "1"
 WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [0, 1, 3]
@@ -52,20 +51,20 @@ def of_its_own_prices(**risk: Any) -> dict[str, Any]:
 
 
 @cache
-def planned(weight: float, seed: int) -> Comparison:
-    asked = of_its_own_prices(tail_weight=weight, seed=seed, samples=1500)
-    return compare(asked, CATALOG, today=TODAY)
+def planned(weight: float, seed: int) -> Compared:
+    asked = of_its_own_prices(cvar_weight=weight, seed=seed, samples=1500)
+    return solved(asked, CATALOG)
 
 
 def objective(found: dict[str, Any], weight: float, mean: str = "mean") -> float:
-    return float(found[mean]) + weight * float(found["worst_tenth"])
+    return float(found[mean]) + weight * float(found["cvar_90"])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("weight", WEIGHTS)
 def test_no_scenario_is_better_over_the_same_futures(weight: float, seed: int) -> None:
     answer = planned(weight, seed).as_dict()
-    own = objective(answer["robust"], weight, "expected")
+    own = objective(answer["robust_plan"], weight, "expected")
     for scenario in answer["scenarios"]:
         assert own <= objective(answer["risk"][scenario["key"]], weight) + 0.01 * (1 + weight)
 
@@ -76,33 +75,35 @@ def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     one = planned(weight, 1)
     found = one.robust
     assert found is not None
-    assert one.spread is not None
-    risk = assess_risk({found.scenario.key: found.scenario}, one.inputs, one.spread)
+    assert one.risk_parameters is not None
+    risk = assess_risk({found.scenario.key: found.scenario}, one.inputs, one.risk_parameters)
     assert found.expected == risk.mean[found.scenario.key]
     assert found.cvar_90 == risk.cvar_90[found.scenario.key]
 
 
 def test_where_it_is_a_scenarios_plan_it_says_so_and_tells_the_same_figures() -> None:
     answer = planned(1, 1).as_dict()
-    robust, hybrid = answer["robust"], answer["risk"]["hybrid"]
+    robust, hybrid = answer["robust_plan"], answer["risk"]["hybrid"]
     assert robust["same_as"] == "hybrid"
-    assert (robust["expected"], robust["worst_tenth"]) == (hybrid["mean"], hybrid["worst_tenth"])
-    assert robust["begun"] == {"server:hgx-h100-8": {"0": 2}}
+    assert (robust["expected"], robust["cvar_90"]) == (hybrid["mean"], hybrid["cvar_90"])
+    assert robust["units_started"] == {"server:hgx-h100-8": {"0": 2}}
 
 
 def test_it_says_over_how_many_futures_it_was_judged_and_searched() -> None:
-    found = planned(3, 1).as_dict()["robust"]
+    found = planned(3, 1).as_dict()["robust_plan"]
     assert (found["samples"], found["seed"]) == (1500, 1)
-    assert 0 < found["futures"] < found["samples"]
+    assert 0 < found["representative_samples"] < found["samples"]
     assert 0 <= found["gap"] < 0.05
 
 
 def test_it_says_what_it_owes_after_the_horizon() -> None:
     """A year begun in the last of the three goes on into the fourth."""
-    found = planned(3, 1).as_dict()["robust"]
-    assert any(int(month) > 24 for month in found["begun"]["custom:custom/cm:custom:reserved:12m"])
+    found = planned(3, 1).as_dict()["robust_plan"]
+    assert any(
+        int(month) > 24 for month in found["units_started"]["custom:custom/cm:custom:reserved:12m"]
+    )
     assert found["warnings"][0].startswith("Commitments outlast the horizon")
-    assert planned(1, 1).as_dict()["robust"]["warnings"] == []
+    assert planned(1, 1).as_dict()["robust_plan"]["warnings"] == []
 
 
 def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
@@ -114,12 +115,12 @@ def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
 
 
 def test_the_same_request_gives_the_same_plan() -> None:
-    once = planned(1, 3).as_dict()["robust"]
-    assert planned.__wrapped__(1, 3).as_dict()["robust"] == once
+    once = planned(1, 3).as_dict()["robust_plan"]
+    assert planned.__wrapped__(1, 3).as_dict()["robust_plan"] == once
 
 
 def test_seeds_agree_on_what_to_begin_first() -> None:
-    units_started = [planned(3, seed).as_dict()["robust"]["begun"] for seed in SEEDS]
+    units_started = [planned(3, seed).as_dict()["robust_plan"]["units_started"] for seed in SEEDS]
     assert all(one["server:hgx-h100-8"] == {"0": 2} for one in units_started)
 
 
@@ -135,17 +136,17 @@ def test_a_limit_that_a_future_would_break_leaves_a_plan_without_a_proof() -> No
     quota = {"provider": "aws", "accelerator": "H100", "max_accelerators": 8}
     one = compared(
         hours=5840,
-        risk={"samples": 500, "tail_weight": 1},
+        risk={"samples": 500, "cvar_weight": 1},
         constraints={"quotas": [quota], "providers": ["aws"]},
         on_prem={"servers": []},
     )
-    found = one.as_dict()["robust"]
+    found = one.as_dict()["robust_plan"]
     assert found["gap"] is None
-    assert float(found["expected"]) <= float(found["worst_tenth"])
+    assert float(found["expected"]) <= float(found["cvar_90"])
 
 
 def test_without_a_weight_there_is_none() -> None:
-    assert compared(risk={"samples": 500}).as_dict()["robust"] is None
+    assert compared(risk={"samples": 500}).as_dict()["robust_plan"] is None
 
 
 def test_a_future_asks_for_what_the_risk_costs() -> None:
@@ -175,6 +176,6 @@ def test_spot_of_a_future_costs_its_interruptions_on_top() -> None:
 
 
 def test_what_it_begins_is_said_with_names_and_months() -> None:
-    found = planned(1, 1).as_dict()["robust"]
-    assert found["begun"]
+    found = planned(1, 1).as_dict()["robust_plan"]
+    assert found["units_started"]
     assert any("HGX H100" in one and "2027-01" in one for one in found["words"])

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, H100, catalog, offer
 

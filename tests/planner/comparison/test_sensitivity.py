@@ -79,7 +79,7 @@ def test_a_row_is_what_the_engine_answers_at_that_value() -> None:
     )
     dearer = compare(
         request_of(price_adjustments=[{"multiplier": 1.2}], **alone), CATALOG, today=TODAY
-    ).as_dict()
+    ).to_json()
     assert float(row["total_at_high"]) == pytest.approx(
         float(dearer["scenarios"][0]["total_cost"]), abs=0.5
     )

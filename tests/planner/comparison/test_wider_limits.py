@@ -61,6 +61,6 @@ def test_a_wider_budget_never_costs_more(limit: str) -> None:
 
 def hybrid_cost(limit: str, budget: float) -> float:
     asked = {**REQUEST, "constraints": {limit: budget}}
-    answer = compare(asked, Catalog.of([]), today=dt.date(2026, 11, 20)).as_dict()
+    answer = compare(asked, Catalog.of([]), today=dt.date(2026, 11, 20)).to_json()
     hybrid = next(s for s in answer["scenarios"] if s["key"] == "hybrid")
     return float(hybrid["net_present_cost"]) if hybrid["feasible"] else float("inf")

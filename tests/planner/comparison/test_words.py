@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from planner.contract.answer.common import ScenarioKey
 from planner.costing.advice.verdict import describe_proof
-from planner.costing.results.scenario_result import Scenario, ScenarioKey
+from planner.costing.results.scenario_result import Scenario
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import catalog, offer

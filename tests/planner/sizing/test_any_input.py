@@ -64,7 +64,7 @@ def answer_or_refusal(request):
     if isinstance(found, InvalidInput):
         assert all(one.message for one in found.all())
         return
-    answer = found.as_dict()
+    answer = found.answer.to_json()
     json.dumps(answer, allow_nan=False)
     hours = answer["accelerator_hours"]
     assert all(math.isfinite(value) and value >= 0 for value in hours.values())

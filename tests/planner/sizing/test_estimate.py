@@ -22,7 +22,7 @@ def training(**changes):
 
 
 def answer(workload, **request):
-    return estimate({"workload": workload, **request}).as_dict()
+    return estimate({"workload": workload, **request}).answer.to_json()
 
 
 def ranked(workload, **request):

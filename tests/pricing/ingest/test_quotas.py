@@ -9,7 +9,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
-from planner.contract.request.comparison import Constraints
+from planner.contract.request.constraints import Constraints
 from pricing import discovery
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.quotas import pull_quotas

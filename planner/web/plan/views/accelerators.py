@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.web.common.access import open_page
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
@@ -37,37 +39,44 @@ def accelerators(request: HttpRequest) -> HttpResponse:
             context["refusals"] = refusal.all()
         else:
             context |= {
-                "cpu": estimate["cpu"],
-                "rows": [_row(one, query) for one in estimate["candidates"]],
+                "cpu": estimate.cpu,
+                "rows": [_row(one, query) for one in estimate.candidates],
                 "chosen": _chosen(workload),
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
     return render(request, "web/plan/accelerators.html", context)
 
 
-def _estimate(workload: dict[str, Any], open_workload: dict[str, Any]) -> dict[str, Any]:
+def _estimate(workload: dict[str, Any], open_workload: dict[str, Any]) -> EstimateAnswer:
     """Sized for every accelerator; a rate measured on one is sized for that one."""
     try:
-        return estimate_plan({"workload": open_workload}).as_dict()
+        return estimate_plan({"workload": open_workload}).answer
     except InvalidInput:
-        return estimate_plan({"workload": workload}).as_dict()
+        return estimate_plan({"workload": workload}).answer
 
 
 def _chosen(workload: dict[str, Any]) -> str:
     return str(workload.get("accelerator", ""))
 
 
-def _row(candidate: dict[str, Any], query: Any) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Row:
     """A candidate with its lowest price and the address that chooses it."""
-    slug = candidate["accelerator"]
-    changes = {"workload.accelerator": slug, "edit": "1"}
-    hours, (_, usd) = (
-        candidate.get("accelerator_hours"),
-        find_lowest_price(slug, PurchaseOption.ON_DEMAND),
+
+    candidate: EstimateCandidate
+    name: str
+    usd_per_hour: float | None
+    rent_usd: float | None
+    address: str
+
+
+def _row(candidate: EstimateCandidate, query: QueryDict) -> Row:
+    slug, hours = candidate.accelerator, candidate.accelerator_hours
+    _, usd = find_lowest_price(slug, PurchaseOption.ON_DEMAND)
+    return Row(
+        candidate=candidate,
+        name=get(slug).name,
+        usd_per_hour=usd,
+        rent_usd=hours * usd if hours and usd else None,
+        address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
     )
-    return candidate | {
-        "name": get(slug).name,
-        "usd_per_hour": usd,
-        "rent_usd": hours * usd if hours and usd else None,
-        "address": write(query, **changes),
-    }

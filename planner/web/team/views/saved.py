@@ -51,7 +51,7 @@ def comparison(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any) -> HttpResponse:
     access = get_access(request)
-    page = AnswerPage(saved.answer, request.GET.get("scenario", ""))
+    page = AnswerPage(saved.read_answer(), request.GET.get("scenario", ""))
     context = {
         "team": saved.team,
         "saved": saved,
@@ -170,7 +170,7 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The answer as a file to save."""
     saved = get_saved_or_404(request, pk)
     entry = FORMATS[form]
-    raw = export_answer(saved.answer, context_of(saved), form)
+    raw = export_answer(saved.read_answer(), context_of(saved), form)
     response = HttpResponse(raw, content_type=entry.content_type)
     name = f"{slugify(saved.name)[:60] or 'comparison'}.{entry.suffix}"
     response["Content-Disposition"] = content_disposition_header(True, name) or ""

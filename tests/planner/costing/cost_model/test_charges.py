@@ -7,9 +7,9 @@ import datetime as dt
 import numpy as np
 import pytest
 
+from planner.contract.answer.common import Category
 from planner.costing.cost_model.charges import (
     Calendar,
-    Category,
     ChargeTiming,
     HourCharge,
     Term,

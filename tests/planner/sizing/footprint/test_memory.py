@@ -137,7 +137,7 @@ def test_from_the_least_number_on_there_is_a_layout(parameters, stage, checkpoin
 @pytest.mark.parametrize("accelerators", [14, 16, 29, 31, 100, 1031])
 def test_a_layout_uses_what_it_counts(accelerators):
     llama = training(parameters=65.2e9, sequence_length=2048)
-    layout = layout_on(llama, "bf16", A100, accelerators).as_dict()
+    layout = layout_on(llama, "bf16", A100, accelerators).parallelism.model_dump()
     parts = layout["tensor"] * layout["pipeline"] * layout["data"]
     assert parts + layout["unused"] == accelerators
     assert layout["unused"] < layout["tensor"] * layout["pipeline"]
@@ -157,4 +157,4 @@ def test_keys_and_values_of_a_7b_model_at_4096_tokens_take_2_gib():
 
 def test_what_was_trained_can_be_served_on_fewer():
     answer = serving(training(parameters=70e9), get("nvidia-h100-80gb-sxm"))
-    assert answer["min_accelerators"] == {"fp16": 2, "int8": 1, "int4": 1}
+    assert answer.min_accelerators == {"fp16": 2, "int8": 1, "int4": 1}

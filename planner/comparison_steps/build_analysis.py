@@ -1,0 +1,216 @@
+"""Break-even, risk, sensitivity and explanation as parts of the answer. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from planner.comparison_steps.build_purchases import build_purchases
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer import explanation as answer
+from planner.contract.answer.break_even import (
+    BreakEvenRow,
+    CostCurve,
+    CostCurveSeries,
+    Crossing,
+)
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.risk import CostRange, RiskAnswer
+from planner.contract.answer.risk import RobustPlan as RobustPlanAnswer
+from planner.contract.answer.sensitivity import PriceGrid, SensitivityRow
+from planner.costing.advice.explanation import (
+    Explanation,
+    describe,
+    describe_switch,
+    describe_value,
+    list_purchases,
+)
+from planner.costing.advice.warnings import warn_beyond_horizon
+from planner.costing.analysis.break_even import BreakEven, CostLine, find_crossings
+from planner.costing.analysis.monte_carlo import RiskResult
+from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import cents
+from pricing.market.offers import HOURS_PER_MONTH
+
+CURVE_POINTS = 11
+"""Points of each line of the cost curve, from no use to 730 h a month."""
+
+
+def build_break_even(rows: Iterable[BreakEven], inputs: ModelInputs) -> tuple[BreakEvenRow, ...]:
+    """When each server pays for itself."""
+    return tuple(
+        BreakEvenRow(
+            server=row.server,
+            against=row.against,
+            label=inputs.by_key[row.against].label,
+            purchase_option=row.purchase_option,
+            term_months=row.term_months,
+            rent_per_hour=_digits(row.rent_per_hour, 6),
+            running_cost_per_hour=_digits(row.running_cost_per_hour, 6),
+            hours=row.hours,
+            months_at_full_use=row.months_at_full_use,
+            utilisation_over_life=row.utilisation_over_life,
+        )
+        for row in rows
+    )
+
+
+def build_cost_curve(lines: Sequence[CostLine]) -> CostCurve:
+    """Net present cost of a node against its hours of use a month, over the months in which a
+    server bought at the start serves, else over the horizon."""
+    step = HOURS_PER_MONTH / (CURVE_POINTS - 1)
+    hours = [i * step for i in range(CURVE_POINTS)]
+    return CostCurve(
+        hours_per_month=tuple(hours),
+        series=tuple(
+            CostCurveSeries(
+                key=line.key,
+                label=line.label,
+                purchase_option=line.purchase_option,
+                cost=tuple(_digits(line.cost(h), 2) for h in hours),
+            )
+            for line in lines
+        ),
+        crossings=tuple(
+            Crossing(
+                one=crossing.one,
+                other=crossing.other,
+                hours_per_month=crossing.hours_per_month,
+                cost=_digits(crossing.cost, 2),
+            )
+            for crossing in find_crossings(lines)
+        ),
+    )
+
+
+def build_grid(lines: Sequence[CostLine]) -> PriceGrid | None:
+    """Owning less renting a node, by utilisation and price."""
+    grid = build_price_grid(lines)
+    if grid is None:
+        return None
+    return PriceGrid(
+        server=grid.server,
+        against=grid.against,
+        utilisations=grid.utilisations,
+        price_factors=grid.price_factors,
+        difference=tuple(tuple(map(cents, row)) for row in grid.difference),
+    )
+
+
+def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
+    """Range of each scenario, how often it is the cheapest, and its expected regret."""
+    if risk is None:
+        return None
+    ranges = {
+        key.value: CostRange(
+            p10=cents(p10),
+            p50=cents(p50),
+            p90=cents(p90),
+            mean=cents(risk.mean[key]),
+            cvar_90=cents(risk.cvar_90[key]),
+        )
+        for key, (p10, p50, p90) in risk.percentiles.items()
+    }
+    return RiskAnswer(
+        on_demand=ranges.get("on_demand"),
+        spot=ranges.get("spot"),
+        committed=ranges.get("committed"),
+        cloud_mix=ranges.get("cloud_mix"),
+        on_prem=ranges.get("on_prem"),
+        hybrid=ranges.get("hybrid"),
+        probability_cheapest=dict(risk.probability_cheapest),
+        regret={key: cents(amount) for key, amount in risk.regret.items()},
+        samples=risk.samples,
+        seed=risk.seed,
+    )
+
+
+def build_robust_plan(results: ComparisonResults) -> RobustPlanAnswer | None:
+    """The plan that holds up across simulated outcomes, where it is asked for."""
+    plan, inputs, currency = results.robust, results.inputs, results.request.currency
+    if plan is None:
+        return None
+    starts = {
+        key: {str(month): int(units[month]) for month in units.nonzero()[0]}
+        for key, units in plan.scenario.units_started.items()
+    }
+    purchases = Explanation(list_purchases(plan.scenario, inputs))
+    return RobustPlanAnswer(
+        cvar_weight=plan.cvar_weight,
+        same_as=plan.same_as,
+        expected=cents(plan.expected),
+        cvar_90=cents(plan.cvar_90),
+        samples=plan.samples,
+        seed=plan.seed,
+        representative_samples=plan.model_samples,
+        gap=plan.gap,
+        net_present_cost=plan.scenario.net_present_cost,
+        total_cost=plan.scenario.total_cost,
+        units_started=starts,
+        words=tuple(describe(purchases, inputs, currency)),
+        warnings=tuple(warn_beyond_horizon(plan.scenario, inputs, currency)),
+    )
+
+
+def build_sensitivity(rows: Iterable[TornadoBar]) -> tuple[SensitivityRow, ...]:
+    """What moves the advised total, the strongest first."""
+    return tuple(
+        SensitivityRow(
+            field=row.field,
+            unit=row.unit,
+            low=row.low,
+            high=row.high,
+            total_at_low=cents(row.total_at_low),
+            total_at_high=cents(row.total_at_high),
+            net_present_cost_at_low=cents(row.net_present_cost_at_low),
+            net_present_cost_at_high=cents(row.net_present_cost_at_high),
+            cheapest_at_low=row.cheapest_at_low,
+            cheapest_at_high=row.cheapest_at_high,
+            break_even_at_low=row.break_even_at_low,
+            break_even_at_high=row.break_even_at_high,
+        )
+        for row in rows
+    )
+
+
+def build_explanation(results: ComparisonResults) -> answer.Explanation | None:
+    """What the cheapest plan buys and when; what limits cost and where the advice changes, if
+    the request asks for it."""
+    found, inputs, currency = results.explanation, results.inputs, results.request.currency
+    if found is None:
+        return None
+    best = results.scenarios[ScenarioKey.HYBRID]
+    units = [row for row in build_purchases(best, inputs) if row.kind != "capacity_block"]
+    return answer.Explanation(
+        purchases=tuple(units),
+        marginal_values=tuple(
+            answer.MarginalValue(
+                limit=value.limit,
+                given=value.current_value,
+                step=value.step,
+                saving=cents(value.saving),
+                sentence=describe_value(value, inputs, currency),
+            )
+            for value in found.marginal_values
+        ),
+        switch_points=tuple(
+            answer.SwitchPoint(
+                multiplier=point.multiplier,
+                below=_keys(point.below),
+                above=_keys(point.above),
+                limits=tuple(conflict.limit for conflict in point.conflicts),
+                sentence=describe_switch(point, inputs),
+            )
+            for point in found.switch_points
+        ),
+        words=tuple(describe(found, inputs, currency)),
+    )
+
+
+def _keys(keys: frozenset[str] | None) -> tuple[str, ...] | None:
+    return None if keys is None else tuple(sorted(keys))
+
+
+def _digits(amount: float, digits: int) -> Decimal:
+    return Decimal(str(round(amount, digits)))

@@ -1,0 +1,188 @@
+"""The answer of a comparison, built from its results: the one place where it is put together.
+
+PURE. Amounts are rounded here, to the cent or to the digits that are shown, and nowhere later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from planner.comparison_steps.build_analysis import (
+    build_break_even,
+    build_cost_curve,
+    build_explanation,
+    build_grid,
+    build_risk,
+    build_robust_plan,
+    build_sensitivity,
+)
+from planner.comparison_steps.build_scenario import build_scenarios
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.common import write_decimal
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    CatalogRevision,
+    ComparisonAnswer,
+    ExchangeRateUsed,
+    OfferUsed,
+    ServerUsed,
+)
+from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
+from planner.contract.answer.verdict import Recommendation
+from planner.contract.months import format_month
+from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.sizing.demand import Demand
+
+
+def build_answer(results: ComparisonResults) -> ComparisonAnswer:
+    """The whole answer."""
+    request, inputs = results.request, results.inputs
+    sources = results.used_sources
+    offers = {s.offer_id: _offer(s) for s in sources if s.offer_id}
+    return ComparisonAnswer(
+        name=request.name,
+        start=format_month(results.calendar.start),
+        horizon_months=request.horizon_months,
+        currency=request.currency,
+        exchange_rate=_exchange_rate(results),
+        catalog=_catalog(results),
+        assumptions=build_assumptions(results),
+        demand=_demand(results.demand),
+        scenarios=build_scenarios(results),
+        break_even=build_break_even(results.break_even, inputs),
+        cost_curve=build_cost_curve(results.curve_lines),
+        recommendation=_recommendation(results),
+        offers=offers,
+        servers=tuple(_server(source) for source in sources if source.is_owned),
+        explanation=build_explanation(results),
+        risk=build_risk(results.risk),
+        robust_plan=build_robust_plan(results),
+        sensitivity=build_sensitivity(results.tornado),
+        price_grid=build_grid(results.curve_lines),
+        warnings=results.warnings,
+    )
+
+
+def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
+    """Every figure that the answer rests on, with its unit and source."""
+    return tuple(_assumption(row) for row in results.preparation.assumptions.rows)
+
+
+def _assumption(row: Assumption) -> AssumptionRow:
+    value = write_decimal(row.value) if isinstance(row.value, Decimal) else row.value
+    return AssumptionRow(
+        field=row.field, value=value, unit=row.unit, given=row.given, source=row.source
+    )
+
+
+def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
+    request = results.request
+    if request.currency == "USD":
+        return None
+    given = request.exchange_rates.get(request.currency)
+    if given is not None:
+        units = write_decimal(Decimal(str(given.units_per_usd)))
+        return ExchangeRateUsed(units_per_usd=units, as_of=given.as_of, source="request")
+    rate = results.preparation.catalog.exchange_rates.find(request.currency)
+    units = write_decimal(Decimal(str(rate.units_per_usd)))
+    return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)
+
+
+def _catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+    if not results.request.use_catalog:
+        return ()
+    return tuple(
+        CatalogRevision(
+            provider=info.provider,
+            revision=info.revision,
+            as_of=info.as_of,
+            oldest_price_as_of=info.oldest_price_as_of,
+            age_days=info.age_days(results.preparation.today),
+        )
+        for info in results.preparation.catalog.revisions
+    )
+
+
+def _demand(demand: Demand) -> DemandAnswer:
+    low, high = demand.range_p10_p90
+    hours, peak = demand.hours_per_month.tolist(), demand.peak_accelerators.tolist()
+    total = float(sum(hours))
+    return DemandAnswer(
+        accelerator=demand.accelerator,
+        hours_per_month=hours,
+        peak_accelerators=peak,
+        total_hours=total,
+        total_hours_p10=total * low,
+        total_hours_p90=total * high,
+        highest_peak=max(peak, default=0.0),
+        method=demand.method,
+        range=DemandRange(p10=low, p90=high),
+        candidates=tuple(
+            DemandCandidate(
+                accelerator=one.accelerator,
+                relative_throughput=one.relative_throughput,
+                min_accelerators=one.min_accelerators,
+                notes=one.notes,
+            )
+            for one in demand.candidates
+        ),
+        excluded=_plain(demand.excluded),
+    )
+
+
+def _plain(mapping: Mapping[str, str]) -> dict[str, str]:
+    return dict(mapping)
+
+
+def _recommendation(results: ComparisonResults) -> Recommendation:
+    advice = results.recommendation
+    return Recommendation(
+        scenario=advice.scenario,
+        saving=advice.saving,
+        next_best=advice.next_best,
+        because=advice.because,
+    )
+
+
+def _offer(source: CapacitySource) -> OfferUsed:
+    native = source.native
+    known = OfferUsed(
+        label=source.label,
+        provider=source.provider,
+        region=source.region,
+        zone=source.zone,
+        instance_type=source.instance_type,
+        accelerator=source.accelerator,
+        accelerator_count=source.accelerators,
+        purchase_option=source.purchase_option,
+        term_months=source.term.duration_months if source.term else None,
+        goodput=source.goodput,
+    )
+    if native is None:
+        return known
+    return known.model_copy(
+        update={
+            "native_currency": native.currency,
+            "native_price_per_hour": native.price_per_hour,
+            "native_upfront": native.upfront,
+            "units_per_usd": native.units_per_usd,
+            "rate_date": native.rate_date,
+            "multiplier": float(f"{native.multiplier:.12g}"),
+            "as_of": native.as_of,
+            "source": native.source,
+            "sku": native.sku,
+        }
+    )
+
+
+def _server(source: CapacitySource) -> ServerUsed:
+    return ServerUsed(
+        key=source.key,
+        label=source.label,
+        accelerator=source.accelerator,
+        accelerator_count=source.accelerators,
+        power_kw=source.power_kw,
+        idle_power_kw=source.idle_power_kw,
+    )

@@ -1,0 +1,97 @@
+"""What all parts of an answer share: the frozen base, figures with their units, keys. PURE.
+
+Money is `Decimal` in the answer's currency and a decimal string in JSON; shares are fractions.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
+
+
+class AnswerModel(BaseModel):
+    """Base of every part of an answer: frozen; fields that it does not know are left out."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ScenarioKey(StrEnum):
+    """The ways of getting the work done that are compared."""
+
+    ON_DEMAND = "on_demand"
+    SPOT = "spot"
+    COMMITTED = "committed"
+    CLOUD_MIX = "cloud_mix"
+    ON_PREM = "on_prem"
+    HYBRID = "hybrid"
+
+
+class Category(StrEnum):
+    """What a cost line is for."""
+
+    COMPUTE = "compute"
+    COMMITMENT = "commitment"
+    UPFRONT = "upfront"
+    STORAGE = "storage"
+    EGRESS = "egress"
+    CAPEX = "capex"
+    INSTALL = "install"
+    NETWORK_STORAGE = "network_storage"
+    POWER = "power"
+    COLOCATION = "colocation"
+    SUPPORT = "support"
+    STAFF = "staff"
+    SPARES = "spares"
+    RESIDUAL = "residual"
+    TAX = "tax"
+
+
+def write_decimal(amount: Decimal) -> str:
+    """A decimal number without exponent.
+
+    >>> write_decimal(Decimal("1E-7")), write_decimal(Decimal("12.50"))
+    ('0.0000001', '12.50')
+    """
+    return f"{amount:f}"
+
+
+def unit(name: str) -> object:
+    """The unit of a figure, shown in the schema of every field of that kind."""
+    return Field(json_schema_extra={"unit": name})
+
+
+Money = Annotated[
+    Decimal,
+    PlainSerializer(write_decimal, return_type=str, when_used="json-unless-none"),
+    unit("currency of the answer"),
+]
+"""An amount in the answer's currency."""
+HourlyPrice = Annotated[
+    Decimal,
+    PlainSerializer(write_decimal, return_type=str, when_used="json-unless-none"),
+    unit("currency of the answer per hour"),
+]
+UnitPrice = Annotated[
+    Decimal,
+    PlainSerializer(write_decimal, return_type=str, when_used="json-unless-none"),
+    unit("currency of the answer per unit"),
+]
+Share = Annotated[float, unit("fraction")]
+Factor = Annotated[float, unit("factor")]
+Hours = Annotated[float, unit("h")]
+Months = Annotated[float, unit("months")]
+MonthIndex = Annotated[int, unit("months from the start")]
+"""Month of the plan; 0 is `start`."""
+AcceleratorHours = Annotated[float, unit("h of one reference accelerator")]
+NodeHours = Annotated[float, unit("h of one node")]
+Accelerators = Annotated[float, unit("accelerators")]
+Count = Annotated[int, unit("number")]
+Gib = Annotated[float, unit("GiB")]
+Kw = Annotated[float, unit("kW")]
+Kwh = Annotated[float, unit("kWh")]
+KgCo2e = Annotated[float, unit("kg CO2e")]
+Days = Annotated[int, unit("days")]
+Flops = Annotated[float, unit("FLOP")]

@@ -1,0 +1,224 @@
+"""The whole answer to a comparison: what page, exports, API, commands and saved rows read. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+from pydantic import Field
+
+from planner.contract.answer.break_even import BreakEvenRow, CostCurve
+from planner.contract.answer.common import (
+    Accelerators,
+    AnswerModel,
+    Days,
+    Factor,
+    Kw,
+    ScenarioKey,
+    Share,
+)
+from planner.contract.answer.demand import DemandAnswer
+from planner.contract.answer.explanation import Explanation
+from planner.contract.answer.risk import RiskAnswer, RobustPlan
+from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.sensitivity import PriceGrid, SensitivityRow
+from planner.contract.answer.verdict import Recommendation
+from planner.contract.months import add_months, month_labels, parse_month
+
+VERSION = 2
+"""Version of the answer's form; saved answers of older forms are upgraded when read."""
+
+
+class ExchangeRateUsed(AnswerModel):
+    """The rate by which US dollars became the answer's currency."""
+
+    units_per_usd: str = Field(
+        description="Decimal number.", json_schema_extra={"unit": "currency of the answer per USD"}
+    )
+    as_of: dt.date | None = Field(description="Day of the rate; null where it is not known.")
+    source: str = Field(description="Where it comes from; `request` where it was given.")
+
+
+class CatalogRevision(AnswerModel):
+    """State of a provider's prices that the answer used."""
+
+    provider: str = Field(description="Provider.")
+    revision: int = Field(
+        description="Number of the price list.", json_schema_extra={"unit": "number"}
+    )
+    as_of: dt.date | None = Field(description="Day of its newest price.")
+    oldest_price_as_of: dt.date | None = Field(description="Day of its oldest price.")
+    age_days: Days | None = Field(description="Days since `as_of`.")
+
+
+class AssumptionRow(AnswerModel):
+    """One figure that the answer rests on."""
+
+    field: str = Field(description="Dotted path in the request.")
+    value: float | int | str | None = Field(
+        description="The value in use; money as a decimal string.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    unit: str = Field(default="", description="Unit of the value.")
+    given: bool = Field(description="Whether the request gives it.")
+    source: str = Field(description="`request`, the team's settings, or where the default is from.")
+
+
+class InheritedField(AnswerModel):
+    """A field that the team's settings added to the request."""
+
+    field: str = Field(description="Dotted path in the request.")
+    source: str = Field(description="Which setting it comes from.")
+
+
+class OfferUsed(AnswerModel):
+    """An offer that the answer speaks of, with the provider's own price."""
+
+    label: str = Field(description="What it is called in lines and tables.")
+    provider: str = Field(description="Provider.")
+    region: str = Field(description="Region.")
+    zone: str = Field(default="", description="Zone, where the price differs by zone.")
+    instance_type: str = Field(description="Machine.")
+    accelerator: str = Field(description="Slug of its accelerator.")
+    accelerator_count: Accelerators = Field(description="Accelerators of one machine.")
+    purchase_option: str = Field(description="How it is paid for.")
+    term_months: int | None = Field(
+        default=None, description="Term of a commitment.", json_schema_extra={"unit": "months"}
+    )
+    goodput: Share = Field(default=1.0, description="Useful share of the hours paid for.")
+    native_currency: str | None = Field(
+        default=None, description="Currency in which the provider asks its price."
+    )
+    native_price_per_hour: str | None = Field(
+        default=None,
+        description="What the provider asks for an hour of the machine; decimal number.",
+        json_schema_extra={"unit": "native currency per hour"},
+    )
+    native_upfront: str | None = Field(
+        default=None,
+        description="What the provider asks upfront; decimal number.",
+        json_schema_extra={"unit": "native currency"},
+    )
+    units_per_usd: str | None = Field(
+        default=None,
+        description="Exchange rate used for it; decimal number.",
+        json_schema_extra={"unit": "native currency per USD"},
+    )
+    rate_date: dt.date | None = Field(default=None, description="Day of that exchange rate.")
+    multiplier: Factor = Field(default=1.0, description="Contract discounts applied to it.")
+    as_of: dt.date | None = Field(default=None, description="Day on which the price was seen.")
+    source: str = Field(default="", description="Where the price comes from.")
+    sku: str = Field(default="", description="The provider's own number for it.")
+
+
+class ServerUsed(AnswerModel):
+    """A server that the answer speaks of."""
+
+    key: str = Field(description="Key in lines and capacity.")
+    label: str = Field(description="What it is called.")
+    accelerator: str = Field(description="Slug of its accelerator.")
+    accelerator_count: Accelerators = Field(description="Accelerators of one server.")
+    power_kw: Kw = Field(description="Power at the wall at work, cooling left out.")
+    idle_power_kw: Kw = Field(description="Power at the wall when idle.")
+
+
+class ComparisonAnswer(AnswerModel):
+    """What renting, owning and mixing cost; months count from `start`."""
+
+    version: int = Field(
+        default=VERSION, description="Form of this answer.", json_schema_extra={"unit": "number"}
+    )
+    name: str = Field(default="", description="Name that the request gives.")
+    start: str = Field(description="Month 0, written YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    horizon_months: int = Field(
+        description="Months of the plan.", json_schema_extra={"unit": "months"}
+    )
+    currency: str = Field(default="USD", description="Currency of every amount (ISO 4217).")
+    exchange_rate: ExchangeRateUsed | None = Field(
+        default=None, description="Rate from US dollars; null for US dollars."
+    )
+    catalog: tuple[CatalogRevision, ...] = Field(
+        default=(), description="Price lists used; none where only custom offers were compared."
+    )
+    assumptions: tuple[AssumptionRow, ...] = Field(
+        default=(), description="Every figure that the answer rests on."
+    )
+    demand: DemandAnswer = Field(description="Hours and peak of each month.")
+    scenarios: tuple[ScenarioAnswer, ...] = Field(description="The six ways to buy.")
+    break_even: tuple[BreakEvenRow, ...] = Field(
+        default=(), description="When each server pays for itself."
+    )
+    cost_curve: CostCurve = Field(
+        default_factory=CostCurve, description="Cost of a node against its hours of use."
+    )
+    recommendation: Recommendation = Field(description="What to do and why.")
+    offers: dict[str, OfferUsed] = Field(
+        default_factory=dict, description="Offer id → the offer, for every offer mentioned."
+    )
+    servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers mentioned.")
+    explanation: Explanation | None = Field(
+        default=None, description="Why the cheapest plan is as it is; null where none is feasible."
+    )
+    risk: RiskAnswer | None = Field(default=None, description="Null where it was not asked for.")
+    robust_plan: RobustPlan | None = Field(
+        default=None, description="Null unless the request gives `risk.cvar_weight`."
+    )
+    sensitivity: tuple[SensitivityRow, ...] = Field(
+        default=(), description="What moves the advised total, the strongest first."
+    )
+    price_grid: PriceGrid | None = Field(
+        default=None, description="Owning against renting; null where one of them is missing."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of the answer.")
+    inherited: tuple[InheritedField, ...] = Field(
+        default=(), description="What came from the team's settings."
+    )
+
+    # What readers look up ---------------------------------------------------------------------
+
+    @cached_property
+    def by_key(self) -> Mapping[ScenarioKey, ScenarioAnswer]:
+        """Scenarios by key."""
+        return {scenario.key: scenario for scenario in self.scenarios}
+
+    @cached_property
+    def feasible(self) -> tuple[ScenarioAnswer, ...]:
+        """Scenarios that have a plan."""
+        return tuple(scenario for scenario in self.scenarios if scenario.feasible)
+
+    @property
+    def recommended(self) -> ScenarioAnswer | None:
+        """The advised scenario."""
+        key = self.recommendation.scenario
+        return None if key is None else self.by_key.get(key)
+
+    @cached_property
+    def labels(self) -> Mapping[str, str]:
+        """What each offer and server that the answer mentions is called, by key."""
+        curve = {line.key: line.label for line in self.cost_curve.series}
+        servers = {server.key: server.label for server in self.servers}
+        return curve | servers | {key: offer.label for key, offer in self.offers.items()}
+
+    @cached_property
+    def first_month(self) -> dt.date:
+        """First day of month 0."""
+        return parse_month(self.start)
+
+    def month(self, index: int) -> dt.date:
+        """First day of month `index` of the plan."""
+        return add_months(self.first_month, index)
+
+    @property
+    def months(self) -> list[str]:
+        """The months of the horizon, written YYYY-MM."""
+        return month_labels(self.first_month, self.horizon_months)
+
+    def assumption(self, field: str) -> float | int | str | None:
+        """The value in use of one assumption; None where the answer has no such row."""
+        return next((row.value for row in self.assumptions if row.field == field), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return self.model_dump(mode="json")

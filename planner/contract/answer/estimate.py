@@ -1,0 +1,156 @@
+"""The answer to an estimate: hours, memory, layout and ranking of a workload. PURE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field
+
+from planner.contract.answer.common import (
+    AnswerModel,
+    Count,
+    Flops,
+    Gib,
+    Hours,
+    Kwh,
+    Share,
+)
+
+
+class HoursRange(AnswerModel):
+    """Accelerator-hours of all runs, with how sure they are."""
+
+    p10: Hours = Field(description="10th percentile.")
+    p50: Hours = Field(description="Median.")
+    p90: Hours = Field(description="90th percentile.")
+
+
+class MemoryBreakdown(AnswerModel):
+    """What the memory of one accelerator holds."""
+
+    weights_gib: Gib = Field(description="Weights.")
+    gradients_gib: Gib = Field(description="Gradients.")
+    optimizer_gib: Gib = Field(description="States of the optimizer.")
+    activations_gib: Gib = Field(description="Activations.")
+    logits_gib: Gib = Field(description="Logits of the last layer.")
+    overhead_gib: Gib = Field(description="Runtime and fragmentation.")
+
+
+class Parallelism(AnswerModel):
+    """How the work is split over the accelerators."""
+
+    tensor: Count = Field(description="Tensor parallelism.")
+    pipeline: Count = Field(description="Pipeline parallelism.")
+    data: Count = Field(description="Data parallelism.")
+    zero_stage: Count = Field(description="ZeRO stage; 3 is full sharding.")
+    activation_checkpointing: bool = Field(description="Whether activations are recomputed.")
+    unused: Count = Field(description="Accelerators that the split leaves over.")
+    pipeline_bubble: Share = Field(description="Share of time in which pipeline stages idle.")
+
+
+class ServingMemory(AnswerModel):
+    """Memory to serve what was trained, by precision of the weights."""
+
+    sequence_length: Count = Field(description="Tokens of one sequence.")
+    weights_gib: dict[str, Gib] = Field(description="Precision → weights.")
+    kv_cache_gib_per_sequence: Gib = Field(description="Keys and values of one sequence.")
+    min_accelerators: dict[str, Count] = Field(description="Precision → accelerators needed.")
+
+
+class CpuNote(AnswerModel):
+    """Whether a CPU is enough for the work."""
+
+    is_enough: bool | None = Field(description="Null where it cannot be worked out.")
+    hours: Hours | None = Field(description="Hours on one machine of 16 vCPUs.")
+    note: str = Field(description="What to do about it.")
+
+
+class EstimateCandidate(AnswerModel):
+    """One accelerator's place in the ranking; figures are null where it cannot do the work."""
+
+    accelerator: str = Field(description="Slug of the accelerator.")
+    rank: Count | None = Field(description="Place by time to solution; null where excluded.")
+    fits: bool = Field(description="Whether it can do the work.")
+    why_not: str = Field(description="Why it cannot; empty where it can.")
+    accelerator_class: str = Field(description="data_center, tpu, workstation or consumer.")
+    system: str = Field(description="What it comes in: a card, a server, a slice.")
+    memory_gib: Gib = Field(description="Memory of one.")
+    memory_bandwidth_gb_per_s: float | None = Field(
+        description="Memory bandwidth of one.", json_schema_extra={"unit": "GB/s"}
+    )
+    interconnect: str = Field(description="What joins several.")
+    interconnect_gb_per_s: float | None = Field(
+        description="Bandwidth of it.", json_schema_extra={"unit": "GB/s"}
+    )
+    accelerators: Count | None = Field(default=None, description="How many are used.")
+    min_accelerators: Count | None = Field(default=None, description="Fewest that hold the work.")
+    accelerator_hours: Hours | None = Field(default=None, description="Of one run.")
+    wall_clock_hours: Hours | None = Field(default=None, description="Of one run.")
+    memory_headroom: Share | None = Field(default=None, description="Memory left free.")
+    energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+    notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
+
+
+class RunFigures(AnswerModel):
+    """Figures of one run; null where one has no meaning for the kind of work."""
+
+    precision: str | None = Field(default=None, description="Precision of the arithmetic.")
+    wall_clock_hours: Hours | None = Field(default=None, description="Duration of one run.")
+    training_flops: Flops | None = Field(default=None, description="Model FLOPs of one run.")
+    hardware_flops: Flops | None = Field(
+        default=None, description="FLOPs executed, recomputation included."
+    )
+    samples_per_second_per_accelerator: float | None = Field(
+        default=None, description="Rate of one accelerator.", json_schema_extra={"unit": "1/s"}
+    )
+    mfu: Share | None = Field(default=None, description="Model FLOP/s over dense peak.")
+    mfu_source: str | None = Field(default=None, description="Where the MFU comes from.")
+    hfu: Share | None = Field(default=None, description="Executed FLOP/s over dense peak.")
+    goodput: Share | None = Field(default=None, description="Useful share of the time.")
+    goodput_source: str | None = Field(default=None, description="Where the goodput comes from.")
+    goodput_on_spot: dict[str, Share] | None = Field(
+        default=None, description="Useful share of a spot hour, by band of interruptions."
+    )
+    hours_between_failures: Hours | None = Field(
+        default=None, description="Mean time between failures of the job."
+    )
+    checkpoint_interval_hours: Hours | None = Field(
+        default=None, description="Interval between checkpoints that wastes least."
+    )
+    memory_per_accelerator_gib: Gib | None = Field(
+        default=None, description="Memory needed on one accelerator."
+    )
+    memory_breakdown: MemoryBreakdown | None = Field(
+        default=None, description="What that memory holds."
+    )
+    min_accelerators: Count | None = Field(
+        default=None, description="Fewest accelerators that hold the work."
+    )
+    parallelism: Parallelism | None = Field(default=None, description="How the work is split.")
+    scaling_efficiency: Share | None = Field(
+        default=None, description="Rate of one accelerator here over its rate within a node."
+    )
+    energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+
+
+class EstimateAnswer(RunFigures):
+    """Hours, memory, duration and layout of a workload on one accelerator, with ranges."""
+
+    accelerator: str = Field(description="Slug of the accelerator.")
+    accelerators: Count = Field(description="How many are used.")
+    runs: Count = Field(description="Runs of all kinds together.")
+    accelerator_hours: HoursRange = Field(description="Of all runs and experiments.")
+    inference: ServingMemory | None = Field(
+        default=None, description="Memory to serve the model; null for other kinds of work."
+    )
+    cpu: CpuNote = Field(description="Whether a CPU is enough.")
+    candidates: tuple[EstimateCandidate, ...] = Field(
+        default=(), description="Every accelerator, best first, then those that do not fit."
+    )
+    notes: tuple[str, ...] = Field(default=(), description="What to know of the accelerator.")
+    method: str = Field(description="How the hours were worked out.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of the estimate.")
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return self.model_dump(mode="json")

@@ -1,0 +1,69 @@
+"""The scenarios over many simulated outcomes, and the plan that holds up across them. PURE."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from planner.contract.answer.common import AnswerModel, Count, Factor, Money, ScenarioKey, Share
+
+
+class CostRange(AnswerModel):
+    """Net present cost of one scenario over the samples."""
+
+    p10: Money = Field(description="10th percentile.")
+    p50: Money = Field(description="Median.")
+    p90: Money = Field(description="90th percentile.")
+    mean: Money = Field(description="Mean.")
+    cvar_90: Money = Field(description="Average of the worst 10 % (conditional value at risk).")
+
+
+class RiskAnswer(AnswerModel):
+    """Range of each scenario, how often it is the cheapest and what choosing it may cost."""
+
+    on_demand: CostRange | None = Field(default=None, description="Null where not feasible.")
+    spot: CostRange | None = Field(default=None, description="Null where not feasible.")
+    committed: CostRange | None = Field(default=None, description="Null where not feasible.")
+    cloud_mix: CostRange | None = Field(default=None, description="Null where not feasible.")
+    on_prem: CostRange | None = Field(default=None, description="Null where not feasible.")
+    hybrid: CostRange | None = Field(default=None, description="Null where not feasible.")
+    probability_cheapest: dict[ScenarioKey, Share] = Field(
+        default_factory=dict, description="Share of the samples in which each is the cheapest."
+    )
+    regret: dict[ScenarioKey, Money] = Field(
+        default_factory=dict,
+        description="Mean of what each costs more than the cheapest of the same sample.",
+    )
+    samples: Count = Field(default=0, description="Outcomes simulated.")
+    seed: Count = Field(default=0, description="Seed of the simulation.")
+
+    def range_of(self, key: ScenarioKey) -> CostRange | None:
+        """The range of one scenario; None where it is not feasible."""
+        found: CostRange | None = getattr(self, key.value)
+        return found
+
+
+class RobustPlan(AnswerModel):
+    """The plan with the least expected cost plus weighted cost of the worst outcomes."""
+
+    cvar_weight: Factor = Field(description="Weight of the average of the worst 10 %.")
+    same_as: ScenarioKey | None = Field(description="Scenario whose plan it is; null: its own.")
+    expected: Money = Field(description="Mean net present cost over the samples.")
+    cvar_90: Money = Field(description="Average of the worst 10 % of the samples.")
+    samples: Count | None = Field(default=None, description="Outcomes simulated.")
+    seed: Count | None = Field(default=None, description="Seed of the simulation.")
+    representative_samples: Count | None = Field(
+        default=None, description="Outcomes that stood for all while the plan was searched."
+    )
+    gap: Share | None = Field(
+        default=None,
+        description="Distance to the best plan over those; null where a limit forbids it in one.",
+    )
+    net_present_cost: Money | None = Field(
+        default=None, description="Net present cost if all goes as expected."
+    )
+    total_cost: Money | None = Field(default=None, description="Total if all goes as expected.")
+    units_started: dict[str, dict[str, int]] = Field(
+        default_factory=dict, description="Source → month → units bought or committed to in it."
+    )
+    words: tuple[str, ...] = Field(default=(), description="The same in sentences.")
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of this plan.")

@@ -1,0 +1,209 @@
+"""One scenario of an answer: totals, every cost once, purchases and what they serve. PURE."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field
+
+from planner.contract.answer.common import (
+    AcceleratorHours,
+    Accelerators,
+    AnswerModel,
+    Category,
+    Money,
+    MonthIndex,
+    ScenarioKey,
+    Share,
+    UnitPrice,
+)
+from planner.contract.answer.energy import ScenarioEnergy
+
+PurchaseKind = Literal["server", "commitment", "capacity_block"]
+
+
+class CostLine(AnswerModel):
+    """One cost of one month: quantity × unit price = amount, rounded to the cent."""
+
+    month: MonthIndex = Field(
+        description="Month in which it falls due; the residual value at the end of the horizon."
+    )
+    category: Category = Field(description="What it is for.")
+    label: str = Field(description="What is paid for, and where.")
+    provider: str = Field(description="Provider; empty for what the team owns.")
+    region: str = Field(description="Region of the provider.")
+    instance_type: str = Field(description="Machine, or server.")
+    purchase_option: str = Field(
+        description="How the machine is paid for; `owned` for servers, empty for data and tax."
+    )
+    quantity: float = Field(description="How many units.", json_schema_extra={"unit": "see unit"})
+    unit: str = Field(description="What is counted: node-hours, servers, GiB-months …")
+    unit_price: UnitPrice = Field(description="Price of one unit.")
+    amount: Money = Field(description="Quantity × unit price, to the cent.")
+    offer_id: str = Field(description="Offer behind it; empty where there is none.")
+    source: str = Field(default="", description="Key of the offer, server or data it belongs to.")
+
+
+class CapacityRow(AnswerModel):
+    """What one source gives in one month."""
+
+    month: MonthIndex = Field(description="Month of the plan.")
+    source: str = Field(description="Key of the offer or server.")
+    accelerators: Accelerators = Field(
+        description="Physical accelerators in service; of rented ones the average at peak."
+    )
+    hours_available: AcceleratorHours = Field(description="What it could deliver.")
+    hours_used: AcceleratorHours = Field(description="What the plan takes from it.")
+
+
+class Purchase(AnswerModel):
+    """Units bought, committed to or reserved in one month: one decision of the plan."""
+
+    month: MonthIndex = Field(description="Month in which it is bought or begins.")
+    source: str = Field(description="Key of the offer or server.")
+    label: str = Field(default="", description="What it is called in lines and tables.")
+    kind: PurchaseKind = Field(
+        default="commitment",
+        description="A server bought, a commitment, or hours reserved by date.",
+    )
+    units: float = Field(
+        description="Servers, commitments, or node-hours reserved.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    unit: str = Field(default="commitments", description="servers, commitments or node-hours.")
+    first: MonthIndex = Field(description="First month in service.")
+    last: MonthIndex = Field(description="Last month in service.")
+    due_at_start: Money | None = Field(
+        default=None,
+        description="Invoice, upfront payment or reservation due in `month`; before tax.",
+    )
+    due_per_month: Money | None = Field(
+        default=None,
+        description="What falls due in every month of the term, at the first month's price.",
+    )
+
+
+class SourceCost(AnswerModel):
+    """What a scenario pays for one offer or server, all months together."""
+
+    source: str = Field(description="Key of the offer or server.")
+    label: str = Field(description="What is paid for.")
+    category: Category = Field(description="What it is for.")
+    provider: str = Field(description="Provider; empty for what the team owns.")
+    region: str = Field(description="Region of the provider.")
+    purchase_option: str = Field(description="How it is paid for; `owned` for servers.")
+    offer_id: str = Field(description="Offer behind it; empty where there is none.")
+    quantity: float = Field(
+        description="Units of all months together.", json_schema_extra={"unit": "see unit"}
+    )
+    unit: str = Field(description="What is counted.")
+    lowest_unit_price: UnitPrice = Field(description="Lowest price of one unit in any month.")
+    highest_unit_price: UnitPrice = Field(description="Highest price of one unit in any month.")
+    amount: Money = Field(description="Sum of its lines.")
+
+    @property
+    def is_one_price(self) -> bool:
+        """Whether every month has the same price."""
+        return self.lowest_unit_price == self.highest_unit_price
+
+
+CATEGORIES_OF_SOURCES = frozenset(
+    {Category.COMPUTE, Category.COMMITMENT, Category.UPFRONT, Category.CAPEX}
+)
+"""What is paid for the offers and servers themselves; the rest is what running them costs."""
+
+
+def sum_by_source(lines: Iterable[CostLine]) -> tuple[SourceCost, ...]:
+    """What each offer and server costs altogether, the dearest first."""
+    groups: dict[tuple[str, str], list[CostLine]] = defaultdict(list)
+    for line in lines:
+        if line.category in CATEGORIES_OF_SOURCES:
+            groups[line.source or line.offer_id, line.label].append(line)
+    return tuple(sorted(map(_sum, groups.values()), key=lambda row: -row.amount))
+
+
+def _sum(lines: Sequence[CostLine]) -> SourceCost:
+    first, prices = lines[0], [line.unit_price for line in lines]
+    return SourceCost(
+        source=first.source or first.offer_id or first.label,
+        label=first.label,
+        category=first.category,
+        provider=first.provider,
+        region=first.region,
+        purchase_option=first.purchase_option,
+        offer_id=first.offer_id,
+        quantity=sum(line.quantity for line in lines),
+        unit=first.unit,
+        lowest_unit_price=min(prices),
+        highest_unit_price=max(prices),
+        amount=sum((line.amount for line in lines), Decimal(0)),
+    )
+
+
+class ScenarioAnswer(AnswerModel):
+    """One way of getting the work done; figures are null where it is not feasible."""
+
+    key: ScenarioKey = Field(description="Which of the six ways to buy.")
+    feasible: bool = Field(description="Whether a plan meets every limit.")
+    why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan.")
+    total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    net_present_cost: Money | None = Field(
+        default=None, description="Lines discounted to the start: what the scenarios are ranked by."
+    )
+    levelised_cost_per_accelerator_hour: UnitPrice | None = Field(
+        default=None,
+        description="Net present cost over the discounted reference accelerator-hours served.",
+    )
+    saving_against_on_demand: Money | None = Field(
+        default=None,
+        description="Total of renting on demand less this total; null unless both are feasible.",
+    )
+    cost_by_category: dict[Category, Money] = Field(
+        default_factory=dict, description="Sum of the lines of each category."
+    )
+    cash_per_month: tuple[Money, ...] = Field(
+        default=(), description="What falls due in each month; then at the end of the horizon."
+    )
+    accrued_per_month: tuple[Money, ...] = Field(
+        default=(), description="Cost as booked: capital and upfront payments written off."
+    )
+    write_off: dict[str, tuple[Money, ...]] = Field(
+        default_factory=dict,
+        description="Capital and upfront payments of each source by the month that books them.",
+    )
+    cumulative_cost: tuple[Money, ...] = Field(
+        default=(), description="What has fallen due up to and including each month."
+    )
+    lines: tuple[CostLine, ...] = Field(default=(), description="Every cost, once.")
+    capacity: tuple[CapacityRow, ...] = Field(
+        default=(), description="What each source gives in each month."
+    )
+    purchases: tuple[Purchase, ...] = Field(
+        default=(), description="What is bought, committed to or reserved, in order of months."
+    )
+    costs_by_source: tuple[SourceCost, ...] = Field(
+        default=(), description="What each offer and server costs altogether, dearest first."
+    )
+    gap: Share | None = Field(
+        default=None, description="(cost − bound) / cost: no plan is cheaper by a larger share."
+    )
+    bound: Money | None = Field(
+        default=None, description="No plan of this scenario has a lower net present cost."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of this plan.")
+    energy: ScenarioEnergy | None = Field(
+        default=None, description="Energy and carbon; null where it is not feasible."
+    )
+
+    def require_total(self) -> Money:
+        """The total of a feasible scenario."""
+        assert self.total_cost is not None, f"{self.key} is not feasible"
+        return self.total_cost
+
+    def require_present_cost(self) -> Money:
+        """The net present cost of a feasible scenario."""
+        assert self.net_present_cost is not None, f"{self.key} is not feasible"
+        return self.net_present_cost

@@ -1,0 +1,64 @@
+"""Months: the one arithmetic of all plans. PURE.
+
+A month is the `date` of its first day; in requests and answers it is written YYYY-MM. Month 0
+of a plan is its start.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+
+
+def add_months(month: dt.date, count: int) -> dt.date:
+    """First day of the month that lies `count` months after `month`, before it if negative.
+
+    >>> add_months(dt.date(2027, 11, 15), 3), add_months(dt.date(2027, 1, 1), -1)
+    (datetime.date(2028, 2, 1), datetime.date(2026, 12, 1))
+    """
+    years, index = divmod(month.month - 1 + count, 12)
+    return dt.date(month.year + years, index + 1, 1)
+
+
+def count_months(first: dt.date, last: dt.date) -> int:
+    """Months from `first` to `last`, days left out; negative where `last` is the earlier.
+
+    >>> count_months(dt.date(2027, 11, 30), dt.date(2028, 2, 1))
+    3
+    """
+    return (last.year - first.year) * 12 + last.month - first.month
+
+
+def next_month(day: dt.date) -> dt.date:
+    """First day of the month after `day`: the default start of a plan.
+
+    >>> next_month(dt.date(2026, 12, 31))
+    datetime.date(2027, 1, 1)
+    """
+    return add_months(day, 1)
+
+
+def parse_month(text: str) -> dt.date:
+    """First day of a month written YYYY-MM; `ValueError` for anything else.
+
+    >>> parse_month("2027-11")
+    datetime.date(2027, 11, 1)
+    """
+    return dt.datetime.strptime(text, "%Y-%m").date()
+
+
+def format_month(month: dt.date) -> str:
+    """A month as it is written in requests and answers.
+
+    >>> format_month(dt.date(2027, 3, 1))
+    '2027-03'
+    """
+    return f"{month:%Y-%m}"
+
+
+def month_labels(start: dt.date, count: int) -> list[str]:
+    """The written form of `count` months from `start`.
+
+    >>> month_labels(dt.date(2027, 12, 1), 2)
+    ['2027-12', '2028-01']
+    """
+    return [format_month(add_months(start, index)) for index in range(count)]

@@ -1,0 +1,55 @@
+"""What an answer must keep to. PURE."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from planner.contract.request.fields import Money, Names, Options, Rate, entries
+from planner.contract.request.workload import Slug
+from planner.contract.validation import Number, RequestModel
+
+
+class Quota(RequestModel):
+    """Most accelerators of a kind that a provider lets the team run at once."""
+
+    provider: Slug
+    """Provider that sets the quota."""
+    region: Slug | None = None
+    """Region that it holds in; absent: all regions together."""
+    accelerator: Slug
+    """Accelerator that it counts, by slug or usual name."""
+    max_accelerators: Annotated[Number, Field(ge=0, le=1e8)]
+    """Most accelerators at once."""
+
+
+class Constraints(RequestModel):
+    """What an answer must keep to; an absent field limits nothing."""
+
+    providers: Names | None = None
+    """Providers that may be used."""
+    regions: Names | None = None
+    """Regions that may be used, by the provider's code."""
+    geographies: Names | None = None
+    """Parts of the world that may be used, such as north-america."""
+    accelerators: Names | None = None
+    """Accelerators that may do the work, by slug or usual name."""
+    purchase_options: Options | None = None
+    """Ways of paying that may be used."""
+    min_accelerator_memory_gib: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Least memory of one accelerator, GiB."""
+    min_accelerators_per_node: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Least accelerators of a node; below 1 admits shares of a card."""
+    interconnect: Slug | None = None
+    """Fast interconnect that a node must have, such as nvlink."""
+    max_spot_share: Rate | None = None
+    """Most of each month's hours that may be spot, 0 to 1."""
+    quotas: Annotated[
+        tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
+    ] = ()
+    """Most accelerators at once, by provider, region and kind."""
+    capex_budget: Money | None = None
+    """Most capital over the whole horizon."""
+    monthly_budget: Money | None = None
+    """Most cash in any month, after tax where there is a tax rate."""

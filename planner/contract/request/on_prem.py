@@ -1,0 +1,109 @@
+"""Owning: servers to buy and those in service, and what running them costs. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from planner.contract.request.fields import MAX_MONEY, CostRate, Money, Price, Rate, Text, entries
+from planner.contract.request.workload import Slug
+from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
+from pricing.common.invalid_input import InvalidInput
+
+
+class Server(RequestModel):
+    """A server to buy: one of the reference list, changed where a field is given, or custom."""
+
+    server: Slug
+    """Slug of the reference list, or `custom`."""
+    label: Text | None = None
+    """Name of a custom server in the answer."""
+    unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT] | None = None
+    """Price of one server."""
+    accelerator: Slug | None = None
+    """Accelerator of a custom server, by slug or usual name."""
+    accelerator_count: Annotated[Number, Field(gt=0, le=100_000)] | None = None
+    """Accelerators of one server."""
+    power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
+    """Draw at load, which is also the nameplate, kW."""
+    idle_power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
+    """Draw when idle, kW."""
+    running_cost_per_hour: Price | None = None
+    """Cost of an hour of use; replaces power, colocation, support and staff."""
+    max_units: Annotated[Whole, Field(ge=0, le=1_000_000)] | None = None
+    """Most units bought over the horizon."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Server:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.server == "custom":
+            for field in ("unit_price", "accelerator", "accelerator_count"):
+                if getattr(self, field) is None:
+                    yield InvalidInput(field, "is required of a custom server")
+            if self.running_cost_per_hour is None and self.power_kw is None:
+                yield InvalidInput("power_kw", "is required without running_cost_per_hour")
+        load, idle = self.power_kw, self.idle_power_kw
+        if load is not None and idle is not None and idle > load:
+            yield InvalidInput("idle_power_kw", f"{idle:g} kW is more than {load:g} kW at load")
+
+
+class OwnedServer(RequestModel):
+    """Servers already in place: no capex, and their age goes on."""
+
+    server: Slug
+    """Slug of the reference list, or the label (or `custom`) of one under `servers`."""
+    units: Annotated[Whole, Field(ge=1, le=1_000_000)]
+    """Servers of this kind."""
+    bought: Month
+    """Month of purchase; the useful life counts from it."""
+
+
+Servers = Annotated[
+    tuple[Server, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
+]
+OwnedServers = Annotated[
+    tuple[OwnedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=200)
+]
+
+
+class OnPrem(RequestModel):
+    """Owning: what may be bought and what it costs to keep; absent fields take a default."""
+
+    servers: Servers | None = None
+    """None offers the reference servers that hold a fitting accelerator; [] offers none."""
+    electricity_per_kwh: Annotated[Number, Field(ge=0, le=1e6), DECIMAL_TEXT] | None = None
+    """Price of a kWh."""
+    pue: Annotated[Number, Field(ge=1, le=5), DECIMAL_TEXT] | None = None
+    """Power usage effectiveness of the site, at least 1."""
+    colocation_per_kw_month: Price | None = None
+    """Rent of a kW of nameplate power for a month, electricity left out."""
+    support_rate_per_year: Rate | None = None
+    """Yearly support as a fraction of the unit price."""
+    network_storage_rate: CostRate | None = None
+    """Network and storage as a fraction of the unit price, once."""
+    install_cost_rate: CostRate | None = None
+    """Installation as a fraction of the unit price, once."""
+    staff_fte_per_server: Annotated[Number, Field(ge=0, le=1000)] | None = None
+    """Full-time equivalents per server."""
+    staff_cost_per_year: Money | None = None
+    """Cost of a full-time equivalent for a year."""
+    spare_rate: Rate | None = None
+    """Spare parts as a fraction of the unit price, once."""
+    useful_life_months: Annotated[Whole, Field(ge=1, le=240)] | None = None
+    """Months in service."""
+    residual_rate: Rate | None = None
+    """Fraction of its value that a server keeps each year."""
+    lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
+    """Months from order to service."""
+    utilisation_ceiling: Annotated[Number, Field(gt=0, le=1), DECIMAL_TEXT] | None = None
+    """Most of a month's hours that an owned server works, 0 to 1."""
+    already_owned: OwnedServers = ()
+    """Servers already in place: no capital cost, their operating cost in every scenario."""
+    g_co2e_per_kwh: Annotated[Number, Field(ge=0, le=5000)] | None = None
+    """Carbon of the electricity of the owned servers."""
