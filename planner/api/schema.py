@@ -15,6 +15,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from planner.api.idempotency import HEADER
+from planner.contract.answer.common import AnswerModel
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
 
 _KEY = OpenApiParameter(
@@ -166,9 +167,20 @@ def _register_parts(
     return to_json_schema(schema)
 
 
+def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    for one in model.__subclasses__():
+        yield one
+        yield from _subclasses(one)
+
+
 def _register(auto_schema: Any, name: str, schema: Any) -> None:
+    """A component has one identity, whether the answer or a part of it is met first."""
+    models = {model.__name__: model for model in _subclasses(AnswerModel)}
     component = ResolvedComponent(  # type: ignore[no-untyped-call]
-        name=name, type=ResolvedComponent.SCHEMA, object=name, schema=schema
+        name=name,
+        type=ResolvedComponent.SCHEMA,
+        object=models.get(name, name),
+        schema=schema,
     )
     auto_schema.registry.register_on_missing(component)
 

@@ -47,14 +47,14 @@ def post(path: str, body: dict[str, Any]) -> dict[str, Any]:
 def test_a_comparison_is_what_the_document_says(request_: dict[str, Any]) -> None:
     market()
     answer = post("comparisons", request_)
-    jsonschema.validate(answer, component("Comparison"))
-    described = document()["components"]["schemas"]["Comparison"]["properties"]
+    jsonschema.validate(answer, component("ComparisonAnswer"))
+    described = document()["components"]["schemas"]["ComparisonAnswer"]["properties"]
     assert set(answer) <= set(described)
 
 
 @pytest.mark.parametrize("workload", [REQUEST["workload"], TRAINING, SAMPLES])
 def test_an_estimate_is_what_the_document_says(workload: dict[str, Any]) -> None:
     answer = post("estimates", {"workload": workload})
-    jsonschema.validate(answer, component("Estimate"))
-    described = document()["components"]["schemas"]["Estimate"]["properties"]
+    jsonschema.validate(answer, component("EstimateAnswer"))
+    described = document()["components"]["schemas"]["EstimateAnswer"]["properties"]
     assert set(answer) == set(described)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from tests.planner.comparison.compared import compared
 
 
 @cache
-def answer() -> dict[str, Any]:
+def typed() -> ComparisonAnswer:
     """Two years that grow: commitments with and without upfront, servers, spot, data, tax."""
     return compared(
         hours=[4000.0] * 12 + [9000.0] * 12,
@@ -18,7 +19,13 @@ def answer() -> dict[str, Any]:
         data={"storage_gib": 10_000, "egress_gib_per_month": 100},
         price_adjustments=[{"provider": "aws", "multiplier": 0.9}],
         name='=HYPERLINK("http://evil.test","click")',
-    ).as_dict()
+    ).answer
+
+
+@cache
+def answer() -> dict[str, Any]:
+    """The same as the JSON that the API gives."""
+    return typed().to_json()
 
 
 def scenario(key: str) -> dict[str, Any]:

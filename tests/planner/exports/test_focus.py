@@ -18,7 +18,7 @@ from planner.exports.focus import as_focus, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
 from planner.exports.rows import Context, Step
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.exports.answers import answer, scenario
+from tests.planner.exports.answers import answer, scenario, typed
 
 KEYS = ("on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid")
 KNOWN_DEFECTS = {
@@ -38,7 +38,7 @@ def context(key: str) -> Context:
 
 
 def rows(key: str) -> list[dict]:
-    return list(focus_rows(answer(), context(key)))
+    return list(focus_rows(typed(), context(key)))
 
 
 def total(cells: list[dict], column: str) -> Decimal:
@@ -132,18 +132,18 @@ def test_pricing_categories_follow_the_purchase_option() -> None:
 
 
 def test_the_file_has_every_column_in_order() -> None:
-    reader = csv.reader(io.StringIO(as_focus(answer(), context("hybrid")).decode()))
+    reader = csv.reader(io.StringIO(as_focus(typed(), context("hybrid")).decode()))
     assert tuple(next(reader)) == (*COLUMNS, *OWN_COLUMNS)
 
 
 def test_the_recommended_scenario_is_exported_by_default() -> None:
-    first = next(focus_rows(answer(), Context()))
+    first = next(focus_rows(typed(), Context()))
     assert first["x_ScenarioId"] == answer()["recommendation"]["scenario"]
 
 
 def test_an_unknown_scenario_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidInput, match="scenario: 'cheapest' is no feasible one: on_demand"):
-        list(focus_rows(answer(), Context(scenario="cheapest")))
+        list(focus_rows(typed(), Context(scenario="cheapest")))
 
 
 @pytest.mark.skipif("FOCUS_VALIDATOR" not in os.environ, reason="make focus sets FOCUS_VALIDATOR")
@@ -154,7 +154,7 @@ def test_the_public_validator_finds_nothing_beyond_its_own_defects(
     """FOCUS_VALIDATOR is the program; its rule file is read relative to its own packages."""
     program = Path(os.environ["FOCUS_VALIDATOR"])
     data = tmp_path / "focus.csv"
-    data.write_bytes(as_focus(answer(), context(key)))
+    data.write_bytes(as_focus(typed(), context(key)))
     home = next(program.parent.parent.glob("lib/python*/site-packages"))
     command = [program, "--data-file", data, "--block-download", "--validate-version", "1.2.0.1"]
     done = subprocess.run(command, cwd=home, capture_output=True, text=True, check=True)

@@ -56,4 +56,4 @@ def test_an_approved_one_names_its_approver_and_one_superseded_its_successor_s(
 
 
 def test_nobody_s_comparison_has_no_state() -> None:
-    assert Context().told == ("", "", "", "")
+    assert Context().approval_columns == ("", "", "", "")

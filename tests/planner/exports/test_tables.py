@@ -14,11 +14,12 @@ from typing import Any
 import openpyxl
 import pytest
 
+from planner.contract.answer.versions import read_answer
 from planner.exports import FORMATS, Context, export
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Step
 from planner.exports.spreadsheet_text import text_cell
-from tests.planner.exports.answers import answer, scenario
+from tests.planner.exports.answers import answer, scenario, typed
 
 EVIL = (
     "=1+1",
@@ -71,7 +72,7 @@ def test_the_label_of_a_private_offer_does_not_run_after_a_semicolon() -> None:
     copy = json.loads(json.dumps(answer()))
     for line in (line for s in copy["scenarios"] for line in s["lines"]):
         line["label"] = "deal;=1+1"
-    text = export(copy, CONTEXT, "csv").decode("utf-8-sig")
+    text = export(read_answer(copy), CONTEXT, "csv").decode("utf-8-sig")
     assert ",deal;'=1+1," in text
     assert ";=" not in text
 
@@ -106,7 +107,7 @@ def with_evil() -> dict[str, Any]:
 
 @pytest.mark.parametrize("form", ["csv", "focus"])
 def test_no_cell_of_a_csv_runs(form: str) -> None:
-    text = export(with_evil(), CONTEXT, form).decode("utf-8-sig")
+    text = export(read_answer(with_evil()), CONTEXT, form).decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(text, newline="")))
     assert len(rows) > 50
     for cell in (cell for row in rows for cell in row):
@@ -115,14 +116,14 @@ def test_no_cell_of_a_csv_runs(form: str) -> None:
 
 
 def test_a_negative_amount_stays_a_number_in_csv() -> None:
-    rows = csv.DictReader(io.StringIO(export(answer(), CONTEXT, "csv").decode("utf-8-sig")))
+    rows = csv.DictReader(io.StringIO(export(typed(), CONTEXT, "csv").decode("utf-8-sig")))
     amounts = [Decimal(row["amount"]) for row in rows if row["category"] == "residual"]
     assert amounts
     assert all(amount < 0 for amount in amounts)
 
 
 def test_the_csv_s_lines_sum_to_the_totals() -> None:
-    rows = list(csv.DictReader(io.StringIO(export(answer(), CONTEXT, "csv").decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(export(typed(), CONTEXT, "csv").decode("utf-8-sig"))))
     for key in ("on_demand", "committed", "on_prem", "hybrid"):
         total = sum(Decimal(row["amount"]) for row in rows if row["scenario"] == key)
         assert total == Decimal(scenario(key)["total_cost"])
@@ -134,7 +135,7 @@ OURS = ("=SUMIFS(", "=SUM(", "=ROUND(SUMPRODUCT(", "=ROUND(C", "=(1+Assumptions!
 
 
 def sheets(data: dict[str, Any], values: bool = False, context: Context = CONTEXT) -> Any:
-    raw = export(data, context, "xlsx")
+    raw = export(read_answer(data), context, "xlsx")
     return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)
 
 
@@ -305,15 +306,15 @@ SAVED = Context(name="Plan", team="Alpha", project="Model A", saved="4711", step
 
 @pytest.mark.parametrize("form", ["csv", "focus"])
 def test_every_row_says_how_far_the_plan_is_approved(form: str) -> None:
-    text = export(answer(), SAVED, form).decode("utf-8-sig")
+    text = export(typed(), SAVED, form).decode("utf-8-sig")
     rows = [row[-4:] for row in csv.reader(io.StringIO(text))]
     assert {tuple(row) for row in rows[1:]} == {("4711", "approved", "bo", "2027-01-31T08:30:00Z")}
-    draft = export(answer(), replace(SAVED, steps=STEPS[:1]), form).decode("utf-8-sig")
+    draft = export(typed(), replace(SAVED, steps=STEPS[:1]), form).decode("utf-8-sig")
     assert {row[-3] for row in csv.reader(io.StringIO(draft))} == {rows[0][-3], "draft"}
 
 
 def test_the_json_says_how_far_the_plan_is_approved() -> None:
-    told = json.loads(export(answer(), SAVED, "json"))["saved_comparison"]
+    told = json.loads(export(typed(), SAVED, "json"))["saved_comparison"]
     assert (told["id"], told["state"]) == ("4711", "approved")
     assert told["steps"][-1] == {"state": "approved", "by": "bo", "at": "2027-01-31T08:30:00Z"}
 
@@ -329,7 +330,7 @@ def test_the_workbook_says_how_far_the_plan_is_approved() -> None:
 
 
 def test_the_json_is_the_answer() -> None:
-    assert json.loads(export(answer(), CONTEXT, "json")) == json.loads(json.dumps(answer()))
+    assert json.loads(export(typed(), CONTEXT, "json")) == json.loads(json.dumps(answer()))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -338,4 +339,4 @@ def test_an_answer_in_which_nothing_is_feasible_can_be_exported(form: str) -> No
     for row in empty["scenarios"]:
         row |= {"feasible": False, "lines": [], "capacity": [], "total_cost": None}
     empty["recommendation"] |= {"scenario": None}
-    assert export(empty, Context(), form)
+    assert export(read_answer(empty), Context(), form)

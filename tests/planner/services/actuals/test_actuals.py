@@ -205,14 +205,16 @@ def test_a_removed_file_takes_its_lines_along(work: Workspace, project: Project)
 
 
 def test_our_own_forecast_is_no_bill(work: Workspace, project: Project) -> None:
-    text = export(project.saved_comparisons.get().answer, Context(name="x"), "focus").decode()
+    text = export(
+        project.saved_comparisons.get().read_answer(), Context(name="x"), "focus"
+    ).decode()
     with pytest.raises(InvalidInput, match=r"row 2\.x_IsForecast: says that the row is a forecast"):
         upload(work, project, text)
 
 
 def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project: Project) -> None:
     plan = project.saved_comparisons.get()
-    text = export(plan.answer, Context(name="x"), "focus").decode()
+    text = export(plan.read_answer(), Context(name="x"), "focus").decode()
     head, *rows = csv.reader(io.StringIO(text))
     at = head.index("x_IsForecast")
     file = io.StringIO()

@@ -50,7 +50,7 @@ def test_a_rate_that_arrives_late_changes_nothing(work: Workspace) -> None:
     ExchangeRate.objects.create(
         currency="EUR", date=SEEN - dt.timedelta(days=1), units_per_usd=Decimal("0.9")
     )
-    assert replay(kept)["identical"]
+    assert replay(kept).identical
 
 
 def test_what_the_program_assumes_otherwise_today_changes_nothing_and_is_told(
@@ -59,14 +59,14 @@ def test_what_the_program_assumes_otherwise_today_changes_nothing_and_is_told(
     kept = work.saved(request=OWNING)
     other_defaults(pue=1.9, colocation_per_kw_month=999.0)
     told = replay(kept)
-    assert told["identical"], told["differences"]
-    changed = {row["field"]: (row["kept"], row["now"]) for row in told["changed_defaults"]}
+    assert told.identical, told.differences
+    changed = {row["field"]: (row["kept"], row["now"]) for row in told.changed_defaults}
     assert changed["on_prem.pue"] == (1.56, 1.9)
     assert set(changed) == {"on_prem.pue", "on_prem.colocation_per_kw_month"}
 
 
 def test_nothing_is_told_where_no_default_changed(work: Workspace) -> None:
-    assert replay(work.saved(request=OWNING))["changed_defaults"] == []
+    assert replay(work.saved(request=OWNING)).changed_defaults == []
 
 
 def test_a_new_default_is_an_assumption_and_not_a_price(
@@ -92,15 +92,15 @@ def test_what_the_team_added_is_told_in_the_order_it_was_kept(work: Workspace) -
     kept.save()
     kept.refresh_from_db()
     assert len(kept.inherited) == 3
-    assert replay(kept)["identical"]
+    assert replay(kept).identical
 
 
 def test_last_digits_and_what_answers_say_more_are_no_differences(work: Workspace) -> None:
     kept = work.saved(request=OWNING)
     kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-13
     del kept.answer["warnings"]
-    assert replay(kept)["identical"]
+    assert replay(kept).identical
     kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-6
     kept.answer["asked_long_ago"] = True
-    told = [row["field"] for row in replay(kept)["differences"]]
+    told = [row["field"] for row in replay(kept).differences]
     assert told == ["demand.hours_per_month.0", "asked_long_ago"]

@@ -13,6 +13,7 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 
+from planner.contract.months import format_month, next_month
 from planner.models import ALL_SCOPES, Access, AuditEntry, Role, SavedComparison, State
 from planner.services.projects import projects, saved_comparisons
 from planner.services.projects.reprice import catalog_on_date, current_plan, reprice
@@ -44,7 +45,7 @@ def test_an_answer_is_kept_with_all_it_came_from(work: Workspace) -> None:
 
 def test_the_start_is_fixed_when_it_is_kept(work: Workspace) -> None:
     project = work.project(assumptions={"horizon_months": 6})
-    assert work.saved(project).request["start"] == saved_comparisons.next_month(dt.date.today())
+    assert work.saved(project).request["start"] == format_month(next_month(dt.date.today()))
 
 
 def test_a_project_without_a_workload_has_nothing_to_compare(work: Workspace) -> None:
@@ -56,7 +57,7 @@ def test_it_replays_after_the_market_moved_on(work: Workspace) -> None:
     kept = work.saved()
     market("99.00", dt.date(2026, 11, 5))
     assert saved_comparisons.is_stale(kept, {"aws": 2})
-    assert saved_comparisons.replay(kept)["identical"]
+    assert saved_comparisons.replay(kept).identical
 
 
 def test_an_answer_from_own_offers_alone_does_not_go_stale(work: Workspace) -> None:
@@ -64,15 +65,15 @@ def test_an_answer_from_own_offers_alone_does_not_go_stale(work: Workspace) -> N
            "purchase_option": "on_demand", "usd_per_hour": 20.0}  # fmt: skip
     kept = work.saved(request={**REQUEST, "use_catalog": False, "custom_offers": [own]})
     assert not saved_comparisons.is_stale(kept, {"aws": 2})
-    assert saved_comparisons.replay(kept)["identical"]
+    assert saved_comparisons.replay(kept).identical
 
 
 def test_a_replay_that_differs_says_where(work: Workspace) -> None:
     kept = work.saved()
     kept.answer["scenarios"][0]["total_cost"] = "1.00"
     told = saved_comparisons.replay(kept)
-    assert not told["identical"]
-    assert told["differences"][0]["field"] == "scenarios.0.total_cost"
+    assert not told.identical
+    assert told.differences[0]["field"] == "scenarios.0.total_cost"
 
 
 def _any_request(rng: random.Random) -> dict[str, Any]:
@@ -104,7 +105,7 @@ def test_many_saved_comparisons_replay_to_the_cent(work: Workspace) -> None:
     market("11.11", SEEN + dt.timedelta(days=5000))
     for pk in kept:
         told = saved_comparisons.replay(SavedComparison.objects.get(pk=pk))
-        assert told["identical"], told["differences"]
+        assert told.identical, told.differences
 
 
 # Repricing --------------------------------------------------------------------------------

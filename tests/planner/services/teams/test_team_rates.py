@@ -101,13 +101,13 @@ def test_the_answer_shows_what_was_inherited(work: Workspace) -> None:
            price_adjustments=[{"provider": "aws", "multiplier": 0.5}])  # fmt: skip
     plain = comparisons.compare_for_team(REQUEST).answer
     answered = comparisons.compare_for_team(REQUEST, work.team).answer
-    row = next(r for r in answered["assumptions"] if r["field"] == "finance.discount_rate_per_year")
-    assert row["value"] == 0.07
-    assert not row["given"]
-    assert row["source"] == "default of the team Alpha"
-    fields = {entry["field"] for entry in answered["inherited"]}
+    row = next(r for r in answered.assumptions if r.field == "finance.discount_rate_per_year")
+    assert row.value == 0.07
+    assert not row.given
+    assert row.source == "default of the team Alpha"
+    fields = {entry.field for entry in answered.inherited}
     assert fields == {"price_adjustments", "finance.discount_rate_per_year"}
-    costs = [float(a["scenarios"][0]["total_cost"]) for a in (plain, answered)]
+    costs = [float(a.scenarios[0].require_total()) for a in (plain, answered)]
     assert costs[1] == pytest.approx(costs[0] / 2)
 
 
@@ -115,7 +115,7 @@ def test_quotes_reach_the_plan(work: Workspace) -> None:
     market()
     quote(work)
     answered = comparisons.compare_for_team(REQUEST, work.team).answer
-    assert {row["server"] for row in answered["break_even"]} == {"Own DGX"}
+    assert {row.server for row in answered.break_even} == {"Own DGX"}
 
 
 RATES = ExchangeRates.of([ExchangeRate("JPY", dt.date(2026, 1, 1), Decimal(150))])
