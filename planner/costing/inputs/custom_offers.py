@@ -120,20 +120,22 @@ def join_labels(labels: Sequence[str]) -> str:
 def build_custom_offer_table(offers: Sequence[CustomOffer]) -> OfferTable:
     """The team's own prices as a table; row `i` is the i-th of them."""
     return OfferTable.from_offers(
-        Offer(
-            provider=offer.provider,
-            region=offer.region,
-            instance_type=offer.instance_type or "custom",
-            accelerator=resolve(offer.accelerator, f"custom_offers.{i}.accelerator").slug,
-            accelerator_count=Fraction(str(offer.accelerator_count)).limit_denominator(1000),
-            purchase_option=offer.purchase_option,
-            price_per_hour=Decimal(str(offer.usd_per_hour)),
-            upfront=Decimal(str(offer.upfront_usd)),
-            term_months=offer.term_months or 0,
-            zone=offer.label,
-            source="request",
-        )
-        for i, offer in enumerate(offers)
+        [
+            Offer(
+                provider=offer.provider,
+                region=offer.region,
+                instance_type=offer.instance_type or "custom",
+                accelerator=resolve(offer.accelerator, f"custom_offers.{i}.accelerator").slug,
+                accelerator_count=Fraction(str(offer.accelerator_count)).limit_denominator(1000),
+                purchase_option=offer.purchase_option,
+                price_per_hour=Decimal(str(offer.usd_per_hour)),
+                upfront=Decimal(str(offer.upfront_usd)),
+                term_months=offer.term_months or 0,
+                zone=offer.label,
+                source="request",
+            )
+            for i, offer in enumerate(offers)
+        ]
     )
 
 

@@ -40,7 +40,7 @@ class ProjectSummary:
     actual: Decimal | None
     """What was really paid so far; None before the first upload."""
     months_paid: int
-    price_list_changes: tuple[PriceListChange, ...]
+    price_changes: tuple[PriceListChange, ...]
     alerts: int
     """Open ones."""
 
@@ -92,7 +92,7 @@ def project_summaries(
             budget=_budget(project, plan),
             actual=paid.get(project.pk),
             months_paid=len(months[project.pk]),
-            price_list_changes=changes_since(plan, current) if plan else (),
+            price_changes=changes_since(plan, current) if plan else (),
             alerts=open_alerts[project.pk],
         )
         for project in projects

@@ -43,22 +43,22 @@ def unselected_tab_fields(kind: str) -> frozenset[str]:
 
 
 def is_page_only(name: str) -> bool:
-    """Whether a name of the address belongs to the page: how it looks, not what it asks."""
-    return name.partition(".")[0] == "rows" or name in PAGE_ONLY
+    """Whether a name of the query string is about the page, not part of the request."""
+    path = name.partition("~")[0]
+    return path.partition(".")[0] == "rows" or path in PAGE_ONLY
 
 
 def read_plan_request(query: QueryDict) -> dict[str, Any]:
-    """The contract's request that the address of a page holds."""
+    """The comparison request of a page's query string."""
     unselected = unselected_tab_fields(query.get("workload.kind", ""))
+    unused = [name for name in query if is_page_only(name) or _is_under(name, unselected)]
+    return query_codec.read(query_codec.drop_empty(query, *unused), f.FIELD_TYPES)
 
-    def ignored(path: str) -> bool:
-        return (
-            is_page_only(path)
-            or path in unselected
-            or any(path.startswith(f"{other}.") for other in unselected)
-        )
 
-    return query_codec.read(query, f.FIELD_TYPES, ignored)
+def _is_under(name: str, paths: frozenset[str]) -> bool:
+    """Whether a name of the query string is one of `paths` or lies below one."""
+    path = name.partition("~")[0]
+    return path in paths or any(path.startswith(f"{parent}.") for parent in paths)
 
 
 def answer_plan(

@@ -95,24 +95,19 @@ def _close_lists(tree: Any) -> Any:
     return below
 
 
-def read(
-    query: QueryDict,
-    field_types: Mapping[str, str],
-    ignored: Callable[[str], bool] = lambda path: False,
-) -> dict[str, Any]:
-    """The request that an address holds. `kinds` gives the kind of value of each path, with
+def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
+    """The request of a query string. `field_types` gives the type of value of each path, with
     list positions written as `*` and everything below a name as `**`: text, number, numbers,
-    words, flag, choices, or nothing (an empty list or group). Paths for which `ignored` holds
-    belong to the page, not to the request.
+    words, flag, choices, or nothing (an empty list or group).
 
-    An empty value is an absent one; a path not in `kinds` is passed on as text, so that the
-    core can refuse it by name.
+    An empty value is an absent one; a path not in `field_types` is passed on as text, so that
+    the core can refuse it by name.
     """
     tree: dict[str, Any] = {}
     for name in query:
         path, _, scale = name.partition("~")
         values = [value for value in query.getlist(name) if value.strip()]
-        if ignored(path) or not values:
+        if not values:
             continue
         segments = path.split(".")
         pattern = ".".join("*" if s.isdigit() else s for s in segments)

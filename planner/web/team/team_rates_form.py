@@ -31,9 +31,8 @@ def team_query(team: Team) -> QueryDict:
 
 def read_changes(query: QueryDict) -> dict[str, Any]:
     """The settings that the form asks for; what was emptied is gone."""
-    settings = query_codec.read(
-        query, FIELD_TYPES, lambda path: path.partition(".")[0] not in _OURS
-    )
+    others = [name for name in query if name.partition(".")[0] not in _OURS]
+    settings = query_codec.read(query_codec.drop_empty(query, *others), FIELD_TYPES)
     lists = {name: settings.get(name, []) for name in LISTS}
     return {**lists, "defaults": {name: settings[name] for name in SECTIONS if name in settings}}
 

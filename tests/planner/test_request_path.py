@@ -1,0 +1,81 @@
+"""A page request goes down through the layers and hardly ever back up.
+
+A climb is a call, made while `GET /plan/?…` is answered, from a module to one that depends on it:
+through a callback, a registry or an import inside a function. Calls are counted by module pair.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from urllib.parse import urlencode
+
+import grimp
+from django.test import Client
+
+from tests.planner.costing.market_of import H100
+from tests.planner.workspace import market
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("planner", "pricing")
+MAX_CLIMBS = 3
+PLAN = {
+    "workload.kind": "accelerator_hours",
+    "workload.accelerator": H100,
+    "workload.hours_per_month": "5840",
+    "horizon_months": "12",
+}
+
+Profiler = Callable[[FrameType, str, Any], None]
+
+
+@functools.cache
+def module_name(file: str) -> str:
+    """The module of a source file of ours, "" for any other file."""
+    path = Path(file)
+    if not path.is_relative_to(ROOT) or path.relative_to(ROOT).parts[0] not in PACKAGES:
+        return ""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def calling_module(frame: FrameType) -> str:
+    """The nearest module of ours that the call comes from, across frameworks."""
+    caller = frame.f_back
+    while caller is not None and not module_name(caller.f_code.co_filename):
+        caller = caller.f_back
+    return module_name(caller.f_code.co_filename) if caller else ""
+
+
+def profiler(calls: set[tuple[str, str]]) -> Profiler:
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call" and (callee := module_name(frame.f_code.co_filename)):
+            calls.add((calling_module(frame), callee))
+
+    return note
+
+
+def traced_calls(client: Client) -> set[tuple[str, str]]:
+    calls: set[tuple[str, str]] = set()
+    sys.setprofile(profiler(calls))
+    try:
+        response = client.get(f"/plan/?{urlencode(PLAN)}")
+    finally:
+        sys.setprofile(None)
+    assert response.status_code == 200
+    return {(caller, callee) for caller, callee in calls if caller and caller != callee}
+
+
+def test_a_page_request_climbs_at_most_three_times(client: Client, db: None) -> None:
+    market("98.32")
+    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
+    client.get(f"/plan/?{urlencode({**PLAN, 'horizon_months': '13'})}")  # imports and caches
+    climbs = {
+        (caller, callee)
+        for caller, callee in traced_calls(client)
+        if graph.chain_exists(importer=callee, imported=caller)
+    }
+    assert len(climbs) <= MAX_CLIMBS, sorted(climbs)
