@@ -3,12 +3,14 @@
   "use strict";
   const PALETTE = {
     light: {
-      owned: "#1b6e53", committed: "#0b5cad", capacity_block: "#0e7490", on_demand: "#b45309", spot: "#8a3ffc", demand: "#17212b",
+      owned: "#1b6e53", committed: "#0b5cad", capacity_block: "#0e7490", on_demand: "#b45309",
+      spot: "#8a3ffc", demand: "#17212b",
       on_prem: "#1b6e53", hybrid: "#c02a6b", cloud_mix: "#00778a", low: "#0b5cad", high: "#b45309",
       text: "#3d4852", line: "#d5dae0", paper: "#ffffff",
     },
     dark: {
-      owned: "#4cc79b", committed: "#6cb2f5", capacity_block: "#5fd0e6", on_demand: "#f0a850", spot: "#c4a0ff", demand: "#f4f6f8",
+      owned: "#4cc79b", committed: "#6cb2f5", capacity_block: "#5fd0e6", on_demand: "#f0a850",
+      spot: "#c4a0ff", demand: "#f4f6f8",
       on_prem: "#4cc79b", hybrid: "#ff85b8", cloud_mix: "#4fd3e3", low: "#6cb2f5", high: "#f0a850",
       text: "#c5ced8", line: "#3a4653", paper: "#182433",
     },
