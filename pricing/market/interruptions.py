@@ -40,6 +40,11 @@ def band(provider: str, region: str, instance_type: str) -> Band | None:
     return _bands().get((provider, region, instance_type))
 
 
+def all_bands() -> tuple[Band, ...]:
+    """Every published band."""
+    return tuple(_bands().values())
+
+
 @cache
 def _bands() -> dict[tuple[str, str, str], Band]:
     with TABLE.open(newline="", encoding="utf-8") as lines:
