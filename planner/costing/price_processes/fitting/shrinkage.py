@@ -31,33 +31,37 @@ def levels(
     `once` names what makes a case of its own: rows that agree in it count as one, their mean.
     With `size`, estimates are Σ value / Σ size, in units of size.
     """
-    estimates = {"general": _level(rows, value, prior, once, size, weight)}
-    for tier, of_tier in rows.groupby("tier"):
-        middle = _level(of_tier, value, estimates["general"], once, size, weight)
-        estimates[f"tier:{tier}"] = middle
-        for family, own in of_tier.groupby("family"):
-            estimates[f"family:{family}"] = _level(own, value, middle, once, size, weight)
+    sized = rows.assign(size=rows[size] if size else 1.0, value=rows[value])[
+        ["tier", "family", *once, "value", "size"]
+    ]
+    whole = sized.groupby(once)[["value", "size"]].mean().sum()
+    general = shrink(float(whole["value"]), float(whole["size"]), prior, weight)
+    estimates = {"general": general}
+    for tier, value_sum, size_sum in _sums(sized, ["tier"], once):
+        estimates[f"tier:{tier[0]}"] = shrink(value_sum, size_sum, general, weight)
+    for (tier, family), value_sum, size_sum in _sums(sized, ["tier", "family"], once):
+        above = estimates[f"tier:{tier}"]
+        estimates[f"family:{family}"] = shrink(value_sum, size_sum, above, weight)
     return estimates
 
 
-def _level(
-    rows: pd.DataFrame, value: str, above: float, once: list[str], size: str, weight: float
-) -> float:
-    cases = rows.groupby(once)
-    length = float(cases[size].mean().sum()) if size else float(len(cases))
-    return shrink(float(cases[value].mean().sum()), length, above, weight)
+def _sums(
+    rows: pd.DataFrame, scope: list[str], once: list[str]
+) -> list[tuple[tuple[str, ...], float, float]]:
+    """Σ value and Σ size over the cases of each scope."""
+    cases = rows.groupby([*scope, *once])[["value", "size"]].mean()
+    sums = cases.groupby(level=scope).sum()
+    keys = [key if isinstance(key, tuple) else (key,) for key in sums.index]
+    return list(zip(keys, sums["value"].tolist(), sums["size"].tolist(), strict=True))
 
 
 def cells(rows: pd.DataFrame) -> dict[str, int]:
     """Providers × years of every scope."""
-    counts = {"general": _cells(rows)}
-    counts |= {f"tier:{tier}": _cells(own) for tier, own in rows.groupby("tier")}
-    counts |= {f"family:{family}": _cells(own) for family, own in rows.groupby("family")}
-    return counts
-
-
-def _cells(rows: pd.DataFrame) -> int:
-    return len(rows[["provider", "year_seen"]].drop_duplicates())
+    years = rows[["tier", "family", "provider", "year_seen"]].drop_duplicates()
+    of_tier = years.drop_duplicates(["tier", "provider", "year_seen"])
+    counts = {"general": len(years.drop_duplicates(["provider", "year_seen"]))}
+    counts |= {f"tier:{t}": int(n) for t, n in of_tier.tier.value_counts().items()}
+    return counts | {f"family:{f}": int(n) for f, n in years.family.value_counts().items()}
 
 
 def weighted_sd(values: np.ndarray, prior: float, weight: float = BORROWED_CELLS) -> float:

@@ -14,7 +14,7 @@ PRIOR_DRIFT = {PriceKind.MARKET: -0.15, PriceKind.HARDWARE: -0.43}
 """Before any history. Rents: 15 % a year, about half of the gain of performance per dollar of
 accelerators (Epoch AI: 10^0.14 a year). Hardware: it keeps 65 % of its value a year, as the
 default `residual_rate` of `assumptions/defaults.csv` has from published resale shares."""
-PRIOR_SD = {PriceKind.MARKET: 0.4, PriceKind.HARDWARE: 0.55}
+PRIOR_SD = {PriceKind.MARKET: 0.4, PriceKind.HARDWARE: 0.6}
 """Before any history: sd of a year's move around the drift."""
 TREND_SHARE = 0.35
 """Share of the variance of a year's move that is persistent drift, not shock: 24-month moves
