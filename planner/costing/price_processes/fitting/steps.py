@@ -14,7 +14,7 @@ CHANGE = 0.01
 PRIOR_CHANGES_PER_YEAR = 0.05
 PRIOR_YEARS = 10.0
 """Before any history: one change in twenty years of one provider's family, held for ten."""
-BORROWED_YEARS = 4.0
+BORROWED_YEARS = 12.0
 """Years of the level above that count as much as a family's own."""
 PRIOR_SIZE = 0.2
 PRIOR_SIZE_SD = 0.8
