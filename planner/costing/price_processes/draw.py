@@ -54,6 +54,7 @@ def draw_paths(
 
     The same generator state gives the same paths. `process.py` has the formula.
 
+    >>> from planner.costing.price_processes.process import PriceKind
     >>> one = PriceProcess("h100", PriceKind.MARKET, "training", shock_sd=0.3)
     >>> draw_paths([one], 3, 2, np.random.default_rng(1)).shape
     (1, 2, 3)
@@ -109,8 +110,8 @@ def _add_shocks(
 
     A month's shock is uniform: with its common parts, and summed over a quarter, all but normal.
     """
-    moving = np.flatnonzero([p.shock_sd > 0 for p in processes])
-    if not len(moving):
+    moving = [i for i, p in enumerate(processes) if p.shock_sd > 0]
+    if not moving:
         return
     months, _, samples = logs.shape
     family = _numbered(groups.family[moving].tolist())
@@ -165,7 +166,7 @@ def _add_resets(
     for i, (process, place) in enumerate(zip(processes, groups.place, strict=True)):
         before = np.zeros(samples, dtype=np.float32)
         for k in range(MAX_RESETS if process.resets_per_year else 0):
-            month = np.ceil(clock[place, k] * (12.0 / process.resets_per_year))
+            month = np.maximum(np.ceil(clock[place, k] * (12.0 / process.resets_per_year)), 1)
             due = columns[month < months]
             level = process.pull + process.discount_sd * half * (own[i] + fresh[place, k])
             logs[month[due].astype(np.intp), i, due] += (level - before)[due]
@@ -190,17 +191,27 @@ def _list_changes(
     clock = np.cumsum(random.standard_exponential(drawn, dtype=np.float32), axis=1)
     size = random.standard_normal(drawn, dtype=np.float32)
     rise = random.random(drawn, dtype=np.float32)
+    doubt = _rate_doubt(processes, groups, samples, random)
     columns = np.arange(samples)
     for i, (process, place) in enumerate(zip(processes, groups.place, strict=True)):
-        if not process.changes_per_year:
-            continue
-        rate = random.standard_gamma(process.changes_shape, samples, dtype=np.float32)
-        rate *= np.float32(process.changes_per_year / process.changes_shape / 12.0)
-        rate *= driver_hazard(drivers[i])
-        for k in range(MAX_CHANGES):
+        hazard = process.changes_per_year / 12.0 * driver_hazard(drivers[i])
+        rate = doubt[place] * hazard.astype(np.float32)
+        for k in range(MAX_CHANGES if process.changes_per_year else 0):
             due = columns[clock[place, k] < rate * np.float32(months - 1)]
-            move = process.change_size * np.exp(process.change_size_sd * size[place, k, due])
-            move *= np.where(rise[place, k, due] < process.rise_share, 1.0, -1.0)
+            sign = np.where(rise[place, k, due] < process.rise_share, 1.0, -1.0)
+            move = sign * process.change_size * np.exp(process.change_size_sd * size[place, k, due])
             month = np.ceil(clock[place, k, due] / rate[due]).astype(np.intp)
-            logs[month, i, due] += move
+            logs[np.clip(month, 1, months - 1), i, due] += move
     return logs
+
+
+def _rate_doubt(
+    processes: Sequence[PriceProcess], groups: _Groups, samples: int, random: np.random.Generator
+) -> Singles:
+    """[place, sample] λ of a path over λ: of the place's first process that changes, for all."""
+    shapes = np.ones(int(groups.place.max()) + 1)
+    for process, place in reversed(list(zip(processes, groups.place, strict=True))):
+        if process.changes_per_year:
+            shapes[place] = process.changes_shape
+    drawn = [random.standard_gamma(shape, samples, dtype=np.float32) / shape for shape in shapes]
+    return np.array(drawn, dtype=np.float32)

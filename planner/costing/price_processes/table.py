@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from planner.costing.price_processes.families import Family, Tier, find_family
 from planner.costing.price_processes.process import KINDS, PriceKind, PriceProcess
@@ -40,11 +41,7 @@ def find_process(
     >>> find_process("nvidia-x900", PurchaseOption.SPOT).level
     'general'
     """
-    kind = (
-        KINDS[PurchaseOption(purchase_option)]
-        if purchase_option not in PriceKind
-        else (PriceKind(purchase_option))
-    )
+    kind = purchase_option if isinstance(purchase_option, PriceKind) else KINDS[purchase_option]
     family = find_family(accelerator)
     if family is None:
         return replace(all_processes()[kind, GENERAL], family=accelerator)
@@ -60,8 +57,8 @@ def find_in(
     """The most specific process of a family among `processes`."""
     general = processes[kind, GENERAL]
     age = "young" if family.is_young(year or general.fitted_to.year) else "old"
-    scopes = (f"family:{family.name}:{age}", f"family:{family.name}")
-    scopes += (f"tier:{family.tier}:{age}", f"tier:{family.tier}")
+    names = (f"family:{family.name}", f"tier:{family.tier}")
+    scopes = [scope for name in names for scope in (f"{name}:{age}", name)]
     best = next((processes[kind, s] for s in scopes if (kind, s) in processes), general)
     return replace(best, family=family.name, tier=family.tier.value)
 
@@ -76,6 +73,7 @@ def all_processes() -> Mapping[Scope, PriceProcess]:
 
 def _process(row: Mapping[str, str]) -> PriceProcess:
     level, _, name = row["scope"].partition(":")
+    values: dict[str, Any] = {column: float(row[column] or 0) for column in NUMBERS}
     return PriceProcess(
         family=name.split(":")[0] if level == "family" else "",
         kind=PriceKind(row["kind"]),
@@ -85,7 +83,7 @@ def _process(row: Mapping[str, str]) -> PriceProcess:
         cells=int(row["cells"]),
         fitted_to=dt.date.fromisoformat(row["fitted_to"]),
         source=row["source"],
-        **{name: float(row[name] or 0) for name in NUMBERS},
+        **values,
     )
 
 

@@ -90,8 +90,8 @@ def score(moves: Moves, fit_before: FitBefore) -> pd.DataFrame:
     rows["quarter"] = rows.origin // QUARTER * QUARTER
     rows["discount"] = (rows.discount / _DISCOUNT_STEP).round() * _DISCOUNT_STEP
     parts = []
-    for quarter, of_quarter in rows.groupby("quarter"):
-        month = int(quarter)
+    for _, of_quarter in rows.groupby("quarter"):
+        month = int(of_quarter.quarter.iloc[0])
         walk = _random_walks(moves.steps[moves.steps.end < month])
         used = fit_before(month, str(of_quarter.family.iloc[0]))
         parts += [

@@ -38,7 +38,7 @@ def compact(table: pd.DataFrame) -> pd.DataFrame:
         source=("source", "last"),
     )
     ends = _longest(ends)
-    rows = [_row(dict(zip(_KEY, key, strict=True)), one) for key, one in ends.groupby(_KEY)]
+    rows = [_row(one) for _, one in ends.groupby(_KEY)]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -52,11 +52,13 @@ def _longest(ends: pd.DataFrame) -> pd.DataFrame:
     return ends.merge(by_length.drop_duplicates(same)[_KEY], on=_KEY)
 
 
-def _row(key: dict[str, str], one: pd.DataFrame) -> dict[str, object]:
+def _row(one: pd.DataFrame) -> dict[str, object]:
+    key = {column: str(one[column].iloc[0]) for column in _KEY}
     family = read_family(key["accelerator"])
     index = pd.period_range(one.month.min(), one.month.max(), freq="M")
     prices = one.set_index("month").price.reindex(index)
     listed = one.set_index("month").on_demand.reindex(index)
+    listed = listed.where(listed > 0)
     return {
         **key,
         "family": family.name,
@@ -65,7 +67,7 @@ def _row(key: dict[str, str], one: pd.DataFrame) -> dict[str, object]:
         "fitted": bool(one.fitted.min()),
         "start": str(index[0]),
         "prices": _encode(prices.to_list()),
-        "on_demand": _encode(listed.to_list()) if (listed > 0).any() else "",
+        "on_demand": _encode(listed.to_list()) if listed.notna().any() else "",
         "first": one["first"].min().date().isoformat(),
         "last": one["last"].max().date().isoformat(),
         "source": "; ".join(sorted(set(one.source))),
@@ -118,16 +120,20 @@ def read(path: Path = TABLE) -> pd.DataFrame:
 def observations(series: pd.DataFrame) -> pd.DataFrame:
     """One row an observed month: `series` (its row), `month` (0 is January 1970), `log_price`,
     `discount` (ln(spot / on demand), NaN where unknown), and what the series belongs to."""
-    parts = []
-    for row in series.itertuples():
-        logs = np.log(_decode(row.prices))
-        listed = np.log(np.maximum(_decode(row.on_demand) or [np.nan], 1e-12))
-        start = pd.Period(row.start, freq="M").ordinal
-        discount = logs - listed if row.kind == PriceKind.SPOT else np.full(len(logs), np.nan)
-        discount = np.where(np.abs(discount) < 5.0, discount, np.nan)
-        month = np.arange(start, start + len(logs))
-        part = pd.DataFrame({"month": month, "log_price": logs, "discount": discount})
-        parts.append(part.assign(series=row.Index))
+    columns = ["kind", "start", "prices", "on_demand"]
+    parts = [
+        _months(*map(str, texts)).assign(series=row)
+        for row, texts in enumerate(series[columns].to_numpy().tolist())
+    ]
     long = pd.concat(parts, ignore_index=True).dropna(subset="log_price")
     facts = ["kind", "provider", "place", "machine", "family", "tier", "year", "option", "fitted"]
     return long.join(series[facts], on="series")
+
+
+def _months(kind: str, start: str, prices: str, on_demand: str) -> pd.DataFrame:
+    logs = np.log(_decode(prices))
+    listed = np.log(_decode(on_demand) or [np.nan])
+    first = pd.Period(start, freq="M").ordinal
+    discount = logs - listed if kind == PriceKind.SPOT else np.full(len(logs), np.nan)
+    month = np.arange(first, first + len(logs))
+    return pd.DataFrame({"month": month, "log_price": logs, "discount": discount})

@@ -9,8 +9,8 @@ import pandas as pd
 
 LAGS = (1, 3, 6, 12, 24)
 """Months of a move."""
-SLACK = {1: 0, 3: 1, 6: 1, 12: 2, 24: 2}
-"""Months by which the second price may miss the lag: some lists are a few snapshots a year."""
+SLACK = {1: 0, 3: 1, 6: 1, 12: 3, 24: 3}
+"""Months by which the second price may be late: some lists are a few snapshots a year."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ def find_moves(observations: pd.DataFrame) -> Moves:
         first = one.index.to_numpy()
         steps.append(_pairs(first[:-1], month[:-1], month[1:], log[:-1], log[1:], 0))
         for lag in LAGS:
-            later = _nearest(month, lag)
+            later = _first_from(month, lag)
             origin = np.flatnonzero(later >= 0)
             end = later[origin]
             pairs = _pairs(first[origin], month[origin], month[end], log[origin], log[end], lag)
@@ -48,14 +48,12 @@ def find_moves(observations: pd.DataFrame) -> Moves:
     )
 
 
-def _nearest(month: np.ndarray, lag: int) -> np.ndarray:
-    """For each month the position of the one nearest to `lag` months later, −1 if none is."""
+def _first_from(month: np.ndarray, lag: int) -> np.ndarray:
+    """For each month the position of the first one `lag` months later, −1 if it is too late."""
     wanted = month + lag
-    right = np.clip(np.searchsorted(month, wanted), 0, len(month) - 1)
-    left = np.maximum(right - 1, 0)
-    nearer = np.abs(month[left] - wanted) <= np.abs(month[right] - wanted)
-    best = np.where(nearer, left, right)
-    return np.where((np.abs(month[best] - wanted) <= SLACK[lag]) & (month[best] > month), best, -1)
+    first = np.searchsorted(month, wanted)
+    in_time = month[np.minimum(first, len(month) - 1)] - wanted
+    return np.where((first < len(month)) & (in_time <= SLACK[lag]), first, -1)
 
 
 def _pairs(

@@ -29,6 +29,9 @@ def _with_evidence(process: PriceProcess, scope: Scope, series: pd.DataFrame) ->
     rows = series[series.kind == kind.value]
     if level != "general":
         rows = rows[rows[level] == value.split(":")[0]]
+    if rows.empty:
+        last = dt.date.fromisoformat(series["last"].max())
+        return replace(process, level=level, fitted_to=last, source="no history: priors alone")
     sources = sorted({one for text in rows.source for one in text.split("; ")})
     return replace(
         process,

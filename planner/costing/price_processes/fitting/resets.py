@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pandas as pd
 
 from planner.costing.price_processes.fitting.shrinkage import cells, levels, shrink
@@ -90,6 +89,6 @@ def _variances(
 
 def _small_sd(moves: pd.DataFrame) -> float:
     """Standard deviation of a year of small moves, from the moves of a month."""
-    capped = np.minimum(moves.move.abs(), SMALL) ** 2
+    capped = moves.move.abs().clip(upper=SMALL) ** 2
     cases = capped.groupby([moves.provider, moves.year_seen]).mean()
     return math.sqrt(12.0 * shrink(float(cases.sum()), len(cases), 0.03**2))

@@ -12,8 +12,8 @@ BORROWED_CELLS = 3.0
 def shrink(total: float, cells: float, above: float, weight: float = BORROWED_CELLS) -> float:
     """(total + k · above) / (cells + k).
 
-    >>> shrink(total=0.0, cells=3, above=0.4)
-    0.2
+    >>> shrink(total=0.0, cells=3, above=0.5)
+    0.25
     """
     return (total + weight * above) / (cells + weight)
 
@@ -37,8 +37,8 @@ def levels(
     whole = sized.groupby(once)[["value", "size"]].mean().sum()
     general = shrink(float(whole["value"]), float(whole["size"]), prior, weight)
     estimates = {"general": general}
-    for tier, value_sum, size_sum in _sums(sized, ["tier"], once):
-        estimates[f"tier:{tier[0]}"] = shrink(value_sum, size_sum, general, weight)
+    for (name,), value_sum, size_sum in _sums(sized, ["tier"], once):
+        estimates[f"tier:{name}"] = shrink(value_sum, size_sum, general, weight)
     for (tier, family), value_sum, size_sum in _sums(sized, ["tier", "family"], once):
         above = estimates[f"tier:{tier}"]
         estimates[f"family:{family}"] = shrink(value_sum, size_sum, above, weight)
@@ -67,7 +67,7 @@ def cells(rows: pd.DataFrame) -> dict[str, int]:
 def weighted_sd(values: np.ndarray, prior: float, weight: float = BORROWED_CELLS) -> float:
     """√((Σ v² + k · prior²) / (n + k)).
 
-    >>> weighted_sd(np.array([0.0, 0.0, 0.0]), 0.2) ** 2
-    0.020000000000000004
+    >>> weighted_sd(np.array([1.0, 1.0, 1.0]), 1.0)
+    1.0
     """
     return float(np.sqrt(shrink(float((values**2).sum()), len(values), prior**2, weight)))

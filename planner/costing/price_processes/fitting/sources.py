@@ -73,8 +73,8 @@ def _read(path: Path, rows: pd.DataFrame) -> pd.DataFrame:
         raise InvalidInput("file", f"{path.name} is no known price history")
     try:
         table = rule.read(rows)
-    except KeyError as missing:
-        raise InvalidInput(path.name, f"has no column {missing}") from None
+    except (KeyError, AttributeError) as missing:
+        raise InvalidInput(path.name, f"lacks a column: {missing}") from None
     table["fitted"] = rule.fitted
     table["date"] = pd.to_datetime(table["date"])
     table["price"] = pd.to_numeric(table["price"], errors="coerce")

@@ -22,7 +22,7 @@ PRIOR_SIZES = 3.0
 """Before any history: a change is about 20 % and seldom above two thirds."""
 MIN_SHAPE = 0.5
 GENERAL_WIDENING = 1.5
-"""Factor on λ of a kind for accelerators about which nothing is known."""
+"""Factor on the highest λ of a kind, for accelerators about which nothing is known."""
 
 
 def fit_kind(steps: pd.DataFrame, kind: PriceKind) -> dict[tuple[PriceKind, str], PriceProcess]:
@@ -75,7 +75,7 @@ def _rates(rows: pd.DataFrame) -> dict[str, tuple[float, float, int, str]]:
     changes, years = float(rows.changes.sum()), float(rows.years.sum())
     prior = PRIOR_CHANGES_PER_YEAR
     general = shrink(changes, years, prior, PRIOR_YEARS)
-    rates = {"general": (GENERAL_WIDENING * general, MIN_SHAPE, _cells(rows), "")}
+    rates: dict[str, tuple[float, float, int, str]] = {}
     for (tier, age), group in rows.groupby(["tier", "age"]):
         changes, years = float(group.changes.sum()), float(group.years.sum())
         middle = shrink(changes, years, general, BORROWED_YEARS)
@@ -86,6 +86,8 @@ def _rates(rows: pd.DataFrame) -> dict[str, tuple[float, float, int, str]]:
             rate = shrink(changes, years, middle, BORROWED_YEARS)
             seen = changes + BORROWED_YEARS * middle
             rates[f"family:{family}:{age}"] = (rate, seen, _cells(own), str(tier))
+    steepest = max([general, *(rate for rate, _, _, tier in rates.values() if tier)])
+    rates["general"] = (GENERAL_WIDENING * steepest, MIN_SHAPE, _cells(rows), "")
     return rates
 
 
