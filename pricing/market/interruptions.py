@@ -43,6 +43,11 @@ def find_interruption_band(
     return _bands_by_machine().get((provider, region, instance_type))
 
 
+def all_bands() -> tuple[Band, ...]:
+    """Every published band."""
+    return tuple(_bands().values())
+
+
 @cache
 def _bands_by_machine() -> dict[tuple[str, str, str], InterruptionBand]:
     with TABLE.open(newline="", encoding="utf-8") as lines:

@@ -1,0 +1,94 @@
+"""Fit of spot: its usual discount, how often it is set anew, and how far. PURE."""
+
+from __future__ import annotations
+
+import math
+
+import pandas as pd
+
+from planner.costing.price_processes.fitting.shrinkage import cells, levels, shrink
+from planner.costing.price_processes.process import PriceKind, PriceProcess
+
+LAG = 12
+PRIOR_DISCOUNT = math.log(0.19)
+"""Before any history: the middle, by logarithm, of the discounts of 60 to 91 % that GCP
+announces for spot; AWS and Azure announce up to 90 %."""
+BORROWED_YEARS = 10.0
+"""Provider-years of all families that count as much as a family's own usual discount: a price
+that has not been set anew yet says little of where it will be."""
+PRIOR_SD = 0.6
+"""Before any history: τ, about what the announced discounts span to either side."""
+BORROWED_SPREAD = 8.0
+PRIOR_RESET = 0.75
+"""Before any history: share of spot prices that are set anew within a year. Assumed: AWS
+moves its spot prices daily, GCP may once a month, Azure does a few times a year."""
+RESET = 0.05
+"""|ln| from which a year's move is a reset and not one of many small ones."""
+SMALL = 0.15
+"""Cap on the steps of a month that count as small moves."""
+GENERAL_WIDENING = 1.25
+"""Factor on the sds for accelerators about which nothing is known."""
+UNSURE_YEARS = 3.0
+"""Provider-years of its own after which a family's usual discount is known twice as well."""
+_CASE = ["provider", "year_seen"]
+"""All families and regions of a provider in a year count once: it sets them together."""
+
+
+def fit_kind(
+    lagged: pd.DataFrame, observations: pd.DataFrame
+) -> dict[tuple[PriceKind, str], PriceProcess]:
+    """Processes of all scopes of spot."""
+    known = observations[(observations.kind == PriceKind.SPOT) & observations.discount.notna()]
+    known = known.assign(year_seen=known.month // 12)
+    usual = levels(known, "discount", PRIOR_DISCOUNT, _CASE, weight=BORROWED_YEARS)
+    spot = lagged[lagged.kind == PriceKind.SPOT].assign(year_seen=lagged.end // 12)
+    moves = spot[spot.lag == LAG]
+    share = _reset_share(moves)
+    variances = _variances(moves, known, usual)
+    small = _small_sd(spot[spot.lag == 1])
+    counts = cells(known)
+    processes = {}
+    for scope, middle in usual.items():
+        unsure = 1.0 + UNSURE_YEARS / (counts[scope] + UNSURE_YEARS)
+        wide = GENERAL_WIDENING if scope == "general" else 1.0
+        processes[PriceKind.SPOT, scope] = PriceProcess(
+            family="",
+            kind=PriceKind.SPOT,
+            tier="",
+            resets_per_year=-math.log1p(-share),
+            usual_discount=middle,
+            discount_sd=wide * math.sqrt(variances.get(scope, variances["general"]) * unsure),
+            shock_sd=wide * small,
+            cells=counts[scope],
+        )
+    return processes
+
+
+def _reset_share(moves: pd.DataFrame) -> float:
+    """Share of prices that are set anew within a year; every provider and year counts once."""
+    reset = (moves.move.abs() > RESET).groupby([moves.provider, moves.year_seen]).mean()
+    return shrink(float(reset.sum()), len(reset), PRIOR_RESET)
+
+
+def _variances(
+    moves: pd.DataFrame, known: pd.DataFrame, usual: dict[str, float]
+) -> dict[str, float]:
+    """τ² of every scope: of levels after a reset, around the usual discount of the family.
+
+    Levels of prices that have not moved say nothing of where a reset leads, but where no move
+    is known a level is better than none: both count.
+    """
+    after = moves[moves.move.abs() > RESET]
+    after = after.assign(discount=after.discount + after.move)
+    columns = ["tier", "family", "provider", "year_seen", "discount"]
+    rows = pd.concat([known[columns], after[columns].dropna()], ignore_index=True)
+    middle = rows.family.map(lambda f: usual[f"family:{f}"]).astype(float)
+    rows["square"] = (rows.discount - middle) ** 2
+    return levels(rows, "square", PRIOR_SD**2, _CASE, weight=BORROWED_SPREAD)
+
+
+def _small_sd(moves: pd.DataFrame) -> float:
+    """Standard deviation of a year of small moves, from the moves of a month."""
+    capped = moves.move.abs().clip(upper=SMALL) ** 2
+    cases = capped.groupby([moves.provider, moves.year_seen]).mean()
+    return math.sqrt(12.0 * shrink(float(cases.sum()), len(cases), 0.03**2))
