@@ -43,9 +43,9 @@ def find_interruption_band(
     return _bands_by_machine().get((provider, region, instance_type))
 
 
-def all_bands() -> tuple[Band, ...]:
+def all_interruption_bands() -> tuple[InterruptionBand, ...]:
     """Every published band."""
-    return tuple(_bands().values())
+    return tuple(_bands_by_machine().values())
 
 
 @cache

@@ -20,7 +20,7 @@ from functools import cache
 
 from planner.costing.price_processes.families import Tier
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.interruptions import all_bands, band
+from pricing.market.interruptions import all_interruption_bands, find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH
 
 
@@ -100,7 +100,7 @@ def find_availability(
     provider: str, region: str, instance_type: str, tier: Tier
 ) -> SpotAvailability:
     """Availability of a machine: of its band, or of all bands where it has none."""
-    own = band(provider, region, instance_type)
+    own = find_interruption_band(provider, region, instance_type)
     if own is not None:
         rate, source = own.interruptions_per_month, own.source
     else:
@@ -111,5 +111,5 @@ def find_availability(
 
 @cache
 def _mean_rate() -> float:
-    rates = [one.interruptions_per_month for one in all_bands()]
+    rates = [one.interruptions_per_month for one in all_interruption_bands()]
     return sum(rates) / len(rates)

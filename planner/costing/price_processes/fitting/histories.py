@@ -15,7 +15,7 @@ import zstandard
 
 from planner.costing.price_processes.families import read_family
 from planner.costing.price_processes.process import PriceKind
-from pricing.market.families import family_of
+from pricing.market.families import instance_family
 
 TABLE = Path(__file__).parents[1] / "histories.csv.zst"
 COLUMNS = [
@@ -45,7 +45,7 @@ def compact(table: pd.DataFrame) -> pd.DataFrame:
 def _longest(ends: pd.DataFrame) -> pd.DataFrame:
     """The rows of one machine of each size family: sizes move alike and would count twice."""
     sizes = ends.groupby(_KEY, as_index=False).agg(months=("month", "size"))
-    sizes["size_family"] = sizes.machine.map(family_of)
+    sizes["size_family"] = sizes.machine.map(instance_family)
     sizes["family"] = [read_family(text).name for text in sizes.accelerator]
     by_length = sizes.sort_values(["months", "machine"], ascending=[False, True], kind="stable")
     same = ["kind", "provider", "place", "size_family", "family", "option"]
