@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.contract.answer.estimate import CpuNote
 from planner.models import Job
 from planner.web.plan.sentences import cpu_sentence, link_note, sample_progress
 
@@ -21,7 +22,8 @@ def test_progress_counts_where_a_total_is_known(job: Job, sentence: str) -> None
 
 
 def test_hours_of_a_cpu_are_left_out_where_not_known() -> None:
-    assert cpu_sentence({"note": "no datasheet", "hours": None}) == "No datasheet."
+    note = CpuNote(is_enough=None, hours=None, note="no datasheet")
+    assert cpu_sentence(note) == "No datasheet."
 
 
 def test_a_link_without_a_team_holds_nothing_of_one() -> None:
