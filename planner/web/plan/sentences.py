@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from django import template
 
+from planner.contract.answer.estimate import CpuNote
 from planner.models import Job
 from planner.web.common.formatting import figures, number
 
@@ -21,14 +19,13 @@ def sample_progress(job: Job) -> str:
 
 
 @register.filter
-def cpu_sentence(cpu: Mapping[str, Any]) -> str:
+def cpu_sentence(cpu: CpuNote) -> str:
     """Whether a CPU would do, with the hours it would take where they are known.
 
-    >>> cpu_sentence({"note": "a CPU machine is enough", "hours": 12.34})
+    >>> cpu_sentence(CpuNote(is_enough=True, note="a CPU machine is enough", hours=12.34))
     'A CPU machine is enough (12.3 h of a machine with 16 virtual CPUs).'
     """
-    note = str(cpu["note"])
-    hours = cpu["hours"]
+    note, hours = cpu.note, cpu.hours
     detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
     return f"{note[:1].upper()}{note[1:]}{detail}."
 
