@@ -63,7 +63,7 @@ class OfferSearch:
         """(rows `start` to `start + size` in order, number of rows in all)."""
         rows = self.rows(table)
         by_hour = self.ordering == "usd_per_hour"
-        prices = table.usd_per_hour if by_hour else None
+        prices = table.effective_usd_per_hour if by_hour else None
         return table.cheapest(rows, start + size, prices)[start:], len(rows)
 
     def check_known_names(self, known: Catalog) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from planner.comparison_steps.preparation import Preparation
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.purchase_options import OWNED, SPOT
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
 from planner.costing.advice.verdict import Recommendation, recommend
@@ -32,11 +33,11 @@ from planner.costing.analysis.monte_carlo import (
 )
 from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
 from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
-from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import OPTIONS, SPOT, solve_scenarios
+from planner.costing.scenarios import OPTIONS, solve_scenarios
 from planner.sizing.demand import Demand
 from pricing.market.offers import PurchaseOption
 

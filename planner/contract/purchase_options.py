@@ -93,6 +93,22 @@ TRAITS: Mapping[str, OptionTraits] = {
 """Every purchase option of the market, and `owned`."""
 
 
+SAVINGS_PLANS: Mapping[str, str] = {
+    "ComputeSavingsPlans": "Compute savings plan",
+    "EC2InstanceSavingsPlans": "EC2 Instance savings plan",
+}
+"""Kinds of savings plan by the plan type that AWS names; an offer has it as its SKU."""
+
+
+def savings_plan_label(sku: str) -> str:
+    """What a savings plan is called: by its kind, where the offer names it.
+
+    >>> savings_plan_label("EC2InstanceSavingsPlans"), savings_plan_label("")
+    ('EC2 Instance savings plan', 'savings plan')
+    """
+    return SAVINGS_PLANS.get(sku, traits(PurchaseOption.SAVINGS_PLAN).label)
+
+
 def traits(purchase_option: str) -> OptionTraits:
     """What a purchase option means; `KeyError` for a text that is none.
 

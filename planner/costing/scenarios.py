@@ -8,23 +8,13 @@ from dataclasses import replace
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.cost_model.capacity_source import OWNED
+from planner.contract.purchase_options import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
 from planner.costing.cost_model.ownership import first_arrival_month
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Plan, PlanProblem
 from planner.costing.optimizer.solve import solve
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
-from pricing.market.offers import PurchaseOption
-
-ON_DEMAND = frozenset({PurchaseOption.ON_DEMAND.value})
-SPOT = frozenset({PurchaseOption.SPOT.value, PurchaseOption.LOW_PRIORITY.value})
-COMMITTED = frozenset(
-    {option.value for option in PurchaseOption if option.is_commitment}
-    | {PurchaseOption.CAPACITY_BLOCK.value, PurchaseOption.DWS_CALENDAR_MODE.value}
-)
-"""Paid for whether used or not: commitments, and capacity reserved by date."""
-FLEXIBLE = frozenset({PurchaseOption.DWS_FLEX_START.value})
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
     ScenarioKey.ON_DEMAND: ON_DEMAND,

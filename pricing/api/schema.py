@@ -24,8 +24,9 @@ class CatalogStateSerializer(serializers.Serializer[Any]):
 
 
 class OfferSerializer(serializers.Serializer[Any]):
-    """Money is a decimal string. `usd_per_hour` recurs for the whole machine, `upfront_usd` is
-    due once, `usd_per_accelerator_hour` has it spread over the term."""
+    """Money is a decimal string. `usd_per_hour` is the effective price of the whole machine, the
+    upfront payment spread over the term, and `usd_per_accelerator_hour` that of one accelerator;
+    `recurring_usd_per_hour` is what each hour is billed, `upfront_usd` what is due once."""
 
     id = serializers.CharField()
     provider = serializers.CharField()
@@ -41,6 +42,7 @@ class OfferSerializer(serializers.Serializer[Any]):
     term_months = serializers.IntegerField()
     payment_option = serializers.ChoiceField(PAYMENT_OPTIONS, allow_blank=True)
     usd_per_hour = serializers.CharField()
+    recurring_usd_per_hour = serializers.CharField()
     usd_per_accelerator_hour = serializers.CharField()
     upfront_usd = serializers.CharField()
     currency = serializers.CharField()

@@ -8,13 +8,13 @@ import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.money import format_money
+from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import COMMITTED
 from planner.sizing.demand import Demand
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption

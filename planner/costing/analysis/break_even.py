@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.purchase_options import OWNED
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.ownership import (
@@ -252,7 +253,7 @@ def build_cost_lines(
     if server is not None and server.term is not None:
         unit = server.commitment_option(calendar)
         fixed = float(unit.start_cost[0])
-        if np.isfinite(fixed):
+        if np.isfinite(fixed) and unit.max_units != 0:
             months = server.term.active[0, : calendar.months]
             in_use = float(unit.hour_cost @ months)
             lines.append(CostLine(server.key, server.label, OWNED, fixed, in_use))

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.purchase_options import ON_DEMAND, SPOT
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import ON_DEMAND, OPTIONS, SPOT
+from planner.costing.scenarios import OPTIONS
 
 Floats = NDArray[np.float64]
 

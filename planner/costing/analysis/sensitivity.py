@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.purchase_options import ON_DEMAND
 from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
 from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import measure_exposure
@@ -20,7 +21,6 @@ from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import ON_DEMAND
 from pricing.market.offers import HOURS_PER_MONTH
 
 DEFAULT_CHANGE = 0.2

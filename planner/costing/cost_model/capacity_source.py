@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.purchase_options import OWNED
 from planner.costing.cost_model.charges import (
     CAPITAL,
     Calendar,
@@ -29,9 +30,6 @@ from planner.costing.optimizer.problem import CommitmentOption, RentalOption
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
-
-OWNED = "owned"
-"""Purchase option of servers, bought or already owned."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ class CapacitySource:
         paid, capital = self.unit_amounts()
         cash = paid + capital - self._tax_relief(paid, capital, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
-        can_start = term.can_start & (self.max_units != 0)
+        can_start = term.can_start & (self.existing is None)
         if self.available is not None:
             can_start = can_start & self.available
         start_cost = np.where(can_start, cash @ calendar.discount, np.inf)

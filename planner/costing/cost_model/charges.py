@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.months import add_months, count_months
 from planner.costing.cost_model.finance import Depreciation, depreciation_shares, discount_factors
 
 Floats = NDArray[np.float64]
@@ -68,12 +69,11 @@ class Calendar:
         >>> Calendar(dt.date(2027, 11, 1), 12).month(3)
         datetime.date(2028, 2, 1)
         """
-        years, month = divmod(self.start.month - 1 + index, 12)
-        return dt.date(self.start.year + years, month + 1, 1)
+        return add_months(self.start, index)
 
     def index(self, month: dt.date) -> int:
         """Months from the start to `month`; negative before it."""
-        return (month.year - self.start.year) * 12 + month.month - self.start.month
+        return count_months(self.start, month)
 
 
 @dataclass(frozen=True)

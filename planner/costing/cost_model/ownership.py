@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.purchase_options import OWNED
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.capacity_source import OWNED, CapacitySource
+from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import (
     Calendar,
     ChargeTiming,

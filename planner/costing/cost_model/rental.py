@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
+from planner.contract.purchase_options import savings_plan_label, traits
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -34,21 +35,6 @@ Floats = NDArray[np.float64]
 CHECKPOINT_GIB_PER_NODE_SECOND = 1.2
 """Rate at which one 8-accelerator node writes a checkpoint, GiB/s: 2.3 TB in 40 s on 48 nodes
 (BLOOM 176B training chronicle, bigscience-workshop/bigscience, 2022)."""
-
-OPTION_NAMES = {
-    PurchaseOption.ON_DEMAND: "on demand",
-    PurchaseOption.SPOT: "spot",
-    PurchaseOption.LOW_PRIORITY: "low priority",
-    PurchaseOption.RESERVED: "reserved",
-    PurchaseOption.RESERVED_CONVERTIBLE: "reserved, convertible",
-    PurchaseOption.SAVINGS_PLAN: "savings plan",
-    PurchaseOption.COMMITTED_USE: "committed use",
-    PurchaseOption.CAPACITY_BLOCK: "capacity block",
-    PurchaseOption.DWS_FLEX_START: "flex start",
-    PurchaseOption.DWS_CALENDAR_MODE: "calendar mode",
-}
-PAID_AHEAD = frozenset({PurchaseOption.CAPACITY_BLOCK, PurchaseOption.DWS_CALENDAR_MODE})
-"""Options whose hours are reserved by date and paid before they are used."""
 
 
 def price_rental(
@@ -85,6 +71,13 @@ def price_rental(
     return replace(source, hour_charges=hour_charges)
 
 
+def _option_label(offer: Offer) -> str:
+    """How it is paid for; a savings plan by its kind, where the provider names it."""
+    if offer.purchase_option is PurchaseOption.SAVINGS_PLAN:
+        return savings_plan_label(offer.sku)
+    return traits(offer.purchase_option).label
+
+
 def describe_offer(offer: Offer) -> str:
     """How an offer is called in lines: what, where, on which terms.
 
@@ -94,7 +87,7 @@ def describe_offer(offer: Offer) -> str:
     ...     PurchaseOption.RESERVED, Decimal(40), term_months=12, payment_option="no_upfront"))
     'p5.48xlarge in us-east-1, reserved 12 months, no upfront'
     """
-    parts = [OPTION_NAMES[offer.purchase_option]]
+    parts = [_option_label(offer)]
     if offer.term_months:
         parts[0] += f" {offer.term_months} months"
     if offer.payment_option:
@@ -139,7 +132,7 @@ def _hour_charges(
 ) -> list[HourCharge]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
     price = source.price_per_hour * trend
-    is_paid_ahead = offer.purchase_option in PAID_AHEAD
+    is_paid_ahead = traits(offer.purchase_option).is_paid_ahead
     category = Category.UPFRONT if is_paid_ahead else Category.COMPUTE
     charges = [HourCharge(category, source.label, "node-hours", 1.0, price)]
     if source.goodput < 1.0:

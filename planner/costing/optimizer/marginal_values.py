@@ -155,7 +155,8 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
             quotas = tuple(wider if q is quota else q for q in problem.quotas)
             name, current_value = f"quota {quota.group}", quota.max_accelerators
             yield name, current_value, min(nodes), replace(problem, quotas=quotas)
-    prices = [float(c) for u in problem.units for c in u.capex[np.isfinite(u.start_cost)] if c > 0]
+    for_sale = [unit for unit in problem.units if unit.max_units != 0]
+    prices = [float(c) for u in for_sale for c in u.capex[np.isfinite(u.start_cost)] if c > 0]
     if problem.capex_budget is not None and prices:
         budget, step = problem.capex_budget, min(prices)
         yield "capex_budget", budget, step, replace(problem, capex_budget=budget + step)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.months import count_months
 from planner.contract.request.workload import Run
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.training_run import TrainingSize
@@ -115,7 +116,7 @@ def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float)
 
 
 def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
-    first = _month(run.start, start)
+    first = count_months(start, run.start)
     allowed = f"allowed are {_nth(start, 0)} to {_nth(start, horizon - 1)}"
     if not 0 <= first < horizon:
         raise InvalidInput(
@@ -123,16 +124,12 @@ def _window(run: Run, i: int, start: dt.date, horizon: int) -> Window:
         )
     if run.deadline is None:
         return Window(first, horizon - 1, run.count, False, f"runs.{i}")
-    last = _month(run.deadline, start)
+    last = count_months(start, run.deadline)
     if last >= horizon:
         raise InvalidInput(
             f"runs.{i}.deadline", f"{run.deadline:%Y-%m} is after the horizon; {allowed}"
         )
     return Window(first, last, run.count, True, f"runs.{i}.deadline")
-
-
-def _month(day: dt.date, start: dt.date) -> int:
-    return (day.year - start.year) * 12 + day.month - start.month
 
 
 def _nth(start: dt.date, months: int) -> str:

@@ -22,13 +22,12 @@ def sample_progress(job: Job) -> str:
 def cpu_sentence(cpu: CpuNote) -> str:
     """Whether a CPU would do, with the hours it would take where they are known.
 
-    >>> cpu_sentence(CpuNote(is_enough=True, hours=12.34, note="a CPU machine is enough"))
+    >>> cpu_sentence(CpuNote(is_enough=True, note="a CPU machine is enough", hours=12.34))
     'A CPU machine is enough (12.3 h of a machine with 16 virtual CPUs).'
     """
-    hours = (
-        "" if cpu.hours is None else f" ({figures(cpu.hours)} h of a machine with 16 virtual CPUs)"
-    )
-    return f"{cpu.note[:1].upper()}{cpu.note[1:]}{hours}."
+    note, hours = cpu.note, cpu.hours
+    detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
+    return f"{note[:1].upper()}{note[1:]}{detail}."
 
 
 @register.filter

@@ -25,6 +25,8 @@ from pricing.providers.aws.rows import make_offer, parse_money
 
 SOURCE = "AWS savings plans"
 _PLANS = ("Compute", "EC2Instance")
+SAVINGS_PLAN_SKUS = {"Compute": "ComputeSavingsPlans", "EC2Instance": "EC2InstanceSavingsPlans"}
+"""The plan type that stands as the SKU of an offer, so that readers can tell the kinds apart."""
 _UPFRONT_SHARE = {
     "no_upfront": Decimal(0),
     "partial_upfront": Decimal("0.5"),
@@ -182,6 +184,7 @@ def _build_offer(rate: Rate, as_of: dt.date) -> Offer:
         payment_option=rate.payment,
         as_of=as_of,
         source=SOURCE,
+        sku=SAVINGS_PLAN_SKUS.get(rate.plan, ""),
         sold_now=rate.sold_now,
     )
 

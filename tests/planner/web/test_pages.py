@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-from decimal import Decimal
 
 import pytest
 from django.urls import reverse
@@ -43,13 +42,13 @@ def test_savings_say_whether_they_are_discounted(client, prices):
     """The headline's saving is the difference of two present values, a card's that of totals."""
     response = get(client, "plan", {**HOURS, "horizon_months": "24"})
     page, words = response.context["page"], " ".join(strip_tags(text(response)).split())
-    advice, rent = page.recommendation, page.scenarios["on_demand"]
-    best, other = page.scenarios[advice["scenario"]], page.scenarios[advice["next_best"]]
-    present = short(best["net_present_cost"])
-    saving = short(Decimal(other["net_present_cost"]) - Decimal(best["net_present_cost"]))
-    title = SCENARIO_TITLES[advice["next_best"]].lower()
+    advice, scenarios = page.recommendation, page.answer.by_key
+    rent, best, other = (scenarios[k] for k in ("on_demand", advice.scenario, advice.next_best))
+    present = short(best.net_present_cost)
+    saving = short(other.net_present_cost - best.net_present_cost)
+    title = SCENARIO_TITLES[advice.next_best].lower()
     assert f"{present} in today's money, {saving} less than {title}" in words
-    undiscounted = short(Decimal(rent["total_cost"]) - Decimal(best["total_cost"]))
+    undiscounted = short(rent.total_cost - best.total_cost)
     assert f"{undiscounted} less than on demand, undiscounted" in words
 
 

@@ -24,7 +24,14 @@ TODAY = dt.date(2026, 11, 20)
 FIELDS = {
     *("id", "provider", "region", "zone", "instance_type", "accelerator", "accelerator_count"),
     *("accelerator_memory_gib", "vcpus", "memory_gib", "purchase_option", "term_months"),
-    *("payment_option", "usd_per_hour", "usd_per_accelerator_hour", "upfront_usd", "currency"),
+    *(
+        "payment_option",
+        "usd_per_hour",
+        "recurring_usd_per_hour",
+        "usd_per_accelerator_hour",
+        "upfront_usd",
+        "currency",
+    ),
     *("native_price", "sku", "sold_now", "as_of", "source", "revision"),
 }
 OFFERS = (
@@ -94,6 +101,7 @@ def test_an_offer_has_exactly_the_fields_of_the_contract(get):
         "term_months": 0,
         "payment_option": "",
         "usd_per_hour": "55.04",
+        "recurring_usd_per_hour": "55.04",
         "usd_per_accelerator_hour": "6.88",
         "upfront_usd": "0",
         "currency": "USD",
@@ -163,7 +171,8 @@ def test_an_upfront_payment_is_given_apart_and_spread_in_the_accelerator_hour(ge
     )
     publish(*OFFERS, reserved)
     (row,) = get("offers/?purchase_option=reserved")["results"]
-    assert (row["usd_per_hour"], row["upfront_usd"]) == ("0", "87600")
+    assert (row["recurring_usd_per_hour"], row["upfront_usd"]) == ("0", "87600")
+    assert row["usd_per_hour"] == "10"
     assert row["usd_per_accelerator_hour"] == "1.25"
 
 

@@ -110,7 +110,7 @@ def test_every_assumption_can_be_edited(client, prices):
 
 def test_useful_spot_hours_change_what_spot_costs(client, prices):
     def spot(values):
-        scenarios = get(client, "plan", values).context["page"].answer["scenarios"]
-        return next(float(s["total_cost"]) for s in scenarios if s["key"] == "spot")
+        scenarios = get(client, "plan", values).context["page"].answer.by_key
+        return float(scenarios["spot"].total_cost)
 
     assert spot({**HOURS, "risk.spot_goodput~pct": "50"}) > spot(HOURS) * 1.5

@@ -24,7 +24,7 @@ def share(client, values=None):
 
 
 def totals(response):
-    return [s["total_cost"] for s in response.context["page"].answer["scenarios"]]
+    return [s.total_cost for s in response.context["page"].answer.scenarios]
 
 
 def test_the_link_names_start_and_prices(client, prices):

@@ -153,7 +153,7 @@ def test_a_shared_plan_is_saved_at_the_prices_of_its_link(work, signed_in, clien
         assert made["Location"] == f"/c/{kept.pk}/"
         assert kept.revisions == before.revisions
         assert kept.summary["total_cost"] == before.summary["total_cost"]
-        assert replay(kept)["identical"]
+        assert replay(kept).identical
 
 
 @pytest.mark.parametrize("kind", ["comparison", "variant", "new"])

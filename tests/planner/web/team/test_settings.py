@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from planner.models import Role, ServerQuote
@@ -25,8 +27,8 @@ def test_a_discount_is_inherited_by_comparisons(work, signed_in):
     values = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.5"}
     assert signed_in().post(PRICES, values)["Location"] == PRICES
     work.team.refresh_from_db()
-    scenarios = {s["key"]: s for s in compare_for_team(REQUEST, work.team).answer["scenarios"]}
-    assert scenarios["on_demand"]["total_cost"] == "82560.00"  # half of 165,120
+    scenarios = compare_for_team(REQUEST, work.team).answer.by_key
+    assert scenarios["on_demand"].total_cost == Decimal("82560.00")  # half of 165,120
 
 
 def test_defaults_are_kept_as_fractions_and_shown_in_per_cent(work, signed_in):

@@ -1,0 +1,87 @@
+"""What the answer lists as bought, committed to and reserved: every cohort and renewal once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+from planner.contract.answer.scenario import Purchase
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import H100
+
+GROWING = [4000.0] * 12 + [9000.0] * 12
+
+
+def own(option: str, **fields: object) -> dict[str, object]:
+    return {"label": "Ours", "accelerator": H100, "accelerator_count": 8, "purchase_option": option,
+            **fields}  # fmt: skip
+
+
+def rented(offer: dict[str, object], **fields: object) -> Compared:
+    offers = [own("on_demand", usd_per_hour=90.0) | {"label": "On demand"}, offer]
+    return compared(custom_offers=offers, use_catalog=False, on_prem={"servers": []}, **fields)
+
+
+def purchases(one: Compared) -> list[Purchase]:
+    return [row for row in one.answer.scenarios[2].purchases if row.kind == "commitment"]
+
+
+def test_a_renewal_is_a_purchase_of_its_own() -> None:
+    one = rented(own("reserved", usd_per_hour=20.0, term_months=12), hours=4000)
+    assert [row.month for row in purchases(one)] == [0, 12]
+    assert {row.last - row.first for row in purchases(one)} == {11}
+
+
+def test_every_unit_that_starts_is_listed_once_at_the_price_of_its_month() -> None:
+    offer = own("reserved", usd_per_hour=20.0, term_months=12)
+    one = rented(offer, hours=GROWING, finance={"cloud_price_trend_per_year": -0.2})
+    started = Counter[int]()
+    for units in one.scenarios["committed"].units_started.values():
+        started.update({int(m): int(units[m]) for m in units.nonzero()[0]})
+    assert {row.month: row.units for row in purchases(one)} == dict(started)
+    for row in purchases(one):
+        expected = Decimal(row.units) * 730 * 20 * Decimal(0.8 ** (row.month / 12))
+        assert row.due_per_month is not None
+        assert abs(row.due_per_month - expected) < Decimal("0.02") * 730
+
+
+def test_what_is_due_at_the_start_is_what_the_lines_book() -> None:
+    offer = own("reserved", usd_per_hour=1.0, upfront_usd=100_000.0, term_months=12)
+    for scenario in rented(offer, hours=GROWING).answer.feasible:
+        booked = [line for line in scenario.lines if line.category in ("upfront", "capex")]
+        due = sum((row.due_at_start or Decimal(0) for row in scenario.purchases), Decimal(0))
+        assert due == sum((line.amount for line in booked), Decimal(0))
+
+
+def test_a_capacity_block_is_reserved_in_hours() -> None:
+    one = rented(own("capacity_block", usd_per_hour=20.0), hours=4000)
+    rows = [r for r in one.answer.scenarios[2].purchases if r.kind == "capacity_block"]
+    assert rows
+    assert {(row.unit, row.units) for row in rows} == {("node-hours", 500.0)}
+
+
+def test_a_changing_price_is_shown_from_lowest_to_highest() -> None:
+    offer = own("reserved", usd_per_hour=99.0, term_months=12)
+    one = rented(offer, hours=4000, finance={"cloud_price_trend_per_year": -0.2})
+    (cost,) = one.answer.scenarios[0].costs_by_source
+    assert not cost.is_one_price
+    quantity = Decimal(str(cost.quantity))
+    assert cost.lowest_unit_price * quantity < cost.amount < cost.highest_unit_price * quantity
+
+
+def test_a_server_that_may_not_be_bought_still_has_its_value() -> None:
+    server = {"server": "dgx-h100", "max_units": 0}
+    dear = [own("on_demand", usd_per_hour=90.0)]
+    owning = {"servers": [server]}
+    one = compared(custom_offers=dear, use_catalog=False, on_prem=owning, explain=True)
+    assert one.answer.explanation is not None
+    limits = {row.limit: row.saving for row in one.answer.explanation.marginal_values}
+    assert limits["max_units server:dgx-h100"] > 0
+
+
+def test_and_is_named_where_it_leaves_no_plan() -> None:
+    server = {"server": "dgx-h100", "max_units": 0}
+    offers = [own("on_demand", usd_per_hour=50.0, available_until="2027-03")]
+    one = compared(custom_offers=offers, use_catalog=False, on_prem={"servers": [server]})
+    (why,) = one.answer.scenarios[-1].why_not
+    assert "max_units server:dgx-h100" in why
