@@ -128,7 +128,7 @@ def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
 
 def build_robust_plan(results: ComparisonResults) -> RobustPlanAnswer | None:
     """The plan that holds up across simulated outcomes, where it is asked for."""
-    plan, inputs, currency = results.robust, results.inputs, results.request.currency
+    plan, inputs, currency = results.robust_plan, results.inputs, results.request.currency
     if plan is None:
         return None
     starts = {
@@ -177,8 +177,8 @@ def build_sensitivity(rows: Iterable[TornadoBar]) -> tuple[SensitivityRow, ...]:
 def build_explanation(results: ComparisonResults) -> answer.Explanation | None:
     """What the cheapest plan buys and when; what limits cost and where the advice changes, if
     the request asks for it."""
-    found, inputs, currency = results.explanation, results.inputs, results.request.currency
-    if found is None:
+    explanation, inputs, currency = results.explanation, results.inputs, results.request.currency
+    if explanation is None:
         return None
     best = results.scenarios[ScenarioKey.HYBRID]
     units = [row for row in build_purchases(best, inputs) if row.kind != "capacity_block"]
@@ -192,7 +192,7 @@ def build_explanation(results: ComparisonResults) -> answer.Explanation | None:
                 saving=cents(value.saving),
                 sentence=describe_value(value, inputs, currency),
             )
-            for value in found.marginal_values
+            for value in explanation.marginal_values
         ),
         switch_points=tuple(
             answer.SwitchPoint(
@@ -202,9 +202,9 @@ def build_explanation(results: ComparisonResults) -> answer.Explanation | None:
                 limits=tuple(conflict.limit for conflict in point.conflicts),
                 sentence=describe_switch(point, inputs),
             )
-            for point in found.switch_points
+            for point in explanation.switch_points
         ),
-        words=tuple(describe(found, inputs, currency)),
+        words=tuple(describe(explanation, inputs, currency)),
     )
 
 

@@ -81,10 +81,10 @@ def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
     request = results.request
     if request.currency == "USD":
         return None
-    given = request.exchange_rates.get(request.currency)
-    if given is not None:
-        units = write_decimal(Decimal(str(given.units_per_usd)))
-        return ExchangeRateUsed(units_per_usd=units, as_of=given.as_of, source="request")
+    request_rate = request.exchange_rates.get(request.currency)
+    if request_rate is not None:
+        units = write_decimal(Decimal(str(request_rate.units_per_usd)))
+        return ExchangeRateUsed(units_per_usd=units, as_of=request_rate.as_of, source="request")
     rate = results.preparation.catalog.exchange_rates.find(request.currency)
     units = write_decimal(Decimal(str(rate.units_per_usd)))
     return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)

@@ -49,9 +49,9 @@ class Preparation:
     @cached_property
     def units_per_usd(self) -> float:
         """Units of the request's currency in a US dollar."""
-        given = self.request.exchange_rates.get(self.request.currency)
-        if given is not None:
-            return given.units_per_usd
+        request_rate = self.request.exchange_rates.get(self.request.currency)
+        if request_rate is not None:
+            return request_rate.units_per_usd
         rate = self.catalog.exchange_rates.find(self.request.currency, field="currency")
         return float(rate.units_per_usd)
 
@@ -89,8 +89,8 @@ class Preparation:
         limits = self._limit()
         if limits is None:
             return demand
-        kept = tuple(c for c in demand.candidates if c.accelerator in limits)
-        return replace(demand, candidates=kept)
+        candidates = tuple(c for c in demand.candidates if c.accelerator in limits)
+        return replace(demand, candidates=candidates)
 
     def _limit(self) -> frozenset[str] | None:
         """Accelerators that the request admits, None if it admits all."""

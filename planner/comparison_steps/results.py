@@ -94,14 +94,14 @@ class ComparisonResults:
         """What to know of the answer, each once."""
         preparation = self.preparation
         useful_life = int(preparation.assumptions["useful_life_months"])
-        found = (
+        collected = (
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *preparation.offers.warnings(),
             *preparation.servers.warn_worn_out(self.calendar, useful_life),
             *collect_warnings(self.inputs, self.scenarios, preparation.offers.catalog_offers),
         )
-        return tuple(dict.fromkeys(found))
+        return tuple(dict.fromkeys(collected))
 
     @cached_property
     def risk_parameters(self) -> RiskParameters | None:
@@ -119,7 +119,7 @@ class ComparisonResults:
         return assess_risk(self.scenarios, self.inputs, self.risk_parameters)
 
     @cached_property
-    def robust(self) -> RobustPlan | None:
+    def robust_plan(self) -> RobustPlan | None:
         """The plan that holds up across the outcomes, where the request asks for it."""
         weight = self.request.risk.cvar_weight if self.request.risk else None
         if weight is None or self.risk_parameters is None or self.recommendation.scenario is None:
@@ -143,9 +143,9 @@ class ComparisonResults:
         advised = self.recommendation.scenario
         if advised is None or not self.request.sensitivity:
             return []
-        given = frozenset(self.request.on_prem.model_fields_set)
+        explicit_fields = frozenset(self.request.on_prem.model_fields_set)
         return one_way_sensitivity(
-            self.inputs, self.scenarios, advised, self.demand.range_p10_p90, given
+            self.inputs, self.scenarios, advised, self.demand.range_p10_p90, explicit_fields
         )
 
     @cached_property
@@ -194,11 +194,11 @@ class ComparisonResults:
 
     def _break_even(self) -> Iterator[BreakEven]:
         rents = find_best_rents(self.inputs.sources, self.calendar)
-        given = frozenset(self.request.on_prem.model_fields_set)
+        explicit_fields = frozenset(self.request.on_prem.model_fields_set)
         for server in self.preparation.servers.to_buy:
             r = self.preparation.offers.throughput[server.accelerator]
             yield from compute_break_even(
-                server, r, rents, self.preparation.assumptions, self.calendar, given
+                server, r, rents, self.preparation.assumptions, self.calendar, explicit_fields
             )
 
     def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:

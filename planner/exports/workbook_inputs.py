@@ -42,13 +42,13 @@ def request(book: Book, answer: ComparisonAnswer, context: Context) -> None:
         Column("From", 60, "wrap"),
     )
     sources = {row.field: row.source for row in answer.inherited}
-    asked = dict(context.request) | {
+    shown_request = dict(context.request) | {
         name: context.request.get(name) or "none" for name in _LIMITS if context.request
     }
     rows: list[list[Cell]] = [
         [field.partition(".")[0], field, value, _source(field, sources)]
-        for name in asked
-        for field, value in _fields(name, asked[name])
+        for name in shown_request
+        for field, value in _fields(name, shown_request[name])
     ]
     book.table("Request", columns, rows)
 

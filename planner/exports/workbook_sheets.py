@@ -52,17 +52,19 @@ class Book:
 
     def write(self, sheet: Any, row: int, column: int, value: Cell, style: str = "") -> None:
         """One cell: text as text whatever it says, numbers as numbers."""
-        kept = self.styles[style]
+        cached = self.styles[style]
         if value is None or value == "":
-            sheet.write_blank(row, column, None, kept)
+            sheet.write_blank(row, column, None, cached)
         elif isinstance(value, str):
-            sheet.write_string(row, column, value[:_MAX_TEXT], kept)
+            sheet.write_string(row, column, value[:_MAX_TEXT], cached)
         elif isinstance(value, bool):
-            sheet.write_string(row, column, "yes" if value else "no", kept)
+            sheet.write_string(row, column, "yes" if value else "no", cached)
         elif isinstance(value, dt.date):
-            sheet.write_datetime(row, column, dt.datetime(value.year, value.month, value.day), kept)
+            sheet.write_datetime(
+                row, column, dt.datetime(value.year, value.month, value.day), cached
+            )
         else:
-            sheet.write_number(row, column, float(value), kept)
+            sheet.write_number(row, column, float(value), cached)
 
     def table(self, name: str, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> Any:
         """A sheet with a header that stays in view, a filter, and `rows`."""

@@ -21,13 +21,13 @@ def read_request(name: str) -> dict[str, Any]:
     kind = Path(name).suffix.lower()
     is_json = kind == ".json" or (kind != ".toml" and _starts_as_json(text.lstrip()))
     try:
-        found = strict_json.loads(text) if is_json else tomllib.loads(text)
+        content = strict_json.loads(text) if is_json else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         form = "JSON" if is_json else "TOML"
         raise InvalidInput("file", f"{name} is not {form}: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise InvalidInput("file", f"{name} holds no object; a request is an object of fields")
-    return found
+    return content
 
 
 def _starts_as_json(text: str) -> bool:

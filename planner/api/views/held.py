@@ -69,7 +69,7 @@ class HeldBatchView(OperatorView):
     def get(self, request: Request, pk: int) -> Response:
         """Why a batch was held."""
         Query(request)
-        return Response(HeldBatchSerializer(_found(pk)).data)
+        return Response(HeldBatchSerializer(_get_batch_or_404(pk)).data)
 
 
 class ReleaseView(OperatorView):
@@ -77,8 +77,8 @@ class ReleaseView(OperatorView):
     def post(self, request: Request, pk: int) -> Response:
         """Publishes the batch as it was fetched."""
         Query(request)
-        quarantine.release(access_of_request(request), _found(pk))
-        return Response(HeldBatchSerializer(_found(pk)).data)
+        quarantine.release(access_of_request(request), _get_batch_or_404(pk))
+        return Response(HeldBatchSerializer(_get_batch_or_404(pk)).data)
 
 
 class RejectView(OperatorView):
@@ -87,9 +87,11 @@ class RejectView(OperatorView):
         """Keeps the batch for the record, never to be published."""
         Query(request)
         return Response(
-            HeldBatchSerializer(quarantine.reject(access_of_request(request), _found(pk))).data
+            HeldBatchSerializer(
+                quarantine.reject(access_of_request(request), _get_batch_or_404(pk))
+            ).data
         )
 
 
-def _found(pk: int) -> HeldBatch:
+def _get_batch_or_404(pk: int) -> HeldBatch:
     return get_object_or_404(HeldBatch, pk=pk)

@@ -70,7 +70,7 @@ class ServerView(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """One server of the reference list."""
         Query(request)
-        found = _rows().get(slug)
-        if found is None:
+        server = _rows().get(slug)
+        if server is None:
             raise Http404
-        return Response(found, headers={"ETag": _etag()})
+        return Response(server, headers={"ETag": _etag()})

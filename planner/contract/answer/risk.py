@@ -38,8 +38,8 @@ class RiskAnswer(AnswerModel):
 
     def range_of(self, key: ScenarioKey) -> CostRange | None:
         """The range of one scenario; None where it is not feasible."""
-        found: CostRange | None = getattr(self, key.value)
-        return found
+        cost_range: CostRange | None = getattr(self, key.value)
+        return cost_range
 
 
 class RobustPlan(AnswerModel):

@@ -119,9 +119,9 @@ def _explanation(data: Json) -> dict[str, Any] | None:
         {**known.get((p["source"], p["month"]), {}), **p, **_kind(p["source"])}
         for p in old["purchases"]
     ]
-    said = iter(old.get("words", ())[len(rows) :])
+    reasons = iter(old.get("words", ())[len(rows) :])
     parts = {
-        name: [{"sentence": next(said, ""), **row} for row in old.get(name, ())]
+        name: [{"sentence": next(reasons, ""), **row} for row in old.get(name, ())]
         for name in ("marginal_values", "switch_points")
     }
     return {**old, **parts, "purchases": rows}

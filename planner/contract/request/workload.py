@@ -166,9 +166,9 @@ class Training(RequestModel):
                 f"{active:.4g} is more than the {self.parameters:.4g} parameters in total; "
                 f"allowed are up to {self.parameters:.4g}",
             )
-        given = [name for name in RATES if getattr(self, name) is not None]
-        if len(given) > 1:
-            yield InvalidInput(given[0], f"give only one of {', '.join(given)}")
+        stated = [name for name in RATES if getattr(self, name) is not None]
+        if len(stated) > 1:
+            yield InvalidInput(stated[0], f"give only one of {', '.join(stated)}")
         checkpointing = self.activation_checkpointing
         if self.hfu is not None and checkpointing is False:
             yield InvalidInput(

@@ -198,11 +198,11 @@ def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
 def _cost_weight(rows: Rows) -> float:
     """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
     columns = continuous_columns(rows)
-    dearest = (
+    most_expensive = (
         np.abs(rows.reduced.start_candidates.cost).sum() / rows.cost_scale
         + columns.cost @ columns.upper_bound
     )
-    return _THRIFT / max(float(dearest), 1e-9)
+    return _THRIFT / max(float(most_expensive), 1e-9)
 
 
 def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:

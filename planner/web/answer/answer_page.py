@@ -131,8 +131,8 @@ class AnswerPage:
     @property
     def limits_and_switches(self) -> tuple[str, ...]:
         """What each limit costs, and where the recommendation changes."""
-        found = self.answer.explanation
-        return found.limits_and_switches if found else ()
+        explanation = self.answer.explanation
+        return explanation.limits_and_switches if explanation else ()
 
     @property
     def asks_to_explain(self) -> bool:

@@ -71,10 +71,10 @@ def element_of(path: str) -> str:
     return "a-" + path.replace(".", "-").replace("_", "-")
 
 
-def messages_of(sent: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
+def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
     """One message for each box that was sent, so that those of former changes go."""
     refused = {refusal.field: refusal.message for refusal in refusals}
-    paths = dict.fromkeys(name.partition("~")[0] for name in sent)
+    paths = dict.fromkeys(name.partition("~")[0] for name in query)
     return [Message(path, refused.get(path, "")) for path in paths if path in _WITH_BOX]
 
 

@@ -252,10 +252,14 @@ _LABELS = {field.path: field.label for field in ALL}
 
 
 def find_label(path: str) -> str:
-    """The form's word for a field of the request; the path itself where the form has none.
+    """The form's label of a field of the request; the field's name in words where it has none.
 
-    >>> find_label("horizon_months"), find_label("workload.runs.0.start"), find_label("colour")
-    ('Horizon', 'Start', 'colour')
+    >>> find_label("horizon_months"), find_label("workload.runs.0.start")
+    ('Horizon', 'Start')
+    >>> find_label("server.idle_power_kw")
+    'idle power kw'
     """
     pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))
-    return _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"), path)
+    label = _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"))
+    names = [part for part in path.split(".") if not part.isdigit()]
+    return label or names[-1].replace("_", " ") if names else path

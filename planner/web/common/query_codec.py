@@ -144,12 +144,12 @@ FORMER_NAMES = {"risk.tail_weight": "risk.cvar_weight"}
 
 def drop_empty(query: QueryDict, *without: str) -> QueryDict:
     """The address without empty values and without the names given, in today's names."""
-    kept = QueryDict(mutable=True)
+    tidy = QueryDict(mutable=True)
     for name, values in query.lists():
         filled = [value for value in values if value.strip()]
         if filled and name not in without:
-            kept.setlist(FORMER_NAMES.get(name, name), filled)
-    return kept
+            tidy.setlist(FORMER_NAMES.get(name, name), filled)
+    return tidy
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:

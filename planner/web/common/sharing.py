@@ -13,6 +13,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common.choices import provider_title
+from planner.web.common.form_fields import find_label
 from planner.web.common.query_codec import drop_empty, flatten
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
@@ -117,7 +118,7 @@ def find_price_update(query: QueryDict, outcome: ComparisonOutcome) -> PriceUpda
     try:
         now = compare_for_team(request).answer
     except InvalidInput as refusal:
-        return PriceUpdate(providers, refusal=str(refusal))
+        return PriceUpdate(providers, refusal=f"{find_label(refusal.field)}: {refusal.message}")
     return PriceUpdate(
         providers,
         tuple(_total_changes(outcome.answer, now)),

@@ -16,6 +16,7 @@ from planner.models.team import TeamOwned
 from planner.services.teams.errors import StaleError, WrongStateError
 from planner.services.teams.permissions import VIEW, Need, require
 from planner.web.common.current_team import get_access, remember_team
+from planner.web.common.form_fields import find_label
 from planner.web.common.resume import sign_in_first
 from pricing.common.invalid_input import InvalidInput
 
@@ -96,10 +97,13 @@ def run_with_messages(
 
 
 def describe_refusal(refusal: Exception) -> str:
-    """A refusal in words: every field with what is wrong with it."""
-    if isinstance(refusal, InvalidInput):
-        return "; ".join(str(one) for one in refusal.all())
-    return str(refusal)
+    """A refusal in words: the label of every field with what is wrong with it."""
+    if not isinstance(refusal, InvalidInput):
+        return str(refusal)
+    return "; ".join(
+        f"{find_label(one.field)}: {one.message}" if one.field else one.message
+        for one in refusal.all()
+    )
 
 
 def submit_form(form: forms.Form, action: Callable[[dict[str, Any]], T]) -> T | None:

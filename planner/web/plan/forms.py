@@ -49,7 +49,7 @@ class Rows:
 
     @property
     def has_values(self) -> bool:
-        return any(box.bound.initial for row in self.rows for box in row)
+        return any(field.bound.initial for row in self.rows for field in row)
 
 
 def _widget(field: f.Field, placeholder: str, invalid: bool) -> forms.Widget:
@@ -107,7 +107,7 @@ class PlanForm:
         others = (field.path, *(f"{field.path}~{suffix}" for suffix in ("pct", "bn", "mn", "tn")))
         return next((name for name in others if name in self.query), field.name)
 
-    def box(self, field: f.Field) -> FormField:
+    def build_field(self, field: f.Field) -> FormField:
         default = find_default(field.default, scale=field.scale) if field.default else None
         placeholder = default.text if default else field.typical
         error = self._error(field)
@@ -144,15 +144,16 @@ class PlanForm:
             "",
         )
 
-    def boxes(self, group: str) -> list[FormField]:
+    def build_fields(self, group: str) -> list[FormField]:
         """The boxes of a group named as in `planner.web.common.form_fields`, in capitals there."""
-        return [self.box(field) for field in getattr(f, group.upper())]
+        return [self.build_field(field) for field in getattr(f, group.upper())]
 
     def rows(self, name: str, title: str = "", help: str = "") -> Rows:
         pattern = f.ROWS[name]
         shown = tuple(
             tuple(
-                self.box(replace(field, path=field.path.replace("*", str(i)))) for field in pattern
+                self.build_field(replace(field, path=field.path.replace("*", str(i))))
+                for field in pattern
             )
             for i in range(self._row_count(name))
         )

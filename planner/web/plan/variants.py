@@ -20,6 +20,7 @@ from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import find_label
 from planner.web.common.plan_request import answer_plan
 from planner.web.common.query_codec import flatten
+from planner.web.common.view_helpers import describe_refusal
 
 NAMES = ("a", "b", "c", "d")
 """Names of the variants in the address of the page, each holding the address of a plan."""
@@ -47,7 +48,7 @@ class ComparedPlan:
     @property
     def headline(self) -> str:
         if self.answer is None:
-            return "; ".join(str(refusal) for refusal in self.outcome.errors) or "No workload yet"
+            return "; ".join(map(describe_refusal, self.outcome.errors)) or "No workload yet"
         return self.answer.recommendation.headline
 
     def total(self, key: ScenarioKey) -> Decimal | None:

@@ -46,8 +46,8 @@ def _name(label: str, **options: Any) -> forms.CharField:
 
 
 def _note(label: str = "Note") -> forms.CharField:
-    box = forms.Textarea(attrs={"rows": 2})
-    return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=box)
+    widget = forms.Textarea(attrs={"rows": 2})
+    return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=widget)
 
 
 def _version() -> forms.IntegerField:

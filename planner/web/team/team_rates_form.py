@@ -45,8 +45,8 @@ def form_context(query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> dic
     form = PlanForm(query, [_rename_field(refusal) for refusal in refusals])
     return {
         "form": form,
-        "owning": form.boxes("owning"),
-        "finance": form.boxes("finance"),
+        "owning": form.build_fields("owning"),
+        "finance": form.build_fields("finance"),
         "offers": form.rows("custom_offers"),
         "adjustments": form.rows("price_adjustments"),
         "others": list(form.other_errors()),

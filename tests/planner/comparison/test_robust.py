@@ -73,7 +73,7 @@ def test_no_scenario_is_better_over_the_same_futures(weight: float, seed: int) -
 def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     """Whatever the plan: put among the scenarios it has the same mean and worst tenth there."""
     one = planned(weight, 1)
-    found = one.robust
+    found = one.robust_plan
     assert found is not None
     assert one.risk_parameters is not None
     risk = assess_risk({found.scenario.key: found.scenario}, one.inputs, one.risk_parameters)
@@ -107,7 +107,7 @@ def test_it_says_what_it_owes_after_the_horizon() -> None:
 
 
 def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
-    average, careful = planned(0, 1).robust, planned(3, 1).robust
+    average, careful = planned(0, 1).robust_plan, planned(3, 1).robust_plan
     assert average is not None
     assert careful is not None
     assert careful.cvar_90 < average.cvar_90
@@ -127,8 +127,8 @@ def test_seeds_agree_on_what_to_begin_first() -> None:
 def test_it_costs_no_less_than_the_best_plan_if_all_goes_as_expected() -> None:
     for weight in WEIGHTS:
         one = planned(weight, 1)
-        assert one.robust is not None
-        assert one.robust.scenario.cost >= one.scenarios["hybrid"].bound * (1 - 1e-9)
+        assert one.robust_plan is not None
+        assert one.robust_plan.scenario.cost >= one.scenarios["hybrid"].bound * (1 - 1e-9)
 
 
 def test_a_limit_that_a_future_would_break_leaves_a_plan_without_a_proof() -> None:

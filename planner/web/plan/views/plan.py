@@ -128,7 +128,7 @@ def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
 def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
     form = PlanForm(query, outcome.errors)
     groups = ("plan", "training", "samples", "hours", "work", "limits", "owning", "finance")
-    boxes = {name: form.boxes(name) for name in (*groups, "prices", "risk")}
+    boxes = {name: form.build_fields(name) for name in (*groups, "prices", "risk")}
     rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
     return _live_context(query, outcome) | {
         "form": form,

@@ -60,7 +60,7 @@ def test_an_answer_replays_to_the_cent(here, signed_in):
 def test_a_replay_that_differs_shows_where(kept, here, signed_in):
     answer = {**kept.answer, "horizon_months": 7}
     SavedComparison.objects.filter(pk=kept.pk).update(answer=answer)
-    assert "horizon_months" in text(signed_in().get(f"{here}replay/"))
+    assert "horizon months" in text(signed_in().get(f"{here}replay/"))
 
 
 def test_htmx_gets_what_changed_alone(here, signed_in):

@@ -1,0 +1,142 @@
+"""Identifiers use the field's words: none of the former private ones come back.
+
+The words stand in `docs/architecture/glossary.md`. Names are functions, classes, arguments,
+variables and attributes of `planner` and `pricing`, migrations left out.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted(
+    path
+    for package in ("planner", "pricing")
+    for path in (ROOT / package).rglob("*.py")
+    if "migrations" not in path.parts
+)
+BANNED_NAMES = frozenset(
+    {
+        "asked",
+        "at_rest",
+        "attempt",
+        "begun",
+        "box",
+        "doubts",
+        "found",
+        "futures",
+        "given",
+        "in_place",
+        "keeping",
+        "keep",
+        "kept",
+        "listening",
+        "own_terms",
+        "plain_json",
+        "remedy",
+        "robust",
+        "said",
+        "sent",
+        "shortlist",
+        "standing",
+        "swing",
+        "swings",
+        "tail_weight",
+        "told",
+        "withheld",
+        "worst_tenth",
+    }
+)
+"""Refused as a whole name, a leading underscore or not."""
+BANNED_WORDS = frozenset(
+    {
+        "beat",
+        "beats",
+        "begun",
+        "blink",
+        "cautions",
+        "clash",
+        "dearest",
+        "door",
+        "doors",
+        "fleet",
+        "glance",
+        "moved_since",
+        "overlay",
+        "pulse",
+        "recipe",
+        "shortlist",
+        "told",
+    }
+)
+"""Refused as a word of a name too: `fleet_of`, `ClashError`."""
+PUBLIC = {
+    "planner/api/serializers/projects.py": {"given", "kept"},
+    "planner/contract/answer/comparison.py": {"given"},
+    "planner/contract/answer/explanation.py": {"given"},
+    "planner/costing/assumptions/assumptions.py": {"given"},
+    "planner/models/project.py": {"given"},
+    "planner/web/answer/assumption_rows.py": {"given"},
+    "pricing/api/schema.py": {"remedy", "withheld"},
+    "pricing/models.py": {"remedy", "withheld"},
+    "pricing/publish/runs.py": {"remedy"},
+}
+"""Keys of the API and columns of the database, which clients and old rows know."""
+
+
+def names(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Every name that the source gives to something, with its line."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name, node.lineno
+        elif isinstance(node, ast.arg):
+            yield node.arg, node.lineno
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id, node.lineno
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr, node.lineno
+        elif isinstance(node, ast.alias) and node.asname:
+            yield node.asname, node.lineno
+
+
+def words(name: str) -> list[str]:
+    """`ClashError` and `clash_error` are clash and error."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().strip("_").split("_")
+
+
+def is_banned(name: str) -> bool:
+    plain = name.strip("_")
+    return plain in BANNED_NAMES or bool(BANNED_WORDS.intersection(words(plain)))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_identifiers_are_words_of_the_field(path: Path) -> None:
+    public = PUBLIC.get(path.relative_to(ROOT).as_posix(), set())
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    banned = [
+        f"line {line}: {name}"
+        for name, line in names(tree)
+        if is_banned(name) and name not in public
+    ]
+    assert not banned, "; ".join(banned)
+
+
+@pytest.mark.parametrize("name", ["found", "_kept", "fleet_of", "ClashError", "glance"])
+def test_former_words_are_refused(name: str) -> None:
+    assert is_banned(name)
+
+
+@pytest.mark.parametrize("name", ["NOT_FOUND", "held_out_log_errors", "robust_plan"])
+def test_words_of_the_field_pass(name: str) -> None:
+    assert not is_banned(name)
+
+
+def test_every_public_exception_is_still_needed() -> None:
+    for file, public in PUBLIC.items():
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        assert public <= {name for name, _ in names(tree)}, file
