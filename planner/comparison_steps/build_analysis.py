@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from planner.comparison_steps.build_purchases import build_purchases
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer import explanation as answer
 from planner.contract.answer.break_even import (
@@ -14,9 +13,9 @@ from planner.contract.answer.break_even import (
     CostCurveSeries,
     Crossing,
 )
-from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import CostRange, RiskAnswer
 from planner.contract.answer.risk import RobustPlan as RobustPlanAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.sensitivity import PriceGrid, SensitivityRow
 from planner.costing.advice.explanation import (
     Explanation,
@@ -174,14 +173,15 @@ def build_sensitivity(rows: Iterable[TornadoBar]) -> tuple[SensitivityRow, ...]:
     )
 
 
-def build_explanation(results: ComparisonResults) -> answer.Explanation | None:
+def build_explanation(
+    results: ComparisonResults, best: ScenarioAnswer
+) -> answer.Explanation | None:
     """What the cheapest plan buys and when; what limits cost and where the advice changes, if
     the request asks for it."""
     explanation, inputs, currency = results.explanation, results.inputs, results.request.currency
     if explanation is None:
         return None
-    best = results.scenarios[ScenarioKey.HYBRID]
-    units = [row for row in build_purchases(best, inputs) if row.kind != "capacity_block"]
+    units = [row for row in best.purchases if row.kind != "capacity_block"]
     return answer.Explanation(
         purchases=tuple(units),
         marginal_values=tuple(

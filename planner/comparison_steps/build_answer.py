@@ -39,7 +39,7 @@ from planner.sizing.demand import Demand
 def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     """The whole answer."""
     request, inputs = results.request, results.inputs
-    sources = results.used_sources
+    sources, scenarios = results.used_sources, build_scenarios(results)
     offers = {s.offer_id: _offer(s) for s in sources if s.offer_id}
     return ComparisonAnswer(
         name=request.name,
@@ -50,13 +50,13 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         catalog=_catalog(results),
         assumptions=build_assumptions(results),
         demand=_demand(results.demand),
-        scenarios=build_scenarios(results),
+        scenarios=scenarios,
         break_even=build_break_even(results.break_even, inputs),
         cost_curve=build_cost_curve(results.curve_lines),
         recommendation=_recommendation(results),
         offers=offers,
         servers=tuple(_server(source) for source in sources if source.is_owned),
-        explanation=build_explanation(results),
+        explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
         robust_plan=build_robust_plan(results),
         sensitivity=build_sensitivity(results.tornado),

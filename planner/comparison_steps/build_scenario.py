@@ -67,7 +67,7 @@ def _build(scenario: Scenario, results: ComparisonResults, rent: Scenario) -> Sc
         gap=scenario.gap,
         bound=_bound(scenario),
         warnings=scenario.warnings,
-        energy=_energy(results.energy[scenario.key]),
+        energy=_energy(results.energy(scenario)),
     )
 
 

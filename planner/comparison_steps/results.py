@@ -149,14 +149,13 @@ class ComparisonResults:
         )
 
     @cached_property
-    def energy(self) -> dict[ScenarioKey, Energy]:
-        """Energy and carbon of the feasible scenarios."""
-        grids = GridCarbon(self.preparation.catalog, self.request.on_prem.g_co2e_per_kwh)
-        return {
-            key: calculate_energy(scenario, self.inputs, grids.intensity)
-            for key, scenario in self.scenarios.items()
-            if scenario.feasible
-        }
+    def grids(self) -> GridCarbon:
+        """Carbon of the electricity of each place."""
+        return GridCarbon(self.preparation.catalog, self.request.on_prem.g_co2e_per_kwh)
+
+    def energy(self, scenario: Scenario) -> Energy:
+        """Energy and carbon of a feasible scenario."""
+        return calculate_energy(scenario, self.inputs, self.grids.intensity)
 
     @cached_property
     def used_sources(self) -> tuple[CapacitySource, ...]:
