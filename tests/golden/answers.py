@@ -18,7 +18,9 @@ MARKET = Catalog.of(
               upfront=Decimal(140_000)),
         offer("50.00", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"),
     ],
-    regions={("aws", "us-east-1"): Region("north-america", g_co2e_per_kwh=379.0, carbon_source="EPA")},
+    regions={
+        ("aws", "us-east-1"): Region("north-america", g_co2e_per_kwh=379.0, carbon_source="EPA")
+    },
 )  # fmt: skip
 NODE = {"accelerator": H100, "accelerator_count": 8}
 BLOCK = NODE | {"purchase_option": "capacity_block", "usd_per_hour": 15, "label": "block"}

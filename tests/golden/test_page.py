@@ -16,6 +16,7 @@ from tests.golden.expected_charts import charts
 from tests.golden.page import (
     NOT_PRINTED,
     ON_HOVER,
+    classes,
     documents,
     drop,
     find_all,
@@ -215,10 +216,9 @@ def _remove_tables_and_cards(root: Element) -> None:
     """Parts that other tests compare whole."""
     for parent in list(root.iter()):
         for child in list(parent):
-            is_grid = child.tag == "thead" and "grid-table" in (parent.get("class") or "")
-            if child.tag == "tbody" or "scenario-card" in (child.get("class") or ""):
-                remove(parent, child)
-            elif child.tag == "thead" and not is_grid:
+            is_grid = "grid-table" in classes(parent)
+            is_table = child.tag == "tbody" or (child.tag == "thead" and not is_grid)
+            if is_table or "scenario-card" in classes(child):
                 remove(parent, child)
 
 
