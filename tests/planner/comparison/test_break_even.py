@@ -169,3 +169,22 @@ def test_a_server_that_cannot_be_had_has_no_line(fields: dict[str, Any]) -> None
 def test_break_even_needs_no_scenario() -> None:
     answer = compared(catalog(offer("55.04")), constraints={"capex_budget": 0}).as_dict()
     assert answer["break_even"]
+
+
+BARE = {
+    "network_storage_rate": 0, "install_cost_rate": 0, "spare_rate": 0, "residual_rate": 0,
+    "lead_time_months": 0, "useful_life_months": 24,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("option", "trend"), [("on_demand", -0.3), ("reserved", 0.0)])
+def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_hour(
+    option: str, trend: float
+) -> None:
+    """u = price / Σ 730 · (rent in month t − running cost); what is committed keeps its price."""
+    finance = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": -0.3}
+    answer = compared(on_prem={"servers": [SERVER]} | BARE, finance=finance).as_dict()
+    row = next(one for one in answer["break_even"] if one["purchase_option"] == option)
+    rent = float(row["rent_per_hour"])
+    saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))
+    assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)

@@ -86,3 +86,14 @@ def test_energy_of_an_unknown_power_is_not_known_either() -> None:
 
 def test_a_scenario_that_uses_nothing_draws_nothing() -> None:
     assert (Energy(()).kwh, Energy(()).kg_co2e, Energy(()).kg_co2e_of_known_grid) == (0, 0, 0)
+
+
+def test_hours_lost_to_interruptions_draw_power_too() -> None:
+    prices = Catalog.of([offer("55.04"), offer("20", "spot")], regions=PLACES)
+    request = request_of(8 * 365, horizon_months=10, on_prem=OWNING)
+    answer = compare(request, prices, today=dt.date(2026, 11, 20)).to_json()
+    one = next(s for s in answer["scenarios"] if s["key"] == "spot")
+    billed = sum(line["quantity"] for line in one["lines"] if line["category"] == "compute")
+    assert billed > 365 * 10
+    kwh = node_power_kw(H100, 8) * CLOUD_PUE * billed
+    assert one["energy"]["kwh"] == pytest.approx(kwh, rel=1e-6)

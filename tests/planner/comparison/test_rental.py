@@ -206,3 +206,16 @@ def test_a_share_of_a_card_is_no_whole_card() -> None:
         request | {"constraints": {"min_accelerators_per_node": 0.1}}, catalog(sixth)
     ).scenarios[ScenarioKey.ON_DEMAND]
     assert shares.total_cost == Decimal("4380.00")  # six sixths for 730 h
+
+
+def test_a_price_trend_moves_later_upfront_payments_and_their_write_off() -> None:
+    prices = catalog(offer("90"), offer("5", "reserved", term_months=12, upfront=Decimal(90_000)))
+    finance = PLAIN | {"cloud_price_trend_per_year": -0.2}
+    one = scenario("committed", prices, months=24, finance=finance)
+    assert [(line.month, line.amount) for line in of(one, "upfront")] == [
+        (0, Decimal("90000.00")),
+        (12, Decimal("72000.00")),
+    ]
+    monthly = {month: Decimal(5 * 730) * (1 if month < 12 else Decimal("0.8")) for month in (0, 23)}
+    assert one.accrued[0] == 7500 + monthly[0]
+    assert one.accrued[23] == 6000 + monthly[23]

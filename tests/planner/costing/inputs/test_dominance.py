@@ -82,6 +82,15 @@ def test_of_equal_prices_the_larger_node_within_the_peak_stays() -> None:
     assert hourly(found) == ["aws:us-east-1:p5.48xlarge:on_demand"]
 
 
+def test_prices_compare_by_the_useful_hour() -> None:
+    """20 an hour of which 70 % is useful costs more than 22 of which 90 % is."""
+    found = market(offer("20", "spot"), offer("22", "spot", region="eu-west-1"))
+    regions = [found.offer(i).region for i in range(len(found))]
+    goodput = np.array([0.7 if region == "us-east-1" else 0.9 for region in regions])
+    (stays,) = undominated_rentals(found, goodput, np.zeros(len(found)), peak=16)
+    assert regions[stays] == "eu-west-1"
+
+
 def test_offers_under_different_quotas_stay() -> None:
     rule = QuotaRule("quota", "aws", "us-east-1", H100)
     found = market(offer("50"), offer("60", region="eu-west-1"), quotas=(rule,))

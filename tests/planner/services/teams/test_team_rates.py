@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from planner.models import ServerQuote
 from planner.services.projects import comparisons
@@ -77,6 +78,15 @@ def test_valid_quotes_are_what_may_be_bought(work: Workspace) -> None:
     request, inherited = inherit(REQUEST, work.team)
     assert request["on_prem"]["servers"] == [{**SERVER, "label": "Own DGX"}]
     assert inherited["on_prem.servers"] == "quotes own-dgx of the team Alpha"
+
+
+@pytest.mark.parametrize(("days", "is_valid"), [(-1, False), (0, True), (1, True)])
+def test_a_quote_holds_to_the_end_of_its_last_day(
+    work: Workspace, days: int, is_valid: bool
+) -> None:
+    quote(work, valid_until=timezone.now().date() + dt.timedelta(days=days))
+    request, _ = inherit(REQUEST, work.team)
+    assert ("on_prem" in request) == is_valid
 
 
 def test_a_request_names_a_quote_and_says_the_rest_itself(work: Workspace) -> None:

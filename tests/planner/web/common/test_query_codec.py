@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.http import QueryDict
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,15 @@ def test_dotted_names_become_the_nested_request():
         "workload": {"kind": "training", "parameters": 7_000_000_000},
         "finance": {"tax_rate": 0.21},
     }
+
+
+@pytest.mark.parametrize(
+    ("suffix", "factor"), [("pct", 0.01), ("k", 1e3), ("mn", 1e6), ("bn", 1e9), ("tn", 1e12)]
+)
+def test_each_suffix_is_its_unit(suffix, factor):
+    assert query_codec.number("2.5", suffix) == 2.5 * factor
+    found = read(f"workload.samples~{suffix}=40")
+    assert found == {"workload": {"samples": 40 * factor}}
 
 
 def test_positions_become_lists_and_gaps_close():

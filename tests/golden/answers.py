@@ -1,0 +1,142 @@
+"""Eight fixed requests and their answers: every kind of work, of purchase and of limit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from pricing.market.snapshot import Catalog, Region
+from tests.planner.comparison.compared import solved
+from tests.planner.costing.market_of import CATALOG, H100, offer, request_of
+
+MARKET = Catalog.of(
+    [
+        *(CATALOG.offers.offer(i) for i in range(len(CATALOG.offers))),
+        offer("16.00", "reserved", term_months=12, payment_option="partial_upfront",
+              upfront=Decimal(140_000)),
+        offer("50.00", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"),
+    ],
+    regions={
+        ("aws", "us-east-1"): Region("north-america", g_co2e_per_kwh=379.0, carbon_source="EPA")
+    },
+)  # fmt: skip
+NODE = {"accelerator": H100, "accelerator_count": 8}
+BLOCK = NODE | {"purchase_option": "capacity_block", "usd_per_hour": 15, "label": "block"}
+
+REQUESTS: dict[str, dict[str, Any]] = {
+    "hours, commitments with upfront, tax, falling prices": request_of(
+        [4000.0] * 6 + [9000.0] * 12,
+        horizon_months=18,
+        finance={"tax_rate": 0.2, "cloud_price_trend_per_year": -0.2},
+        data={"storage_gib": 10_000, "egress_gib_per_month": 100},
+        price_adjustments=[{"provider": "aws", "multiplier": 0.9}],
+        constraints={"max_spot_share": 0.2},
+        on_prem={"servers": [{"server": "dgx-h100"}]},
+    ),
+    "servers bought in several months, sensitivity": request_of(
+        [6000.0] * 8 + [12_000.0] * 8 + [24_000.0] * 14,
+        horizon_months=30,
+        sensitivity=True,
+        finance={"cloud_price_trend_per_year": 0.08, "depreciation": "macrs_5"},
+        on_prem={"servers": [{"server": "hgx-h100-8", "unit_price": 190_000}]},
+        constraints={"max_spot_share": 0},
+    ),
+    "training in euros": {
+        "start": "2027-02",
+        "horizon_months": 9,
+        "currency": "EUR",
+        "exchange_rates": {"EUR": 0.92},
+        "workload": {
+            "kind": "training",
+            "parameters": 7e9,
+            "tokens": 2e12,
+            "runs": [{"start": "2027-03", "deadline": "2027-06"}],
+        },
+        "constraints": {"accelerators": ["H100"]},
+        "sensitivity": False,
+    },
+    "samples with a range, risk": {
+        "start": "2027-01",
+        "horizon_months": 6,
+        "workload": {
+            "kind": "samples",
+            "samples": 5e9,
+            "epochs": 90,
+            "samples_per_second": 2500,
+            "accelerator": H100,
+            "runs": [{"start": "2027-01"}, {"start": "2027-04", "deadline": "2027-05"}],
+        },
+        "sensitivity": False,
+        "risk": {"samples": 400, "seed": 7},
+    },
+    "capacity blocks": request_of(
+        6000,
+        horizon_months=8,
+        custom_offers=[BLOCK | {"available_from": "2027-03", "available_until": "2027-05"}],
+        constraints={"purchase_options": ["on_demand", "capacity_block", "spot"]},
+        on_prem={"servers": []},
+    ),
+    "most scenarios infeasible": request_of(
+        9000,
+        horizon_months=6,
+        constraints={
+            "capex_budget": 1000,
+            "max_spot_share": 0.3,
+            "purchase_options": ["reserved"],
+            "quotas": [{"provider": "aws", "accelerator": H100, "max_accelerators": 16}],
+        },
+    ),
+    "nothing feasible": request_of(
+        1000, horizon_months=3, constraints={"min_accelerator_memory_gib": 4000}
+    ),
+    "risk, robust plan, limits": request_of(
+        9000,
+        horizon_months=12,
+        finance={"cloud_price_trend_per_year": -0.1, "tax_rate": 0.25},
+        constraints={"max_spot_share": 0.2, "capex_budget": 400_000},
+        data={"storage_gib": 5000, "egress_gib_per_month": 300},
+        on_prem={"servers": [{"server": "hgx-h100-8"}], "residual_rate": 0.5},
+        risk={"samples": 300, "seed": 3, "cvar_weight": 1},
+        explain=True,
+    ),
+}
+
+FEASIBLE: dict[str, tuple[str, ...]] = {
+    "hours, commitments with upfront, tax, falling prices": (
+        "on_demand",
+        "spot",
+        "committed",
+        "cloud_mix",
+        "on_prem",
+        "hybrid",
+    ),
+    "servers bought in several months, sensitivity": (
+        "on_demand",
+        "committed",
+        "cloud_mix",
+        "on_prem",
+        "hybrid",
+    ),
+    "training in euros": ("on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"),
+    "samples with a range, risk": (
+        "on_demand",
+        "spot",
+        "committed",
+        "cloud_mix",
+        "on_prem",
+        "hybrid",
+    ),
+    "capacity blocks": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
+    "most scenarios infeasible": ("committed", "cloud_mix", "hybrid"),
+    "nothing feasible": (),
+    "risk, robust plan, limits": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
+}
+"""Scenarios of each request that have a plan."""
+
+
+@cache
+def answered(name: str) -> ComparisonAnswer:
+    """The answer of one of the requests, worked out once."""
+    return solved(REQUESTS[name], MARKET).answer

@@ -1,0 +1,84 @@
+"""What the charts of an answer must be drawn from: labels, series and marks, value by value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
+from tests.golden.shown import TITLES, month
+
+STACKS = ("owned", "committed", "reserved by date", "on demand", "spot")
+KINDS = {
+    "owned": "owned",
+    "on_demand": "on demand",
+    "dws_flex_start": "on demand",
+    "spot": "spot",
+    "low_priority": "spot",
+    "capacity_block": "reserved by date",
+    "dws_calendar_mode": "reserved by date",
+}
+Series = dict[str, list[float]]
+
+
+def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[list[Any], Series]]:
+    """Key of each chart → labels of its axis, and values of each series."""
+    months = [month(answer.start, i) for i in range(answer.horizon_months)]
+    titles = [TITLES[one.key] for one in answer.feasible]
+    every: dict[str, tuple[list[Any], Series]] = {
+        "cumulative": ([*months, "end"], _cumulative(answer)),
+        "capacity": (months, _capacity(answer, shown)),
+        "categories": (titles, _categories(answer)),
+    }
+    if answer.cost_curve.series:
+        hours = list(answer.cost_curve.hours_per_month)
+        lines = {one.label: [float(v) for v in one.cost] for one in answer.cost_curve.series}
+        every["hours-curve"] = (hours, lines)
+    if answer.risk:
+        every["fan"] = _fan(answer)
+    return every
+
+
+def _cumulative(answer: ComparisonAnswer) -> Series:
+    """Cost due so far by month, summed over the lines; the residual value only at the end."""
+    return {
+        TITLES[one.key]: [
+            *(
+                round(sum(float(line.amount) for line in one.lines if line.month <= at), 2)
+                for at in range(answer.horizon_months)
+            ),
+            float(one.require_total()),
+        ]
+        for one in answer.feasible
+    }
+
+
+def _capacity(answer: ComparisonAnswer, shown: ScenarioAnswer) -> Series:
+    """Accelerators by kind of source, over the peak."""
+    stacks = {kind: [0.0] * answer.horizon_months for kind in STACKS}
+    used = set()
+    for row in shown.capacity:
+        offer = answer.offers.get(row.source)
+        kind = KINDS.get(offer.purchase_option, "committed") if offer else "owned"
+        stacks[kind][row.month] += row.accelerators
+        used.add(kind)
+    drawn = {kind: values for kind, values in stacks.items() if kind in used}
+    return {**drawn, "peak demand": list(answer.demand.peak_accelerators)}
+
+
+def _categories(answer: ComparisonAnswer) -> Series:
+    names = dict.fromkeys(line.category.value for one in answer.feasible for line in one.lines)
+    return {
+        name.replace("_", " "): [
+            round(sum(float(li.amount) for li in one.lines if li.category == name), 2)
+            for one in answer.feasible
+        ]
+        for name in names
+    }
+
+
+def _fan(answer: ComparisonAnswer) -> tuple[list[Any], Series]:
+    spreads = {key: getattr(answer.risk, key) for key in TITLES}
+    known = {key: one for key, one in spreads.items() if one}
+    values = {p: [float(getattr(one, p)) for one in known.values()] for p in ("p10", "p50", "p90")}
+    return [TITLES[key] for key in known], values

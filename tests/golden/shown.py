@@ -1,0 +1,69 @@
+"""How figures look to a reader, written without the code that writes them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+TITLES = {
+    "on_demand": "On demand",
+    "spot": "Spot",
+    "committed": "Committed",
+    "cloud_mix": "Cloud mix",
+    "on_prem": "On-prem",
+    "hybrid": "Hybrid",
+}
+OPTIONS = {"capacity_block": "capacity block", "on_demand": "on demand"}
+
+
+def exact(value: Any) -> Decimal:
+    return Decimal(str(value))
+
+
+def money(value: Any, currency: str) -> str:
+    return f"{exact(value):,.0f} {currency}"
+
+
+def short(value: Any, currency: str) -> str:
+    """Millions with two decimals, below that whole units."""
+    amount = exact(value)
+    if abs(amount) >= 1_000_000_000:
+        return f"{amount / 1_000_000_000:,.2f} bn {currency}"
+    if abs(amount) >= 1_000_000:
+        return f"{amount / 1_000_000:,.2f} M {currency}"
+    return f"{amount:,.0f} {currency}"
+
+
+def rate(value: Any, currency: str) -> str:
+    price = exact(value)
+    return f"{price:,.4f} {currency}" if abs(price) < 1 else f"{price:,.2f} {currency}"
+
+
+def percent(value: Any, digits: int = 0) -> str:
+    return f"{exact(value) * 100:.{digits}f} %"
+
+
+def number(value: Any, digits: int = 0) -> str:
+    return f"{exact(value):,.{digits}f}"
+
+
+def plain(value: Any) -> str:
+    """Without trailing zeros."""
+    whole, dot, fraction = f"{exact(value):,f}".partition(".")
+    fraction = fraction.rstrip("0")
+    return whole + (dot + fraction if fraction else "")
+
+
+def month(start: str, index: int) -> str:
+    """The month `index` months after `start`, by counting."""
+    year, first = map(int, start.split("-"))
+    for _ in range(index):
+        first += 1
+        if first == 13:
+            year, first = year + 1, 1
+    return f"{year:04d}-{first:02d}"
+
+
+def first_day(start: str, index: int) -> dt.date:
+    return dt.date.fromisoformat(f"{month(start, index)}-01")

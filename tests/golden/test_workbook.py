@@ -1,0 +1,221 @@
+"""Workbook: every cell is the answer's, and every formula gives the figure written with it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import re
+from functools import cache
+from typing import Any
+
+import openpyxl
+import pytest
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports import Context, export
+from tests.golden.answers import REQUESTS, answered
+from tests.golden.shown import first_day
+
+requests = pytest.mark.parametrize("name", REQUESTS)
+Cells = list[list[Any]]
+_RANGE = re.compile(r"(?:'([^']+)'|(\w+))!\$?([A-Z]+)\$?(\d+)(?::\$?([A-Z]+)\$?(\d+))?")
+
+
+@cache
+def book(name: str, values: bool) -> dict[str, Cells]:
+    """Sheet → cells, row by row: the values written, or the formulas."""
+    context = Context(name="Golden", request=REQUESTS[name])
+    raw = io.BytesIO(export(answered(name), context, "xlsx"))
+    sheets = openpyxl.load_workbook(raw, data_only=values)
+    return {s.title: [[c.value for c in row] for row in s.iter_rows()] for s in sheets}
+
+
+def body(name: str, sheet: str) -> Cells:
+    return book(name, True)[sheet][1:]
+
+
+def same(shown: Cells, told: Cells) -> bool:
+    assert len(shown) == len(told)
+    for a, b in zip(shown, told, strict=True):
+        assert [_plain(one) for one in a] == [_plain(one) for one in b]
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """As a sheet holds it: numbers as floats, empty text as nothing."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dt.datetime):
+        return value.date()
+    if isinstance(value, str):
+        try:
+            return pytest.approx(float(value), rel=1e-12)
+        except ValueError:
+            return value or None
+    return value if value is None or isinstance(value, dt.date) else pytest.approx(float(value))
+
+
+@requests
+def test_the_lines_are_the_answer_s(name: str) -> None:
+    answer = answered(name)
+    told = [
+        [one.key, first_day(answer.start, li.month), li.category, li.label, li.provider, li.region,
+         li.instance_type, li.purchase_option, li.quantity, li.unit, li.unit_price, li.amount,
+         li.offer_id]
+        for one in answer.feasible for li in one.lines
+    ]  # fmt: skip
+    assert same(body(name, "Lines"), told)
+
+
+@requests
+def test_the_capacity_is_the_answer_s(name: str) -> None:
+    answer = answered(name)
+    told = [
+        [one.key, first_day(answer.start, row.month), row.source, row.accelerators,
+         row.hours_available, row.hours_used]
+        for one in answer.feasible for row in one.capacity
+    ]  # fmt: skip
+    assert same(body(name, "Capacity"), told)
+
+
+@requests
+def test_demand_assumptions_and_offers_are_the_answer_s(name: str) -> None:
+    answer = answered(name)
+    work = answer.demand
+    hours = [
+        [
+            first_day(answer.start, i),
+            hours,
+            work.peak_accelerators[i],
+            work.accelerator,
+            work.method,
+        ]
+        for i, hours in enumerate(work.hours_per_month)
+    ]
+    assert same(body(name, "Demand"), hours)
+    rows = [[r.field, r.value, r.unit, r.given, r.source] for r in answer.assumptions]
+    assert same(body(name, "Assumptions"), rows)
+    offers = [
+        [key, o.provider, o.region, o.zone, o.instance_type, o.accelerator, o.accelerator_count,
+         o.purchase_option, o.native_price_per_hour, o.native_upfront, o.native_currency,
+         o.units_per_usd, o.multiplier if o.native_currency else None,
+         o.as_of.isoformat() if o.as_of else None, o.sku, o.source]
+        for key, o in answer.offers.items()
+    ]  # fmt: skip
+    assert same(body(name, "Offers"), offers)
+
+
+@requests
+def test_the_cash_flow_is_the_answer_s(name: str) -> None:
+    answer, rows = answered(name), body(name, "Cash flow")
+    scenarios = answer.feasible
+    assert book(name, True)["Cash flow"][0][1 : len(scenarios) + 1] == [s.key for s in scenarios]
+    months = max((len(one.cash_per_month) for one in scenarios), default=0)
+    rate = float(answer.assumption("finance.discount_rate_per_year") or 0)
+    for at, row in enumerate(rows[:months]):
+        assert row[0].date() == first_day(answer.start, at)
+        due = [one.cash_per_month[at] if at < len(one.cash_per_month) else None
+               for one in scenarios]  # fmt: skip
+        assert row[1 : len(due) + 1] == [None if d is None else float(d) for d in due]
+        assert row[len(due) + 1] == pytest.approx((1 + rate) ** (-at / 12))
+    assert rows[months][1 : len(scenarios) + 1] == [float(s.require_total()) for s in scenarios]
+
+
+@requests
+def test_the_summary_holds_each_scenario_s_figures(name: str) -> None:
+    answer, rows = answered(name), book(name, True)["Summary"]
+    table = {row[0]: row[1:5] for row in rows if row[0] in {s.key.value for s in answer.scenarios}}
+    for one in answer.scenarios:
+        shown = table[one.key.value]
+        if one.feasible:
+            per_hour = one.levelised_cost_per_accelerator_hour
+            figures = (one.total_cost, one.net_present_cost, per_hour)
+            assert shown[:3] == [float(figure) for figure in figures if figure is not None]
+        else:
+            assert shown == [None, None, None, "; ".join(one.why_not)]
+    facts = {row[0]: row[1] for row in rows}
+    best = answer.recommendation.scenario or "nothing is feasible"
+    shown = [facts[title] for title in ("Start", "Months", "Currency", "Recommended")]
+    assert shown == [answer.start, answer.horizon_months, answer.currency, best]
+    texts = [row[0] for row in rows]
+    for sentence in (*answer.recommendation.because, *answer.warnings):
+        assert sentence in texts
+
+
+# Formulas -----------------------------------------------------------------------------------
+
+
+def cells(name: str, sheet: str, address: str) -> list[Any]:
+    """Values of a range, which may name its sheet."""
+    if "!" not in address:
+        address = f"'{sheet}'!{address}"
+    match = _RANGE.fullmatch(address)
+    assert match, address
+    quoted, bare, column, first, _, last = match.groups()
+    index = openpyxl.utils.column_index_from_string(column) - 1
+    rows = book(name, True)[quoted or bare]
+    return [row[index] for row in rows[int(first) - 1 : int(last or first)]]
+
+
+def evaluate(name: str, sheet: str, formula: str) -> float:
+    """What a spreadsheet makes of one of our formulas."""
+    inner = formula.removeprefix("=")
+    if rounded := re.fullmatch(r"ROUND\((.+),(\d)\)", inner):
+        return round(evaluate(name, sheet, rounded[1]), int(rounded[2]))
+    if factor := re.fullmatch(r"\(1\+(.+)\)\^\(-(\d+)/12\)", inner):
+        (rate,) = cells(name, sheet, factor[1])
+        return float((1 + float(rate)) ** (-int(factor[2]) / 12))
+    if quotient := re.fullmatch(r"([A-Z]+\d+)/(SUMPRODUCT\(.+\))", inner):
+        (above,) = cells(name, sheet, quotient[1])
+        return float(above) / evaluate(name, sheet, quotient[2])
+    function, arguments = re.fullmatch(r"(\w+)\((.+)\)", inner).groups()  # type: ignore[union-attr]
+    ranges = [cells(name, sheet, one) for one in arguments.split(",")]
+    return _FUNCTIONS[function](ranges)
+
+
+def _sum_of_products(ranges: Cells) -> float:
+    return sum(float(a or 0) * float(b or 0) for a, b in zip(*ranges, strict=True))
+
+
+def _sum_where(ranges: Cells) -> float:
+    amounts, *criteria = ranges
+    pairs = list(zip(criteria[::2], criteria[1::2], strict=True))
+    return sum(
+        float(amount or 0)
+        for i, amount in enumerate(amounts)
+        if all(keys[i] == wanted for keys, (wanted,) in pairs)
+    )
+
+
+_FUNCTIONS = {
+    "SUM": lambda ranges: sum(float(one or 0) for one in ranges[0]),
+    "SUMIFS": _sum_where,
+    "SUMPRODUCT": _sum_of_products,
+}
+
+
+@requests
+def test_every_formula_gives_the_figure_written_with_it(name: str) -> None:
+    formulas = 0
+    for sheet, rows in book(name, False).items():
+        for at, row in enumerate(rows):
+            for column, formula in enumerate(row):
+                if isinstance(formula, str) and formula.startswith("="):
+                    written = book(name, True)[sheet][at][column]
+                    given = evaluate(name, sheet, formula)
+                    assert given == pytest.approx(written, abs=2e-6), (sheet, at, formula)
+                    formulas += 1
+    feasible = len(answered(name).feasible)
+    assert formulas >= 3 * feasible
+
+
+def as_totals(answer: ComparisonAnswer) -> list[float]:
+    return [float(one.require_total()) for one in answer.feasible]
+
+
+@requests
+def test_totals_are_formulas_and_not_written_figures(name: str) -> None:
+    rows = {row[0]: row for row in book(name, False)["Summary"]}
+    for one in answered(name).feasible:
+        assert rows[one.key.value][1].startswith("=SUMIFS(Lines!")
+        assert rows[one.key.value][2].startswith("=ROUND(SUMPRODUCT('Cash flow'!")
