@@ -1,0 +1,233 @@
+"""The tables of an answer as pandas frames, for notebooks and `manage.py compare --table`.
+
+The columns of a frame are the fields of the answer's own model (reference: Answer) that hold one
+value. Their types follow from the field's:
+
+| field | dtype |
+|---|---|
+| money, prices | `object` of `Decimal`, exact; `convert_money` makes it `float64` |
+| month of the plan | `period[M]` |
+| scenario, category, other fixed sets | `category` |
+| figure | `float64`, NaN for null; whole number `int64`, `Int64` where it may be null |
+| yes or no | `bool` |
+| text | `str` |
+
+Frames with money have a column `currency`. pandas takes longer to import than a comparison takes
+to compute, so nothing that answers imports this module.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from enum import StrEnum
+from functools import cache
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+import pandas as pd
+
+from planner.contract.answer.break_even import BreakEvenRow
+from planner.contract.answer.common import AnswerModel, MonthIndex, ScenarioKey
+from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
+from planner.contract.answer.risk import CostRange
+from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
+from planner.contract.answer.sensitivity import SensitivityRow
+from planner.exports.spreadsheet_text import text_cell
+
+MONEY = "object"
+MONTH = "period[M]"
+Dtype = str | pd.CategoricalDtype
+_MONTH_UNIT = get_args(MonthIndex)[1].json_schema_extra
+_SCENARIO = pd.CategoricalDtype([key.value for key in ScenarioKey])
+
+
+# The frames ---------------------------------------------------------------------------------
+
+
+def scenarios_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each scenario: totals, proven gap, and whether it is the recommended one.
+
+    Figures are null where `feasible` is false.
+    """
+    frame = _build(ScenarioAnswer, answer.scenarios, answer).rename(columns={"key": "scenario"})
+    frame["recommended"] = frame["scenario"] == answer.recommendation.scenario
+    return frame
+
+
+def lines_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each cost line of each feasible scenario; `amount` sums to the total."""
+    return _build_by_scenario(CostLine, answer, lambda scenario: scenario.lines)
+
+
+def capacity_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each scenario, month and source: accelerators, hours available and used."""
+    frame = _build_by_scenario(CapacityRow, answer, lambda scenario: scenario.capacity)
+    frame["label"] = frame["source"].map(dict(answer.labels)).astype("str")
+    return frame
+
+
+def purchases_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each purchase of each feasible scenario; `first` and `last` month in service."""
+    return _build_by_scenario(Purchase, answer, lambda scenario: scenario.purchases)
+
+
+def break_even_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each server and way to rent; `hours` is NaN where owning never pays."""
+    return _build(BreakEvenRow, answer.break_even, answer)
+
+
+def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each assumption: `value` as the answer has it, `number` as `float64`.
+
+    `number` is NaN where the value is no number.
+    """
+    frame = _build(AssumptionRow, answer.assumptions, answer)
+    frame["number"] = pd.to_numeric(frame["value"], errors="coerce").astype("float64")
+    return frame
+
+
+def tornado_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each figure at its low and high value; `effect`: how far the total moves."""
+    frame = _build(SensitivityRow, answer.sensitivity, answer)
+    frame["effect"] = np.array([row.effect for row in answer.sensitivity], dtype="float64")
+    return frame
+
+
+def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each feasible scenario over the simulated outcomes; none without `risk`."""
+    risk = answer.risk
+    ranges = {key: risk.range_of(key) for key in ScenarioKey} if risk else {}
+    known = {key: cost for key, cost in ranges.items() if cost is not None}
+    frame = _build(CostRange, list(known.values()), answer)
+    frame.insert(0, "scenario", pd.Series(list(known), dtype=_SCENARIO))
+    chances = risk.probability_cheapest if risk else {}
+    regrets = risk.regret if risk else {}
+    frame["probability_cheapest"] = np.array([chances.get(key, np.nan) for key in known], float)
+    frame["regret"] = pd.Series([regrets.get(key) for key in known], dtype=MONEY)
+    return frame
+
+
+FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
+    "scenarios": scenarios_frame,
+    "lines": lines_frame,
+    "capacity": capacity_frame,
+    "purchases": purchases_frame,
+    "break_even": break_even_frame,
+    "assumptions": assumptions_frame,
+    "tornado": tornado_frame,
+    "risk": risk_frame,
+}
+"""Every frame by the name of its table."""
+
+
+# What to do with them -----------------------------------------------------------------------
+
+
+def convert_money(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with money as `float64`, for charts and statistics; null becomes NaN.
+
+    A float holds 15 digits, so a sum of cents is exact no longer.
+
+    >>> exact = pd.DataFrame({"amount": [Decimal("0.10"), None], "unit": ["GiB", "h"]})
+    >>> convert_money(exact).amount.tolist()
+    [0.1, nan]
+    """
+    money = [name for name in frame.columns if name in _money_names()]
+    return frame.astype(dict.fromkeys(money, "float64"))
+
+
+def format_csv(frame: pd.DataFrame) -> str:
+    """The frame as CSV: exact amounts without exponent, text that cannot run as a formula."""
+    cells = {name: [_format_cell(value) for value in frame[name]] for name in frame.columns}
+    return pd.DataFrame(cells, dtype=object).to_csv(index=False, lineterminator="\n")
+
+
+def _format_cell(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return f"{value:f}"
+    return text_cell(value) if isinstance(value, str) else value
+
+
+# From fields to columns ---------------------------------------------------------------------
+
+
+def _build_by_scenario(
+    model: type[AnswerModel],
+    answer: ComparisonAnswer,
+    select_rows: Callable[[ScenarioAnswer], Sequence[AnswerModel]],
+) -> pd.DataFrame:
+    """The rows of every feasible scenario, one under the other."""
+    rows = {scenario.key: select_rows(scenario) for scenario in answer.feasible}
+    frame = _build(model, [row for part in rows.values() for row in part], answer)
+    keys = [key.value for key, part in rows.items() for _ in part]
+    frame.insert(0, "scenario", pd.Series(keys, dtype=_SCENARIO))
+    return frame
+
+
+def _build(
+    model: type[AnswerModel], rows: Iterable[AnswerModel], answer: ComparisonAnswer
+) -> pd.DataFrame:
+    """A column for each field of `model` that holds one value."""
+    records, dtypes = list(rows), _dtypes(model)
+    frame = pd.DataFrame(
+        {
+            name: _column([getattr(record, name) for record in records], dtype, answer)
+            for name, dtype in dtypes.items()
+        }
+    )
+    if MONEY in dtypes.values() and model is not AssumptionRow:
+        frame["currency"] = pd.Categorical([answer.currency] * len(frame), [answer.currency])
+    return frame
+
+
+def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
+    if dtype == MONTH:
+        first = pd.Period(answer.start, freq="M").ordinal
+        return pd.PeriodIndex.from_ordinals(np.array(values, dtype="int64") + first, freq="M")
+    return pd.Series(values, dtype=dtype)
+
+
+@cache
+def _money_names() -> frozenset[str]:
+    models = (ScenarioAnswer, CostLine, Purchase, BreakEvenRow, SensitivityRow, CostRange)
+    names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
+    return frozenset(names | {"regret"})
+
+
+@cache
+def _dtypes(model: type[AnswerModel]) -> dict[str, Dtype]:
+    """Field → dtype of its column, for the fields that hold one value."""
+    dtypes = {
+        name: MONTH if field.json_schema_extra == _MONTH_UNIT else _choose_dtype(field.annotation)
+        for name, field in model.model_fields.items()
+    }
+    return {name: dtype for name, dtype in dtypes.items() if dtype is not None}
+
+
+def _choose_dtype(annotation: Any) -> Dtype | None:
+    """The dtype for values of a type; None for a list, a mapping or a model.
+
+    >>> _choose_dtype(float | None), _choose_dtype(int | None), _choose_dtype(int)
+    ('float64', 'Int64', 'int64')
+    """
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [_plain_type(kind) for kind in get_args(annotation) if kind is not type(None)]
+        if len(kinds) > 1:
+            return MONEY
+        return "Int64" if kinds[0] is int else _choose_dtype(kinds[0])
+    if get_origin(annotation) is Literal:
+        return pd.CategoricalDtype(list(get_args(annotation)))
+    kind = _plain_type(annotation)
+    if isinstance(kind, type) and issubclass(kind, StrEnum):
+        return pd.CategoricalDtype([member.value for member in kind])
+    return _DTYPES.get(kind)
+
+
+_DTYPES = {Decimal: MONEY, float: "float64", int: "int64", bool: "bool", str: "str"}
+
+
+def _plain_type(annotation: Any) -> Any:
+    """The type without the unit that `Annotated` adds to it."""
+    return getattr(annotation, "__origin__", annotation)
