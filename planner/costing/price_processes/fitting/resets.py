@@ -20,9 +20,8 @@ PRIOR_SD = 0.45
 """Before any history: τ; with it p10 to p90 of the discount are about the announced 60 to 91 %."""
 BORROWED_SPREAD = 5.0
 """Provider-years of the level above that count as much as a family's own spread."""
-PRIOR_RESET = 0.65
-"""Before any history: share of spot prices that are set anew within a year. Assumed: AWS
-moves its spot prices daily, GCP may once a month, Azure does a few times a year."""
+PRIOR_RESET = 0.6
+"""Before any history: share of spot prices that are set anew within a year. Assumed."""
 RESET = 0.05
 """|ln| from which a year's move is a reset and not one of many small ones."""
 SMALL = 0.15
