@@ -15,7 +15,7 @@ from pricing.market.accelerators import Accelerator, all_accelerators
 
 YOUNG_YEARS = 6
 """Years since release after which no list price cut of a data-centre family is on record
-(V100, P100, K80, M60 and T4 at AWS, Azure and GCP, 2013 to 2026)."""
+(V100, P100, K80, M60 and T4 at AWS and Azure, 2013 to 2026)."""
 
 
 class Tier(StrEnum):

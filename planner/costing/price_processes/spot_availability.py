@@ -35,8 +35,8 @@ class Waiting:
 
 
 _ASSUMED = (
-    "assumed: no list says it; AWS V100 zones probed every 5 minutes were away for minutes to "
-    "days (traces of Wu et al., Can't Be Late, NSDI 2024)"
+    "assumed: no price list or history says it (probed traces of AWS V100 zones exist, Wu et "
+    "al., Can't Be Late, NSDI 2024; they were not used)"
 )
 WAITING: dict[Tier, Waiting] = {
     Tier.TRAINING: Waiting(6.0, 1.0, 48.0, _ASSUMED),

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError
 
 from planner.costing.price_processes import table
 from planner.costing.price_processes.fitting import histories
+from planner.costing.price_processes.fitting.sources import read_folder
 from tests.planner.costing.price_processes.test_fitting import folder
 
 __all__ = ["folder"]
@@ -24,8 +25,12 @@ def test_it_writes_parameters_and_histories(folder: Path, tmp_path: Path) -> Non
     assert "aws_od.csv: 96 rows, 96 prices used" in out.getvalue()
 
 
-def test_a_check_judges_unseen_prices_and_writes_nothing(folder: Path) -> None:
+def test_a_check_judges_unseen_prices_and_writes_nothing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = table.TABLE.read_bytes()
+    known = histories.compact(read_folder(folder).table)
+    monkeypatch.setattr(histories, "read", lambda: known[known.kind == "list"])
     out = StringIO()
     call_command("build_price_processes", folder, check=True, stdout=out)
     assert "h100" in out.getvalue()

@@ -13,22 +13,22 @@ LAG = 12
 PRIOR_DISCOUNT = math.log(0.19)
 """Before any history: the middle, by logarithm, of the discounts of 60 to 91 % that GCP
 announces for spot; AWS and Azure announce up to 90 %."""
-BORROWED_YEARS = 10.0
+BORROWED_YEARS = 12.0
 """Provider-years of all families that count as much as a family's own usual discount: a price
 that has not been set anew yet says little of where it will be."""
-PRIOR_SD = 0.6
-"""Before any history: τ, about what the announced discounts span to either side."""
-BORROWED_SPREAD = 8.0
-PRIOR_RESET = 0.75
-"""Before any history: share of spot prices that are set anew within a year. Assumed: AWS
-moves its spot prices daily, GCP may once a month, Azure does a few times a year."""
+PRIOR_SD = 0.45
+"""Before any history: τ; with it p10 to p90 of the discount are about the announced 60 to 91 %."""
+BORROWED_SPREAD = 5.0
+"""Provider-years of the level above that count as much as a family's own spread."""
+PRIOR_RESET = 0.6
+"""Before any history: share of spot prices that are set anew within a year. Assumed."""
 RESET = 0.05
 """|ln| from which a year's move is a reset and not one of many small ones."""
 SMALL = 0.15
 """Cap on the steps of a month that count as small moves."""
 GENERAL_WIDENING = 1.25
 """Factor on the sds for accelerators about which nothing is known."""
-UNSURE_YEARS = 3.0
+UNSURE_YEARS = 1.5
 """Provider-years of its own after which a family's usual discount is known twice as well."""
 _CASE = ["provider", "year_seen"]
 """All families and regions of a provider in a year count once: it sets them together."""

@@ -182,7 +182,8 @@ def _points(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _market(rows: pd.DataFrame) -> pd.DataFrame:
-    return _series(rows, PriceKind.MARKET)
+    """Without baskets of accelerators of several generations: they are no family's price."""
+    return _series(rows[rows.accelerator != "legacy"], PriceKind.MARKET)
 
 
 def _neo_lists(rows: pd.DataFrame) -> pd.DataFrame:

@@ -18,7 +18,8 @@ PRIOR_SD = {PriceKind.MARKET: 0.4, PriceKind.HARDWARE: 0.6}
 """Before any history: sd of a year's move around the drift."""
 TREND_SHARE = 0.35
 """Share of the variance of a year's move that is persistent drift, not shock: 24-month moves
-of hardware vary 2.7 times as much as 12-month ones; a pure walk would say 2, a pure trend 4."""
+of hardware vary 2.5 times as much as 12-month ones from the same origins; a pure walk says 2, a
+pure trend 4, this share 2.7."""
 DRIFT_LAG = 6
 """Months from which a move says something of the drift."""
 GENERAL_WIDENING = 1.25
