@@ -216,8 +216,8 @@ def _check_losses(
     sold = [offer for offer in passed if offer.sold_now]
     if len(sold) < (1 - MAX_OFFER_LOSS) * len(before):
         lost_share = 1 - len(sold) / len(before)
-        sold_count, verb = pluralize(len(sold), "offer"), "was" if len(before) == 1 else "were"
-        yield f"it has {sold_count} sold now where {len(before)} {verb} ({lost_share:.0%} less)"
+        sold_count = pluralize(len(sold), "offer")
+        yield f"it has {sold_count} on sale, down from {len(before)} ({lost_share:.0%} fewer)"
     other_regions = [o for o in unread if batch.regions and o.region not in batch.regions]
     families = _families(before) - _families((*sold, *other_regions))
     yield from _summarize_names(sorted(families), "families are gone", "family is gone")

@@ -35,7 +35,7 @@ def test_an_account_that_does_not_balance_is_refused() -> None:
 
 
 def test_a_missing_list_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match=r"gcp_machine_type_region_availability\.csv is not"):
+    with pytest.raises(InvalidInput, match=r"gcp_machine_type_region_availability\.csv is missing"):
         build(tmp_path)
 
 
@@ -60,5 +60,5 @@ def test_the_same_lists_give_the_same_bytes(lists: PriceLists, tmp_path: Path) -
 
 
 def test_the_command_refuses_a_folder_without_lists(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="is not there"):
+    with pytest.raises(CommandError, match="is missing"):
         call_command("build_catalog", str(tmp_path))

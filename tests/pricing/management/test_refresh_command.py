@@ -72,7 +72,7 @@ def test_a_held_batch_says_why_and_how_to_release_it(nimbus):
     nimbus.items = some_offers()[:6]
     text, status = run()
     assert "nimbus: held as batch" in text
-    assert "why: it has 6 offers sold now where 12 were (50% less)" in text
+    assert "reason: it has 6 offers on sale, down from 12 (50% fewer)" in text
     assert "release it there or refresh with --force" in text
     assert status == 1
 
@@ -88,7 +88,7 @@ def test_a_dry_run_that_would_be_held_sends_nobody_to_look_for_it(nimbus):
     nimbus.items = some_offers()[:6]
     text, status = run("--dry-run")
     assert "nimbus: would hold: 6 offers" in text
-    assert "Nothing was kept: a refresh without --dry-run keeps it for review" in text
+    assert "Nothing was stored: without --dry-run the batch is held for review" in text
     assert "in the admin" not in text
     assert (status, HeldBatch.objects.count()) == (1, 0)
 

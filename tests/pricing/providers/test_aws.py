@@ -281,7 +281,7 @@ def test_no_permission_for_prices_is_said_with_its_remedy(server: FakeAws) -> No
 
 def test_an_empty_price_list_is_no_price_list(server: FakeAws) -> None:
     server.drop = lambda _row: True
-    with pytest.raises(ProviderUnavailable, match="without a single accelerator"):
+    with pytest.raises(ProviderUnavailable, match="the price list has no accelerators"):
         fetch(account(server))
 
 

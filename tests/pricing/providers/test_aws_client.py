@@ -179,7 +179,9 @@ def test_an_index_that_leads_elsewhere_is_not_followed(server: FakeAws) -> None:
     server.faults.append(
         Fault(rewrite=lambda _body: elsewhere, matches=lambda r: "AmazonEC2/current" in r.path)
     )
-    with pytest.raises(ProviderUnavailable, match=r"leads elsewhere, to https://prices\.example"):
+    with pytest.raises(
+        ProviderUnavailable, match=r"points to another server, https://prices\.example"
+    ):
         fetch(public_files(server))
 
 

@@ -83,7 +83,7 @@ def test_a_list_that_leads_in_a_circle_ends(server: GcpServer) -> None:
         return json.dumps(json.loads(body) | {"nextPageToken": "page-17"}).encode()
 
     server.faults.append(Fault(matches=is_skus, rewrite=back_to_start))
-    with pytest.raises(ProviderUnavailable, match="circle"):
+    with pytest.raises(ProviderUnavailable, match="repeats itself"):
         fetched(server.settings)
 
 

@@ -214,13 +214,13 @@ def test_more_than_a_fifth_gone_holds_the_batch():
     same_region = tuple(offer(instance_type=f"p5.{n}xlarge") for n in range(10))
     assert reasons(*same_region[:8], published=same_region) == ()
     assert reasons(*same_region[:7], published=same_region) == (
-        "it has 7 offers sold now where 10 were (30% less)",
+        "it has 7 offers on sale, down from 10 (30% fewer)",
     )
 
 
 def test_what_is_said_of_one_is_said_in_the_singular():
     assert reasons(replace(TEN[0], sold_now=False), published=TEN[:1]) == (
-        "it has 0 offers sold now where 1 was (100% less)",
+        "it has 0 offers on sale, down from 1 (100% fewer)",
         "1 family is gone: p5",
         "1 region is gone: region-0",
     )
@@ -244,7 +244,7 @@ def test_what_was_not_read_hides_no_loss():
     batch = OfferBatch("aws", lost[:7], DAY, not_read=(NotRead("no credentials", ("spot",)),))
     result = check(batch, PublishedState(offers=(*TEN, *spot)), DAY)
     assert result.reasons == (
-        "it has 7 offers sold now where 10 were (30% less)",
+        "it has 7 offers on sale, down from 10 (30% fewer)",
         "3 regions are gone: region-7, region-8, region-9",
     )
     assert result.carried_over == 10
@@ -254,7 +254,7 @@ def test_other_regions_hide_no_loss_in_the_one_that_was_read():
     here = tuple(offer(instance_type=f"p5.{n}xlarge", region="region-0") for n in range(10))
     batch = OfferBatch("aws", here[:7], DAY, regions=("region-0",))
     result = check(batch, PublishedState(offers=(*here, *TEN[1:])), DAY)
-    assert result.reasons == ("it has 7 offers sold now where 10 were (30% less)",)
+    assert result.reasons == ("it has 7 offers on sale, down from 10 (30% fewer)",)
     empty = check(replace(batch, offers=()), PublishedState(offers=(*here, *TEN[1:])), DAY)
     assert empty.reasons[-1] == "1 region is gone: region-0"
 
@@ -273,7 +273,7 @@ def test_a_providers_own_list_may_replace_the_bundled_selection():
 
 def test_a_batch_older_than_what_is_in_force_is_held():
     found = reasons(*TEN, published=TEN, as_of=dt.date(2026, 9, 2))
-    assert found == ("it is of 2026-09-01, older than the revision in force of 2026-09-02",)
+    assert found == ("it is dated 2026-09-01, older than the revision in force of 2026-09-02",)
 
 
 def test_a_batch_from_the_future_is_held():

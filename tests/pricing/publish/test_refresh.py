@@ -183,7 +183,7 @@ def test_prices_times_100_are_held(before):
 
 
 def test_half_the_rows_gone_are_held(before):
-    assert "6 offers sold now where 12 were (50% less)" in held(some_offers()[:6])
+    assert "6 offers on sale, down from 12 (50% fewer)" in held(some_offers()[:6])
     assert published() == before
 
 
