@@ -119,12 +119,12 @@ def _add_shocks(
     scale = random.standard_gamma(SHOCK_SHAPE, (len(moving), samples), dtype=np.float32)
     sd = _column([processes[i].shock_sd / math.sqrt(12.0) for i in moving])
     scale = sd * np.sqrt(scale / np.float32(SHOCK_SHAPE))
-    keep = _column([math.exp(-processes[i].resets_per_year / 12.0) for i in moving])
+    persistence = _column([math.exp(-processes[i].resets_per_year / 12.0) for i in moving])
     state = np.zeros((len(moving), samples), dtype=np.float32)
     for month in range(1, months):
         shock = _uniform((1 + families + len(moving), samples), random)
         common, of_family, own = shock[:1], shock[1 : 1 + families], shock[1 + families :]
-        state *= keep
+        state *= persistence
         state += scale * _share(common, of_family[family], own)
         logs[month, moving] += state
 

@@ -90,8 +90,8 @@ def _name(text: str) -> str:
     words = re.sub(r"(?<!rtx-)\b(a[456]000|a4500)\b", r"rtx-\1", words)
     words = re.sub(r"\b(rtx|gtx|rx)(\d)", r"\1-\2", words)
     words = re.sub(r"\bquadro-?rtx-?(\d)", r"quadro-rtx-\1", words)
-    found = _MULTIWORD.search(words) or _SIMPLE.search(words)
-    name = found.group(1) if found else words
+    match = _MULTIWORD.search(words) or _SIMPLE.search(words)
+    name = match.group(1) if match else words
     return _SAME.get(name, name)
 
 

@@ -52,8 +52,8 @@ class Command(BaseCommand):
         from planner.costing.price_processes import table
         from planner.costing.price_processes.fitting import histories, moves, parameters
 
-        found = moves.find_moves(histories.observations(series))
-        processes = parameters.fit_parameters(series, found)
+        price_moves = moves.find_moves(histories.observations(series))
+        processes = parameters.fit_parameters(series, price_moves)
         target = out or table.TABLE.parent
         target.mkdir(parents=True, exist_ok=True)
         histories.write(series, target / histories.TABLE.name)

@@ -152,9 +152,9 @@ def replay(saved: SavedComparison) -> Replay:
     replayed = with_sources(result, {row.field: row.source for row in original.inherited})
     is_current = saved.answer.get("version") == VERSION
     left_out = _AGE_FIELDS if is_current else _NOT_IN_VERSION_1
-    kept = saved.answer if is_current else original.to_json()
+    saved_answer = saved.answer if is_current else original.to_json()
     differences = _differences(
-        "", _leave_out(kept, left_out), _leave_out(replayed.to_json(), left_out)
+        "", _leave_out(saved_answer, left_out), _leave_out(replayed.to_json(), left_out)
     )
     now = compare(saved.request, catalog, today=today).assumptions
     return Replay(

@@ -257,9 +257,8 @@ def find_label(path: str) -> str:
     >>> find_label("horizon_months"), find_label("workload.runs.0.start")
     ('Horizon', 'Start')
     >>> find_label("server.idle_power_kw")
-    'idle power kw'
+    'server › idle power kw'
     """
     pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))
     label = _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"))
-    names = [part for part in path.split(".") if not part.isdigit()]
-    return label or names[-1].replace("_", " ") if names else path
+    return label or path.replace(".", " › ").replace("_", " ")

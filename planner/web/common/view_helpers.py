@@ -100,10 +100,12 @@ def describe_refusal(refusal: Exception) -> str:
     """A refusal in words: the label of every field with what is wrong with it."""
     if not isinstance(refusal, InvalidInput):
         return str(refusal)
-    return "; ".join(
-        f"{find_label(one.field)}: {one.message}" if one.field else one.message
-        for one in refusal.all()
-    )
+    return "; ".join(map(_describe_field, refusal.all()))
+
+
+def _describe_field(refusal: InvalidInput) -> str:
+    label = find_label(refusal.field)
+    return f"{label}: {refusal.message}" if label else refusal.message
 
 
 def submit_form(form: forms.Form, action: Callable[[dict[str, Any]], T]) -> T | None:
@@ -124,4 +126,4 @@ def add_refusal(form: forms.Form, refusal: InvalidInput) -> None:
     """Puts a refusal beside the field that it names, or above the form."""
     names = (refusal.field, refusal.field.rpartition(".")[2])
     field = next((name for name in names if name in form.fields), None)
-    form.add_error(field, refusal.message if field else str(refusal))
+    form.add_error(field, refusal.message if field else _describe_field(refusal))

@@ -223,11 +223,11 @@ def _aws_changes(rows: pd.DataFrame) -> pd.DataFrame:
     table = pd.concat([table, last]).drop_duplicates(["machine", "date"])
     table["date"] = pd.to_datetime(table.date)
     months = pd.date_range(table.date.min(), table.date.max(), freq="MS")
-    kept = []
+    selected = []
     for _, one in table.groupby("machine"):
         span = months[months >= one.date.iloc[0]].union(one.date)
-        kept.append(one.set_index("date").reindex(span, method="ffill").rename_axis("date"))
-    return pd.concat(kept).reset_index().assign(source="aws/karpenter-provider-aws")
+        selected.append(one.set_index("date").reindex(span, method="ffill").rename_axis("date"))
+    return pd.concat(selected).reset_index().assign(source="aws/karpenter-provider-aws")
 
 
 def _azure_snapshots(rows: pd.DataFrame) -> pd.DataFrame:
@@ -263,9 +263,9 @@ def _with_on_demand(table: pd.DataFrame) -> pd.DataFrame:
     rough = lists[lists.place == "us-east-1"].groupby(["provider", "machine"]).price.last()
     spot = (table.kind == PriceKind.SPOT) & (table.on_demand == 0)
     rows = table.loc[spot, keys].assign(month=month)
-    found = exact.reindex(pd.MultiIndex.from_frame(rows)).to_numpy()
+    matched = exact.reindex(pd.MultiIndex.from_frame(rows)).to_numpy()
     other = rough.reindex(pd.MultiIndex.from_frame(rows[["provider", "machine"]])).to_numpy()
-    table.loc[spot, "on_demand"] = np.nan_to_num(np.where(np.isnan(found), other, found))
+    table.loc[spot, "on_demand"] = np.nan_to_num(np.where(np.isnan(matched), other, matched))
     return table
 
 

@@ -68,24 +68,26 @@ def test_the_grid_of_months_has_its_way_without_scripts(client, prices):
 
 def test_the_chooser_ranks_what_fits_and_says_why_the_rest_does_not(client, prices):
     response = get(client, "plan-accelerators", {**TRAINING, "workload.parameters~bn": "70"})
-    rows = {row["accelerator"]: row for row in response.context["rows"]}
-    assert rows["nvidia-h100-80gb-sxm"]["rank"] >= 1
-    assert rows["nvidia-k80"]["why_not"].startswith("retired")
-    assert any("licence" in note for note in rows["nvidia-rtx-4090"]["notes"])
+    rows = {row.candidate.accelerator: row for row in response.context["rows"]}
+    assert rows["nvidia-h100-80gb-sxm"].candidate.rank >= 1
+    assert rows["nvidia-k80"].candidate.why_not.startswith("retired")
+    assert any("licence" in note for note in rows["nvidia-rtx-4090"].candidate.notes)
 
 
 def test_choosing_fills_the_accelerator_of_the_form(client, prices):
     response = get(client, "plan-accelerators", TRAINING)
-    row = next(r for r in response.context["rows"] if r["accelerator"] == "nvidia-h100-80gb-sxm")
-    page = text(client.get(f"{reverse('plan')}?{row['address']}"))
+    row = next(
+        r for r in response.context["rows"] if r.candidate.accelerator == "nvidia-h100-80gb-sxm"
+    )
+    page = text(client.get(f"{reverse('plan')}?{row.address}"))
     assert re.search(r'value="nvidia-h100-80gb-sxm" selected', page)
 
 
 def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
     response = get(client, "plan-accelerators", TRAINING)
-    rows = {row["accelerator"]: row for row in response.context["rows"]}
-    assert rows["nvidia-h100-80gb-sxm"]["usd_per_hour"] == pytest.approx(55.04 / 8)
-    assert rows["nvidia-l4"]["usd_per_hour"] is None
+    rows = {row.candidate.accelerator: row for row in response.context["rows"]}
+    assert rows["nvidia-h100-80gb-sxm"].usd_per_hour == pytest.approx(55.04 / 8)
+    assert rows["nvidia-l4"].usd_per_hour is None
 
 
 def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):

@@ -127,7 +127,7 @@ def test_a_small_file_is_read_at_once(project, here, signed_in):
 def test_a_wrong_row_is_named_on_the_page(project, here, signed_in):
     answer = send(signed_in(), here, b"month,cost\n2027-01,much\n")
     assert answer.status_code == 400
-    assert "row 2.cost" in text(answer)
+    assert "row 2 › cost" in text(answer)
     assert not project.uploads.exists()
 
 
@@ -155,7 +155,7 @@ def test_a_large_file_is_read_as_a_job_with_progress(project, here, signed_in, m
 def test_a_large_file_that_is_refused_says_where(project, here, signed_in, monkeypatch):
     monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
     answer = send(signed_in(), here, b"month,cost\n2027-01,much\n", follow=True)
-    assert "row 2.cost" in text(answer)
+    assert "row 2 › cost" in text(answer)
     assert not ActualsUpload.objects.exists()
 
 
