@@ -9,6 +9,7 @@ value. Their types follow from the field's:
 | month of the plan | `period[M]` |
 | scenario, category, other fixed sets | `category` |
 | figure | `float64`, NaN for null; whole number `int64`, `Int64` where it may be null |
+| day | `datetime64[s]` |
 | yes or no | `bool` |
 | text | `str` |
 
@@ -35,7 +36,9 @@ from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
 from planner.exports.spreadsheet_text import text_cell
+from pricing.catalog import DatedPrice
 
+_PRICES = ("price_per_hour", "upfront", "effective_price_per_hour")
 MONEY = "object"
 MONTH = "period[M]"
 Dtype = str | pd.CategoricalDtype
@@ -47,12 +50,13 @@ _SCENARIO = pd.CategoricalDtype([key.value for key in ScenarioKey])
 
 
 def scenarios_frame(answer: ComparisonAnswer) -> pd.DataFrame:
-    """A row for each scenario: totals, proven gap, and whether it is the recommended one.
+    """A row for each scenario: totals, proven gap, whether it is the recommended one.
 
     Figures are null where `feasible` is false.
     """
     frame = _build(ScenarioAnswer, answer.scenarios, answer).rename(columns={"key": "scenario"})
     frame["recommended"] = frame["scenario"] == answer.recommendation.scenario
+    frame["why_not"] = pd.Series(["; ".join(s.why_not) for s in answer.scenarios], dtype="str")
     return frame
 
 
@@ -120,6 +124,23 @@ FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
     "risk": risk_frame,
 }
 """Every frame by the name of its table."""
+
+
+def price_history_frame(prices: Iterable[DatedPrice]) -> pd.DataFrame:
+    """A row for each change of an offer's price (`pricing.catalog.price_history`), by day.
+
+    Prices are null from the day on which the offer was gone; `revision` is null before the
+    first revision.
+    """
+    changes = list(prices)
+    frame = pd.DataFrame({"date": pd.to_datetime([change.date for change in changes]).as_unit("s")})
+    frame["revision"] = pd.Series([change.revision for change in changes], dtype="Int64")
+    for name in _PRICES:
+        values = [getattr(change.offer, name, None) for change in changes]
+        frame[name] = pd.Series(values, dtype=MONEY)
+    currencies = [change.offer.currency if change.offer else None for change in changes]
+    frame["currency"] = pd.Categorical(currencies)
+    return frame.set_index("date")
 
 
 # What to do with them -----------------------------------------------------------------------
@@ -193,7 +214,7 @@ def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
 def _money_names() -> frozenset[str]:
     models = (ScenarioAnswer, CostLine, Purchase, BreakEvenRow, SensitivityRow, CostRange)
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
-    return frozenset(names | {"regret"})
+    return frozenset(names | {"regret", *_PRICES})
 
 
 @cache

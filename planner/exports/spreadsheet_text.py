@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
 """What spreadsheets take for the beginning of a formula, the full-width forms included."""
 _BEGINS = re.compile(rf"[\t\r\n]|\s*[{_SIGNS}]")
 _AFTER_A_SEPARATOR = re.compile(rf'([;\t\r\n][\s"]*)(?=[{_SIGNS}])')
+_DIFFERENT_TEXTS = 4096
+"""Texts that are remembered: the columns of an export repeat a few of them in every row."""
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 
 
+@lru_cache(_DIFFERENT_TEXTS)
 def text_cell(text: str) -> str:
     """`text` for a CSV cell: marked with an apostrophe where it would run as a formula.
 

@@ -1,4 +1,4 @@
-"""`manage.py compare FILE|-`: the comparison as a table, or the JSON answer with --json."""
+"""`manage.py compare FILE|-`: the comparison for a terminal, as JSON, or one table as CSV."""
 
 from __future__ import annotations
 
@@ -17,6 +17,12 @@ from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.storage.missing_tables import explain_missing_tables
 
+TABLES = (
+    *("scenarios", "lines", "capacity", "purchases", "break_even"),
+    *("assumptions", "tornado", "risk"),
+)
+"""Tables that `--table` prints; the frames of `planner.exports.frames`, without loading pandas."""
+
 
 class Command(BaseCommand):
     """Reads a request, compares, prints. A refusal is `field: message` and exit status 2."""
@@ -26,7 +32,14 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="request in JSON or TOML; - reads standard input")
-        parser.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+        form = parser.add_mutually_exclusive_group()
+        form.add_argument("--json", action="store_true", help="print the whole answer as JSON")
+        form.add_argument(
+            "--table",
+            choices=TABLES,
+            metavar="TABLE",
+            help=f"print one table of the answer as CSV: {', '.join(TABLES)}",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -37,9 +50,15 @@ class Command(BaseCommand):
             for one in refusal.all():
                 self.stderr.write(str(one))
             sys.exit(2)
-        self.stdout.write(self._format(answer, options["json"]))
+        self.stdout.write(_format(answer, options["json"], options["table"]))
 
-    def _format(self, answer: ComparisonAnswer, as_json: bool) -> str:
-        if as_json:
-            return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+
+def _format(answer: ComparisonAnswer, as_json: bool, table: str | None) -> str:
+    if as_json:
+        return json.dumps(answer.to_json(), indent=2, allow_nan=False)
+    if table is None:
         return comparison_tables(answer)
+    # pandas takes longer to import than a comparison takes to compute.
+    from planner.exports.frames import FRAMES, format_csv
+
+    return format_csv(FRAMES[table](answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -110,3 +111,11 @@ def test_a_field_given_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_
     path = tmp_path / "request.json"
     path.write_text('{"horizon_months": 12, "horizon_months": 24}')
     assert "twice" in refused(capsys, str(path))
+
+
+def test_one_table_is_csv() -> None:
+    rows = list(csv.DictReader(io.StringIO(run(str(LENOVO), "--table", "purchases"))))
+    bought = [row for row in rows if row["scenario"] == "on_prem"]
+    assert [(row["month"], row["units"], row["kind"]) for row in bought] == [
+        ("2027-01", "1.0", "server")
+    ]

@@ -1,0 +1,213 @@
+"""Frames of an answer: every figure once, exact money, one dtype for each kind of value."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import subprocess
+import sys
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.frames import (
+    FRAMES,
+    assumptions_frame,
+    break_even_frame,
+    capacity_frame,
+    convert_money,
+    format_csv,
+    lines_frame,
+    price_history_frame,
+    purchases_frame,
+    risk_frame,
+    scenarios_frame,
+    tornado_frame,
+)
+from planner.management.commands.compare import TABLES
+from pricing.catalog import DatedPrice
+from tests.planner.comparison.compared import compared
+from tests.planner.exports.answers import typed
+from tests.pricing.make import offer
+
+
+@cache
+def analysed() -> ComparisonAnswer:
+    """Half a year with tornado and risk; owning is refused by a budget."""
+    return compared(
+        horizon_months=6,
+        on_prem={"servers": [{"server": "dgx-h100"}]},
+        constraints={"capex_budget": 1000},
+        sensitivity=True,
+        risk={"samples": 100},
+    ).answer
+
+
+def changed(answer: ComparisonAnswer, **fields: Any) -> ComparisonAnswer:
+    """The answer with other fields, read anew: a copy would keep what it has looked up."""
+    return ComparisonAnswer(**dict(answer) | fields)
+
+
+@cache
+def empty() -> ComparisonAnswer:
+    """The same without scenarios, purchases, tornado or risk."""
+    bare = dict.fromkeys(("scenarios", "break_even", "assumptions", "sensitivity"), ())
+    return changed(analysed(), **bare, risk=None)
+
+
+def test_lines_sum_to_the_total_of_each_scenario_to_the_cent() -> None:
+    totals = lines_frame(typed()).groupby("scenario", observed=True)["amount"].sum()
+    assert totals.to_dict() == {s.key.value: s.total_cost for s in typed().feasible}
+
+
+def test_lines_have_a_row_for_each_cost_line_and_typed_columns() -> None:
+    frame = lines_frame(typed())
+    assert len(frame) == sum(len(s.lines) for s in typed().feasible)
+    assert frame.dtypes.astype(str).to_dict() == {
+        "scenario": "category",
+        "month": "period[M]",
+        "category": "category",
+        "label": "str",
+        "provider": "str",
+        "region": "str",
+        "instance_type": "str",
+        "purchase_option": "str",
+        "quantity": "float64",
+        "unit": "str",
+        "unit_price": "object",
+        "amount": "object",
+        "offer_id": "str",
+        "source": "str",
+        "currency": "category",
+    }
+    assert all(isinstance(amount, Decimal) for amount in frame["amount"])
+
+
+def test_months_are_those_of_the_calendar() -> None:
+    scenario = typed().feasible[0]
+    own = lines_frame(typed()).query("scenario == @scenario.key.value")
+    expected = [f"{typed().month(line.month):%Y-%m}" for line in scenario.lines]
+    assert own["month"].astype(str).tolist() == expected
+
+
+def test_capacity_names_its_source_and_sums_to_the_demand() -> None:
+    frame = capacity_frame(typed())
+    served = frame.groupby("scenario", observed=True)["hours_used"].sum()
+    assert served.tolist() == pytest.approx([typed().demand.total_hours] * len(served))
+    labels = {key for key in frame["source"] if typed().labels[key]}
+    assert {typed().labels[key] for key in labels} == set(frame["label"])
+
+
+def test_purchases_say_when_they_serve_and_what_they_cost() -> None:
+    frame = purchases_frame(typed())
+    rows = [(s.key.value, row) for s in typed().feasible for row in s.purchases]
+    assert len(frame) == len(rows) > 0
+    for (scenario, row), cells in zip(rows, frame.itertuples(index=False), strict=True):
+        assert cells.scenario == scenario
+        assert (cells.units, cells.due_at_start) == (row.units, row.due_at_start)
+        assert cells.first.start_time.date() == typed().month(row.first)
+        assert cells.last.start_time.date() == typed().month(row.last)
+
+
+def test_scenarios_tell_the_feasible_and_the_recommended_ones() -> None:
+    frame = scenarios_frame(analysed()).set_index("scenario")
+    assert frame.index.tolist() == [s.key.value for s in analysed().scenarios]
+    assert frame.index[frame["recommended"]].tolist() == [analysed().recommendation.scenario]
+    refused = frame[~frame["feasible"]]
+    assert refused.index.tolist() == ["on_prem"]
+    assert refused["total_cost"].isna().all()
+    assert refused["why_not"].str.len().min() > 0
+
+
+def test_break_even_that_is_never_reached_is_not_a_number() -> None:
+    row = typed().break_even[0].model_copy(update={"hours": None})
+    frame = break_even_frame(changed(typed(), break_even=(row,)))
+    assert frame["hours"].isna().tolist() == [True]
+    assert frame["rent_per_hour"].tolist() == [row.rent_per_hour]
+
+
+def test_assumptions_keep_their_value_and_give_its_number() -> None:
+    frame = assumptions_frame(typed())
+    assert frame["value"].tolist() == [row.value for row in typed().assumptions]
+    numbers = frame.set_index("field")["number"]
+    assert numbers["finance.discount_rate_per_year"] == pytest.approx(
+        typed().assumption("finance.discount_rate_per_year")
+    )
+    assert "currency" not in frame
+
+
+def test_the_tornado_says_how_far_the_total_moves() -> None:
+    frame = tornado_frame(analysed())
+    assert frame["field"].tolist() == [row.field for row in analysed().sensitivity]
+    moved = (frame["total_at_high"] - frame["total_at_low"]).abs().astype(float)
+    assert frame["effect"].tolist() == pytest.approx(moved.tolist())
+
+
+def test_risk_has_a_row_for_each_feasible_scenario() -> None:
+    frame = risk_frame(analysed())
+    risk = analysed().risk
+    assert risk is not None
+    assert frame["scenario"].tolist() == [s.key.value for s in analysed().feasible]
+    for row in frame.itertuples():
+        cost = getattr(risk, row.scenario)
+        assert cost is not None
+        assert (row.p10, row.p90, row.cvar_90) == (cost.p10, cost.p90, cost.cvar_90)
+        assert row.regret == risk.regret[row.scenario]
+    assert frame["probability_cheapest"].sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_a_table_without_rows_has_the_same_columns_and_types(name: str) -> None:
+    bare, full = FRAMES[name](empty()), FRAMES[name](analysed())
+    assert len(bare) == 0
+    assert bare.dtypes.astype(str).to_dict() == full.dtypes.astype(str).to_dict()
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_money_is_exact_until_it_is_converted(name: str) -> None:
+    exact = FRAMES[name](analysed())
+    converted = convert_money(exact)
+    left = set(converted.columns[converted.dtypes == "object"])
+    assert left == ({"value"} if name == "assumptions" else set())
+    for column in set(exact.columns[exact.dtypes == "object"]) - {"value"}:
+        assert all(isinstance(amount, Decimal) for amount in exact[column].dropna())
+        assert converted[column].dtype == "float64"
+
+
+def test_csv_reads_back_to_the_same_amounts_and_runs_no_formula() -> None:
+    update = {"label": "=1+1", "unit_price": Decimal("1E-7")}
+    line = typed().feasible[0].lines[0].model_copy(update=update)
+    scenario = typed().feasible[0].model_copy(update={"lines": (line,)})
+    frame = lines_frame(changed(typed(), scenarios=(scenario,)))
+    (row,) = csv.DictReader(io.StringIO(format_csv(frame)))
+    assert (row["label"], row["unit_price"]) == ("'=1+1", "0.0000001")
+    assert (row["amount"], row["month"]) == (str(line.amount), "2027-01")
+
+
+def test_a_price_history_is_null_from_the_day_on_which_the_offer_was_gone() -> None:
+    first, last = dt.date(2026, 9, 1), dt.date(2026, 11, 1)
+    prices = [DatedPrice(first, None, offer("55.04")), DatedPrice(last, 2, None)]
+    frame = price_history_frame(prices)
+    assert frame.index.tolist() == [pd.Timestamp(first), pd.Timestamp(last)]
+    assert frame["price_per_hour"].tolist() == [Decimal("55.04"), None]
+    assert frame["revision"].isna().tolist() == [True, False]
+    assert convert_money(frame)["effective_price_per_hour"].isna().tolist() == [False, True]
+    assert len(price_history_frame([])) == 0
+
+
+def test_the_command_offers_every_frame() -> None:
+    assert tuple(FRAMES) == TABLES
+
+
+def test_a_comparison_and_its_exports_load_no_pandas() -> None:
+    code = (
+        "import sys, django; django.setup(); import planner.comparison, planner.exports, "
+        "planner.urls, planner.management.commands.compare; print('pandas' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
