@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from planner.contract.request import comparison
 from planner.management import reading
@@ -110,3 +111,14 @@ def test_a_field_given_twice_is_refused(capsys: pytest.CaptureFixture[str], tmp_
     path = tmp_path / "request.json"
     path.write_text('{"horizon_months": 12, "horizon_months": 24}')
     assert "twice" in refused(capsys, str(path))
+
+
+def test_a_database_without_tables_is_named_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_tables() -> None:
+        raise OperationalError("no such table: pricing_revision")
+
+    monkeypatch.setattr("pricing.catalog.current", no_tables)
+    with pytest.raises(CommandError, match=r"manage\.py migrate"):
+        call_command("compare", str(LENOVO))
