@@ -7,15 +7,13 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.management.reading import read_request
 from planner.management.tables import comparison_tables
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
-from pricing.storage.missing_tables import explain_missing_tables
+from pricing.management.database_command import DatabaseCommand
 
 TABLES = (
     *("scenarios", "lines", "capacity", "purchases", "break_even"),
@@ -24,7 +22,7 @@ TABLES = (
 """Tables that `--table` prints; the frames of `planner.exports.frames`, without loading pandas."""
 
 
-class Command(BaseCommand):
+class Command(DatabaseCommand):
     """Reads a request, compares, prints. A refusal is `field: message` and exit status 2."""
 
     requires_system_checks = ()
@@ -43,9 +41,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            request = read_request(options["file"])
-            with explain_missing_tables():
-                answer = compare(request, catalog.current())
+            answer = compare(read_request(options["file"]), catalog.current())
         except InvalidInput as refusal:
             for one in refusal.all():
                 self.stderr.write(str(one))

@@ -8,7 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from planner.contract.request import comparison
 from planner.management import reading
@@ -119,3 +120,14 @@ def test_one_table_is_csv() -> None:
     assert [(row["month"], row["units"], row["kind"]) for row in bought] == [
         ("2027-01", "1.0", "server")
     ]
+
+
+def test_a_database_without_tables_is_named_with_its_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def no_tables() -> None:
+        raise OperationalError("no such table: pricing_revision")
+
+    monkeypatch.setattr("pricing.catalog.current", no_tables)
+    with pytest.raises(CommandError, match=r"manage\.py migrate"):
+        call_command("compare", str(LENOVO))
