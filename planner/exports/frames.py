@@ -205,8 +205,8 @@ def _build(
 
 def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
     if dtype == MONTH:
-        first = pd.Period(answer.start, freq="M").ordinal
-        return pd.PeriodIndex.from_ordinals(np.array(values, dtype="int64") + first, freq="M")  # type: ignore[attr-defined]
+        start = pd.PeriodIndex([answer.start], freq="M").repeat(len(values))
+        return start + np.array(values, dtype="int64")
     return pd.Series(values, dtype=dtype)
 
 

@@ -45,7 +45,7 @@ print(json.dumps([time.perf_counter() - began, floor, memory(), before]))
 def bench() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "actuals.csv"
-        file.write_text(_text())
+        file.write_text(format_actuals())
         done = subprocess.run(
             [sys.executable, "-c", _LOAD, str(file)],
             cwd=ROOT,
@@ -73,7 +73,7 @@ def bench() -> list[Row]:
     ]
 
 
-def _text() -> str:
+def format_actuals() -> str:
     """Every row another thing bought, so that nothing can be summed away."""
     lines = ["month,cost,hours,provider,region,instance_type,purchase_option,category"]
     lines += [
