@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run test sweep pure check docs format fuzz faults focus bench lock clean
+.PHONY: help run test sweep pure check docs format fuzz faults focus mutants bench lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -75,6 +75,9 @@ faults: .make/venv-dev .make/npm ## The fault matrix in its long form
 
 focus: .make/venv-dev ## The FOCUS export against the public validator (Python 3.12 or 3.13)
 	@.ci/focus $(ARGS)
+
+mutants: .make/venv-dev .make/npm ## Does a test notice a change to what makes figures? (ARGS=--short: 60 mutants)
+	@$(BIN)/python -W ignore -m tests.mutants --workers $(WORKERS) $(ARGS)
 
 bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
