@@ -3,7 +3,7 @@
 Every move is foretold by a fit on prices seen before its origin. Where prices seldom change, no
 change alone is a forecast of far more than 80 %, and p10 to p90 of list prices hold more than
 90 %. Where they do, they are judged by `mass`, which counts such a move inside by the part of
-that chance that lies within the middle 80 % (see docs/methodology/prices.md).
+that chance that lies within the middle 80 % (see docs/price-processes.md).
 """
 
 from __future__ import annotations

@@ -122,7 +122,7 @@ def _kind(option: str) -> str:
 
 
 def _azure(rows: pd.DataFrame) -> pd.DataFrame:
-    """Without the two faults of the list: see `methodology/prices.md`."""
+    """Without the two faults of the list: see `price-processes.md`."""
     faulty = (rows.region_or_zone == "polandcentral") & rows.accelerator.str.startswith("A100")
     faulty |= rows.instance_type_or_gpu.str.startswith("Standard_NCC40ads")
     return _series(rows[~faulty])
