@@ -5,6 +5,8 @@ z = capacity · node-hours / d. With `in_service` units, run hours `v` in the sa
 width a unit can keep busy, capacity · hours_per_month / d, the rows of month t are
 
 - width: Σ capacity·in_service + Σ z ≥ P
+- nodes: Σ z over rentals of one node size − capacity·n = 0, where nodes rent whole; width then
+  counts capacity·n, a unit of that month, in the place of z
 - hours: Σ φ·in_service over units that run for nothing + Σ v + Σ z ≥ P
 - run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
@@ -21,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.costing.optimizer.problem import Floats, PlanProblem
-from planner.costing.optimizer.reduced_problem import Bools, Ints, ReducedProblem
+from planner.costing.optimizer.reduced_problem import NO_SOURCE, Bools, Ints, ReducedProblem
 
 HOURS_PER_MONTH = 730.0
 ABSENT = -1
@@ -57,6 +59,8 @@ class Rows:
     hours: Family
     runs: tuple[Family, ...]
     quotas: tuple[Family, ...]
+    nodes: tuple[Family, ...]
+    """One for each type of rented node, in the order of the types."""
     spot_row: Ints
     budget_row: Ints
     capex_row: int
@@ -69,7 +73,7 @@ class Rows:
     @property
     def families(self) -> tuple[Family, ...]:
         """The families whose rows hold the units in service."""
-        return (self.width, self.hours, *self.runs, *self.quotas)
+        return (self.width, self.hours, *self.runs, *self.quotas, *self.nodes)
 
     @property
     def count(self) -> int:
@@ -119,6 +123,9 @@ class _RowBuilder:
             hours=self._hours(),
             runs=tuple(self._run(r) for r in range(run_count)),
             quotas=tuple(self._quota(q) for q in range(len(self.reduced.quotas))),
+            nodes=tuple(
+                self._nodes(int(k)) for k in np.flatnonzero(self.unit_types.is_rented_node)
+            ),
             spot_row=self._spot(),
             budget_row=self._budget(),
             capex_row=self._capex(),
@@ -165,6 +172,7 @@ class _RowBuilder:
         """Hours follow from the width where every unit is busy for as long as the peak lasts."""
         is_free = (self.run_of_type == ABSENT)[:, None]
         short = self.busy_width < self.unit_types.capacity[:, None]
+        short &= ~self.unit_types.is_rented_node[:, None]
         is_needed = (short | ~is_free).any(axis=0) | (self.problem.peak <= 0)
         return self._at_least(
             self.busy & is_needed, np.where(is_free, self.busy_width, 0), self.required_width
@@ -181,6 +189,14 @@ class _RowBuilder:
         return self._at_most(
             every_month, np.broadcast_to(size, self.busy_width.shape), max_accelerators
         )
+
+    def _nodes(self, node_type: int) -> Family:
+        candidates = self.reduced.start_candidates
+        is_rentable = np.zeros(self.months, bool)
+        is_rentable[candidates.month[candidates.unit_type == node_type]] = True
+        value = np.zeros(self.busy_width.shape)
+        value[node_type] = -self.unit_types.capacity[node_type]
+        return Family(self._add(is_rentable, 0.0, 0.0), value)
 
     def _spot(self) -> Ints:
         rentals = self.reduced.rentals
@@ -210,6 +226,8 @@ class _RowBuilder:
         for unit_type, source in set(
             zip(candidates.unit_type.tolist(), candidates.source.tolist(), strict=True)
         ):
+            if source == NO_SOURCE:
+                continue
             limit = self.problem.units[source].max_units
             upper_bound[unit_type] = np.inf if limit is None else limit
         return self._add(np.isfinite(upper_bound), -np.inf, upper_bound)

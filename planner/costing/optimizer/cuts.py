@@ -84,8 +84,13 @@ class Separator:
         everything = self.continuous.month != ABSENT
         spot = np.where(rows.spot_row == ABSENT, 0.0, rows.reduced.problem.max_spot_share)
         busy = rows.required_width > 0
+        if rows.nodes:
+            yield self._whole_node_base()
+        units_alone = np.where(
+            rows.reduced.unit_types.is_rented_node[:, None], 0.0, rows.width.value_per_unit
+        )
         bases = [
-            (rows.width.value_per_unit, is_rental, rows.width.row != ABSENT),
+            (units_alone, is_rental, rows.width.row != ABSENT),
             (rows.busy_width, is_rental, busy & (rows.hours.row != ABSENT)),
             (rows.hours.value_per_unit, everything, rows.hours.row != ABSENT),
         ]
@@ -98,6 +103,13 @@ class Separator:
             limited = present & (rows.spot_row != ABSENT) & (without > 0)
             if limited.any() and not self.elastic:
                 yield _Base(value, without, columns & ~is_spot, limited)
+
+    def _whole_node_base(self) -> _Base:
+        """Σ capacity·(units in service + nodes rented) ≥ P: every term a whole number of nodes."""
+        rows, value = self.rows, self.rows.width.value_per_unit
+        width = rows.required_width - (value * rows.reduced.unit_types.existing).sum(axis=0)
+        no_columns = np.zeros(self.continuous.count, bool)
+        return _Base(value, width, no_columns, (rows.width.row != ABSENT) & (width > 0))
 
     def cuts(self, units_started: Floats, continuous: Floats, max_cuts: int = 200) -> list[Cut]:
         """The cuts that `units_started` [n] and the continuous columns break most."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
-from planner.costing.optimizer.highs import LinearProgram
+from planner.costing.optimizer.month_dispatch import cheapest_width
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
     ReducedProblem,
@@ -22,6 +22,7 @@ from planner.costing.optimizer.reduced_problem import (
     UnitTypes,
 )
 from planner.costing.optimizer.variables import Continuous, continuous_columns
+from planner.costing.optimizer.whole_nodes import add_whole_nodes
 
 UnitsStarted = Mapping[str, NDArray[np.int64]]
 _Array = TypeVar("_Array", bound=NDArray[np.generic])
@@ -36,12 +37,14 @@ def dispatch(
     bound is left at −inf: it is not known here.
     """
     fixed = _fix_units(problem, units_started)
-    reduced = ReducedProblem(
-        fixed, quotas, rentals, _unit_type_per_option(fixed, quotas), _no_start_candidates()
+    reduced = add_whole_nodes(
+        ReducedProblem(
+            fixed, quotas, rentals, _unit_type_per_option(fixed, quotas), _no_start_candidates()
+        )
     )
     rows = build_rows(reduced)
     columns = continuous_columns(rows)
-    width = _cheapest_hours(rows, columns)
+    width = cheapest_width(rows, columns)
     if width is None:
         return None
     used_hours = {
@@ -138,6 +141,7 @@ def _unit_type_per_option(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Un
         hour_cash=np.array([u.hour_cash for u in units]).reshape(shape) / capacity[:, None],
         existing=np.array([u.existing for u in units], np.float64).reshape(shape),
         stands_alone=np.ones(len(units), bool),
+        is_rented_node=np.zeros(len(units), bool),
     )
 
 
@@ -146,13 +150,6 @@ def _no_start_candidates() -> StartCandidates:
     return StartCandidates(
         no_units, no_units, no_units, no_units, no_units, no_hours, no_hours, no_hours, None
     )
-
-
-def _cheapest_hours(rows: Rows, columns: Continuous) -> Floats | None:
-    program = LinearProgram(rows.lower, rows.upper)
-    no_hours = np.zeros(columns.count)
-    program.add_columns(columns.cost, no_hours, no_hours + np.inf, columns.entries)
-    return np.maximum(program.values(), 0.0) if program.run() else None
 
 
 def _rented_hours(rows: Rows, columns: Continuous, width: Floats) -> dict[str, Floats]:
@@ -182,4 +179,4 @@ def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
         before = available.cumsum(axis=0) - available
         used_width[of_cost] = np.clip(target_width - before, 0.0, available)
     hours: Floats = used_width * rows.hours_at_peak / unit_types.capacity[:, None]
-    return hours
+    return hours[~unit_types.is_rented_node]

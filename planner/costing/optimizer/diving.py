@@ -27,6 +27,8 @@ _SMALL_NODES = 200
 _TINY = 2_500
 """So few are searched to the optimum, so that a wider limit never raises their cost."""
 _UNLIMITED = 2**31 - 1
+_WHOLE_NODE_LIMIT = 300
+"""Nodes of the search with whole rented nodes, where the plan without is not close enough."""
 _SOME = 300
 _NEAREST = 20
 """Starts of least reduced cost among which a plan that is not close yet is polished."""
@@ -67,6 +69,10 @@ class _DiveState:
         self.master, self.style = master, style
         self.upper_bound = master.start_columns.candidates.upper_bound[master.start_indices]
         self.lower, self.upper = np.zeros(self.upper_bound.size), self.upper_bound.copy()
+        unit_type = master.start_columns.candidates.unit_type[master.start_indices]
+        self.is_whole = ~master.rows.reduced.unit_types.is_rented_node[unit_type]
+        if master.nodes_are_whole:
+            self.is_whole[:] = True
 
     def run(self, cutoff: float) -> Incumbent | None:
         units = self._units()
@@ -98,7 +104,7 @@ class _DiveState:
     def _next(self, units: Floats) -> Ints:
         """The fraction to settle next, the largest, then those to round up along with it."""
         fraction = units - np.floor(units + WHOLE)
-        open_ = np.flatnonzero((fraction > WHOLE) & (self.lower < self.upper))
+        open_ = np.flatnonzero((fraction > WHOLE) & (self.lower < self.upper) & self.is_whole)
         if open_.size == 0:
             return open_
         beside_whole = self.style.beside_whole_first & (units[open_] > 1)
@@ -153,7 +159,11 @@ class Search:
         """In scaled money."""
 
     def run(self) -> Floats | None:
-        """[n] units to start; None where no plan meets every limit."""
+        """[n] units to start; None where no plan meets every limit.
+
+        Parts of rented nodes are allowed at first: cuts round most of them, and the hours of a
+        plan are settled in whole nodes anyway.
+        """
         master = self.master
         if not master.solve():
             return None
@@ -179,6 +189,15 @@ class Search:
         if is_wide:
             return self._search_among(useful, incumbent, self.gap, self.node_limit).units_started
         return incumbent.units_started
+
+    def run_with_whole_nodes(self) -> Floats | None:
+        """The same with whole rented nodes throughout, where that was left open."""
+        self.master.nodes_are_whole = True
+        start_indices = np.arange(self.master.start_columns.cost.size)
+        proof = self._solve_milp(start_indices, None, self.gap, _WHOLE_NODE_LIMIT)
+        if np.isfinite(proof.bound):
+            self.bound = max(self.bound, proof.bound)
+        return None if proof.incumbent is None else proof.incumbent.units_started
 
     def _relative_gap(self, incumbent: Incumbent) -> float:
         """Share of the cost between the bound and the plan."""
@@ -250,6 +269,7 @@ class Search:
         plan starts it, and the bound of this smaller model holds for all.
         """
         candidates = np.union1d(start_indices, np.flatnonzero(incumbent.units_started))
+        candidates = np.union1d(candidates, self.master.node_starts)
         proof = self._solve_milp(candidates, incumbent, gap, node_limit)
         best = incumbent
         if proof.incumbent is not None and proof.incumbent.cost < incumbent.cost:
@@ -272,4 +292,5 @@ class Search:
             node_limit=node_limit,
             warm_start=warm_start,
             cuts=master.cuts if to_the_end else None,
+            nodes_are_whole=master.nodes_are_whole,
         )

@@ -20,7 +20,7 @@ from planner.costing.optimizer.constraints import ABSENT, Rows
 from planner.costing.optimizer.cuts import Cut
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.problem import Floats
-from planner.costing.optimizer.reduced_problem import Ints
+from planner.costing.optimizer.reduced_problem import Bools, Ints
 from planner.costing.optimizer.variables import Continuous, Entries, StartColumns
 
 
@@ -50,6 +50,7 @@ def solve_milp(
     node_limit: int | None,
     warm_start: Incumbent | None = None,
     cuts: Sequence[Cut] | None = None,
+    nodes_are_whole: bool = True,
 ) -> Proof:
     """The cheapest plan that starts no units but those of `start_indices`, to within `gap`.
 
@@ -74,8 +75,11 @@ def solve_milp(
     )
     if cuts:
         program.add_rows(*_cut_rows(cuts, continuous, in_service))
-    whole = continuous.count + np.arange(in_service.count + start_indices.size)
-    start = None if warm_start is None else in_service.values(warm_start.units_started)
+    is_whole = in_service.are_units() | nodes_are_whole
+    whole = continuous.count + np.flatnonzero(is_whole)
+    start = None
+    if warm_start is not None:
+        start = in_service.values(warm_start.units_started)[is_whole]
     outcome = program.solve_milp(
         whole, gap=gap, node_limit=node_limit, start=start, keeps_columns=cuts is None
     )
@@ -152,6 +156,12 @@ class _InServiceColumns:
         return np.concatenate(
             [in_service[self.unit_type, self.month], units_started[self.start_indices]]
         )
+
+    def are_units(self) -> Bools:
+        """[columns] whether a column is of commitments and servers, not of nodes rented hourly."""
+        is_rented_node = self.rows.reduced.unit_types.is_rented_node
+        started = self.start_columns.candidates.unit_type[self.start_indices]
+        return ~np.concatenate([is_rented_node[self.unit_type], is_rented_node[started]])
 
     def in_cut(self, cut: Cut) -> tuple[Ints, Floats]:
         """Columns and entries of a cut of one month, or of one over the starts."""

@@ -45,6 +45,8 @@ class Master:
         self.elastic = elastic
         self.separator = Separator(rows, self.continuous, self.start_columns, elastic=elastic)
         self.cuts: list[Cut] = []
+        self.nodes_are_whole = elastic
+        """Whether the search takes whole rented nodes for whole units throughout."""
         self.start_indices: Ints = np.zeros(0, np.int64)
         """Starts in the model, in the order of its columns after the continuous ones."""
         count = self.continuous.count
@@ -52,6 +54,12 @@ class Master:
         self.program.add_columns(
             self.continuous.cost, np.zeros(count), np.full(count, np.inf), self.continuous.entries
         )
+
+    @property
+    def node_starts(self) -> Ints:
+        """Start candidates that are whole nodes rented by the hour."""
+        candidates = self.start_columns.candidates
+        return np.flatnonzero(self.rows.reduced.unit_types.is_rented_node[candidates.unit_type])
 
     def solve(self) -> bool:
         """Solve to the end: no start and no cut would change the optimum. False: infeasible."""

@@ -24,6 +24,7 @@ from planner.costing.optimizer.reduced_problem import (
     StartCandidates,
     UnitTypes,
 )
+from planner.costing.optimizer.whole_nodes import add_whole_nodes
 
 ROUNDING = 1e-12
 """Relative error below which a sum of nodes counts as equal to one node."""
@@ -53,7 +54,9 @@ def prune(problem: PlanProblem) -> ReducedProblem:
         start_candidates, unit_type=(is_kept.cumsum() - 1)[start_candidates.unit_type]
     )
     rentals = prune_rentals(problem, quotas)
-    return ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
+    return add_whole_nodes(
+        ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
+    )
 
 
 def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
@@ -112,6 +115,7 @@ def _unit_types(
         hour_cash=_by_month([u.hour_cash for u in units], months) / capacity[:, None],
         existing=_by_month(existing, months),
         stands_alone=np.array([_stands_alone(u) for u in units], bool),
+        is_rented_node=np.zeros(len(units), bool),
     )
 
 

@@ -14,7 +14,8 @@ import numpy as np
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals
 
-_RentalType = tuple[bool, tuple[bool, ...], float]
+_ROUNDING = 1e-12
+_RentalType = tuple[bool, tuple[bool, ...], float, float]
 
 
 def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
@@ -43,6 +44,7 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
             len(picked), len(quotas)
         ),
         size=np.array([rental_type[2] for rental_type, _ in picked], np.float64),
+        node=np.array([rental_type[3] for rental_type, _ in picked], np.float64),
         source=source,
         cost=np.take_along_axis(cost, source, axis=0),
         cash=np.take_along_axis(cash, source, axis=0),
@@ -57,7 +59,8 @@ def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Renta
     for j, source in enumerate(problem.rental_options):
         inside = tuple(q.group in source.limit_groups for q in quotas)
         size = source.accelerators / source.capacity if any(inside) else 0.0
-        members.setdefault((limits_spot and source.is_spot, inside, size), []).append(j)
+        node = source.capacity if problem.whole_nodes else 0.0
+        members.setdefault((limits_spot and source.is_spot, inside, size, node), []).append(j)
     return members
 
 
@@ -93,13 +96,14 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
     no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]
     for a, no_less_limited in enumerate(no_more_limited):
         twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
-        better = rentals.cost[a] < rentals.cost
+        cost, cash = _replacement_prices(rentals, a)
+        better = cost < rentals.cost
         if problem.monthly_budget is not None:
-            better &= rentals.cash[a] <= rentals.cash
-            better |= (rentals.cost[a] <= rentals.cost) & (rentals.cash[a] < rentals.cash)
-        equal = (rentals.cost[a] == rentals.cost) & (rentals.cash[a] == rentals.cash)
+            better &= cash <= rentals.cash
+            better |= (cost <= rentals.cost) & (cash < rentals.cash)
+        equal = (cost == rentals.cost) & (cash == rentals.cash)
         if problem.monthly_budget is None:
-            equal = rentals.cost[a] == rentals.cost
+            equal = cost == rentals.cost
         dominated = better | (equal & (~twins | (later > a))[:, None])
         offered &= ~(no_less_limited[:, None] & dominated & np.isfinite(rentals.cost[a]))
     is_kept = offered.any(axis=1)
@@ -107,12 +111,34 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
     return Rentals(**columns, offered=offered[is_kept])
 
 
-_COLUMNS = ("is_spot", "in_quota", "size", "source", "cost", "cash")
+_COLUMNS = ("is_spot", "in_quota", "size", "node", "source", "cost", "cash")
+
+
+def _replacement_prices(rentals: Rentals, a: int) -> tuple[Floats, Floats]:
+    """[C, T] cost and cash of nodes of type a that stand for one node of each type, per reference
+    accelerator-hour of that node: ⌈other / own⌉ · own / other times its own; 1 · own without
+    whole nodes."""
+    own, other = rentals.node[a], rentals.node
+    factor = np.ones(other.size)
+    if own > 0:
+        factor = np.ceil(other / own * (1 - _ROUNDING)) * own / other
+        factor = np.where(np.abs(factor - 1) <= _ROUNDING, 1.0, factor)
+    return factor[:, None] * rentals.cost[a], factor[:, None] * rentals.cash[a]
 
 
 def _no_more_limited(rentals: Rentals, a: int) -> Bools:
     """[C] kinds other than a that every limit treats at least as hard as kind a."""
     no_less_limited = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
     no_less_limited &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
+    if rentals.node[a] > 0:
+        no_less_limited &= _may_replace_nodes(rentals, a)
     no_less_limited[a] = False
     return np.asarray(no_less_limited, bool)
+
+
+def _may_replace_nodes(rentals: Rentals, a: int) -> Bools:
+    """[C] types whose whole nodes those of type a may replace: of one size, or of another where
+    neither quotas nor spot part the offers of a node, so that no node is left in part."""
+    is_same_size = rentals.node == rentals.node[a]
+    is_plain = not rentals.is_spot.any() and not rentals.in_quota.any()
+    return np.asarray(is_same_size | is_plain, bool)

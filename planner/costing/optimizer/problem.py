@@ -113,8 +113,12 @@ class PlanProblem:
     units: tuple[CommitmentOption, ...]
     quotas: tuple[Quota, ...] = ()
     max_spot_share: float = 1.0
+    """1 sets no limit."""
     capex_budget: float | None = None
     monthly_budget: float | None = None
+    whole_nodes: bool = False
+    """Whether machines rented by the hour rent whole: of one node size, the node-hours of a month
+    with a peak, over all offers together, are a whole number of nodes times d_t."""
     base_cost: float = 0.0
     """Net present cost that no choice changes (servers already owned): added to every plan."""
     base_cash: Floats | None = None

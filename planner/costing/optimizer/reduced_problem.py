@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
 
+NO_SOURCE = -1
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
@@ -26,6 +27,8 @@ class Rentals:
     """[C, Q]"""
     size: Floats
     """[C] physical accelerators per reference accelerator, 0 outside every quota."""
+    node: Floats
+    """[C] reference accelerators of one node where nodes rent whole, else 0."""
     source: Ints
     """[C, T] index of the offer in `problem.rental_options`."""
     cost: Floats
@@ -56,6 +59,9 @@ class UnitTypes:
     """[K, T] units already there."""
     stands_alone: Bools
     """[K] kinds of one source that has a limit or units of its own: never replace another."""
+    is_rented_node: Bools
+    """[K] whole nodes of one size that are rented by the hour, for one month at a time. Their
+    hours and their cost are those of the rental columns that they are linked to."""
 
     def select(self, mask: Bools) -> UnitTypes:
         """The kinds where `mask` is true."""
@@ -72,7 +78,7 @@ class StartCandidates:
     last: Ints
     """Usable in months first … last-1."""
     source: Ints
-    """Index in `problem.units`."""
+    """Index in `problem.units`, NO_SOURCE for whole nodes rented by the hour."""
     cost: Floats
     capex: Floats
     upper_bound: Floats

@@ -20,7 +20,7 @@ from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
-from planner.costing.optimizer.reduced_problem import ReducedProblem
+from planner.costing.optimizer.reduced_problem import NO_SOURCE, ReducedProblem
 
 DEFAULT_GAP = 0.01
 DEFAULT_NODE_LIMIT = 2_000
@@ -55,17 +55,32 @@ def solve(
     reduced = prune(problem)
     master = Master(build_rows(reduced))
     search = Search(master, gap=gap, node_limit=node_limit)
-    chosen_starts = search.run()
-    plans = []
-    if chosen_starts is not None:
-        units = count_units_started(reduced, chosen_starts)
-        plans.append(dispatch(problem, reduced.quotas, reduced.rentals, units))
+    plans = [_dispatch_starts(reduced, search.run())]
+    if master.rows.nodes and _is_open(
+        problem, plans[0], search.bound * master.rows.cost_scale, gap
+    ):
+        plans.append(_dispatch_starts(reduced, search.run_with_whole_nodes()))
     plans += [dispatch_units(reduced, plan.units_started) for plan in known_plans if plan.feasible]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
         return _no_plan(reduced)
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
+
+
+def _dispatch_starts(reduced: ReducedProblem, chosen_starts: Floats | None) -> Plan | None:
+    if chosen_starts is None:
+        return None
+    units = count_units_started(reduced, chosen_starts)
+    return dispatch(reduced.problem, reduced.quotas, reduced.rentals, units)
+
+
+def _is_open(problem: PlanProblem, plan: Plan | None, bound: float, gap: float) -> bool:
+    """Whether a plan with whole nodes is further from the bound than asked for."""
+    if plan is None:
+        return bool(np.isfinite(bound))
+    excess = plan.cost - (bound + problem.base_cost)
+    return excess > max(gap, ROUNDING) * abs(plan.cost)
 
 
 def _no_plan(reduced: ReducedProblem) -> Plan:
@@ -100,6 +115,8 @@ def count_units_started(
     units: dict[str, NDArray[np.int64]] = {}
     months = reduced.problem.units[0].start_cost.size if reduced.problem.units else 0
     for j in np.flatnonzero(unit_counts):
+        if reduced.start_candidates.source[j] == NO_SOURCE:
+            continue
         key = reduced.problem.units[reduced.start_candidates.source[j]].key
         row = units.setdefault(key, np.zeros(months, np.int64))
         row[reduced.start_candidates.month[j]] += int(unit_counts[j])

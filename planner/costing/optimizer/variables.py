@@ -10,6 +10,7 @@ import numpy as np
 from planner.costing.optimizer.constraints import ABSENT, Rows
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.reduced_problem import Bools, Ints
+from planner.costing.optimizer.whole_nodes import linked_unit_types
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,11 @@ def continuous_columns(rows: Rows) -> Continuous:
     cash = np.concatenate(
         [rentals.cash[unit_type, month], rows.reduced.unit_types.hour_cash[of_run, run_month]]
     )
+    node_row = _node_rows(rows, unit_type, month)
+    width_row = np.where(node_row == ABSENT, rows.width.row[month], ABSENT)
     pieces = [
-        (rows.width.row[month], rental_at, np.ones(unit_type.size)),
+        (width_row, rental_at, np.ones(unit_type.size)),
+        (node_row, rental_at, np.ones(unit_type.size)),
         (rows.hours.row[all_months], np.arange(all_months.size), np.ones(all_months.size)),
         (
             np.where(rentals.is_spot[unit_type], rows.spot_row[month], ABSENT),
@@ -100,9 +104,29 @@ def continuous_columns(rows: Rows) -> Continuous:
         run=run,
         month=all_months,
         cost=np.concatenate(cost) * rows.hours_at_peak[all_months] / rows.cost_scale,
-        upper_bound=rows.required_width[all_months],
+        upper_bound=_covering_width(
+            rows, np.append(rentals.node[unit_type], np.zeros(run.size)), all_months
+        ),
         entries=Entries.ordered(pieces, all_months.size),
     )
+
+
+def _node_rows(rows: Rows, rental_type: Ints, month: Ints) -> Ints:
+    """The row that links each rental column to whole nodes, ABSENT where parts may be rented."""
+    first = rows.reduced.unit_types.capacity.size - len(rows.nodes)
+    links = np.array([f.row for f in rows.nodes], np.int64).reshape(-1, rows.required_width.size)
+    unit_type = linked_unit_types(rows.reduced)[rental_type]
+    is_linked = unit_type >= 0
+    out = np.full(rental_type.size, ABSENT)
+    out[is_linked] = links[unit_type[is_linked] - first, month[is_linked]]
+    return out
+
+
+def _covering_width(rows: Rows, node: Floats, month: Ints) -> Floats:
+    """Width beyond which a month's demand is covered; whole nodes where they rent whole."""
+    width = rows.required_width[month]
+    size = np.where(node > 0, node, 1.0)
+    return np.where(node > 0, size * np.ceil(width / size), width)
 
 
 def _unit_type_of_each_run(rows: Rows) -> Ints:

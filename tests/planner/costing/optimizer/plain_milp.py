@@ -16,10 +16,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
     units_started = [[_start(model, problem, u, m) for m in months] for u in problem.units]
     used = [[model.column(u.hour_cost[t]) for t in months] for u in problem.units]
     rented = [
-        [
-            model.column(s.hour_cost[t], most=inf if _rentable(problem, s, t) else 0.0)
-            for t in months
-        ]
+        [model.column(s.hour_cost[t], most=_most_rented(problem, s, t)) for t in months]
         for s in problem.rental_options
     ]
     for t in months:
@@ -47,6 +44,15 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
                 (rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.rental_options)
             ]
             model.row(width, problem.peak[t] - ready, inf)
+            for size in {s.capacity for s in problem.rental_options if problem.whole_nodes}:
+                nodes = model.column(0.0, is_whole=True)
+                of_size = [
+                    (rented[j][t], 1.0)
+                    for j, s in enumerate(problem.rental_options)
+                    if s.capacity == size
+                ]
+                if per_hour:
+                    model.row([*of_size, (nodes, -1.0 / per_hour)], 0.0, 0.0)
             hours = [(used[i][t], u.capacity) for i, u in enumerate(problem.units)]
             hours += [(rented[j][t], s.capacity) for j, s in enumerate(problem.rental_options)]
             model.row(hours, problem.hours[t], inf)
@@ -55,7 +61,10 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
                 for j, s in enumerate(problem.rental_options)
                 if s.is_spot
             ]
-            model.row(spot, -inf, problem.max_spot_share * problem.hours[t])
+            limit = (
+                inf if problem.max_spot_share >= 1 else problem.max_spot_share * problem.hours[t]
+            )
+            model.row(spot, -inf, limit)
         for quota in problem.quotas:
             inside = [quota.group in u.limit_groups for u in problem.units]
             held = [
@@ -101,8 +110,9 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
     return None if found is None else tuple(figure + problem.base_cost for figure in found)
 
 
-def _rentable(problem, source, t):
-    return problem.hours[t] > 0 and (source.available is None or bool(source.available[t]))
+def _most_rented(problem, source, t):
+    is_sold = source.available is None or bool(source.available[t])
+    return inf if problem.hours[t] > 0 and is_sold else 0.0
 
 
 def _start(model, problem, unit, m):
