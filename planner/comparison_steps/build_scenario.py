@@ -12,6 +12,7 @@ from planner.contract.answer.energy import ScenarioEnergy, SourceEnergy
 from planner.contract.answer.scenario import ScenarioAnswer, sum_by_source
 from planner.costing.analysis.carbon import Energy
 from planner.costing.results.scenario_result import Scenario, cents
+from planner.costing.scenarios import is_allowed
 
 
 def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
@@ -21,16 +22,19 @@ def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
     answers = []
     for scenario in results.scenarios.values():
         same = built.get(id(scenario.lines)) if scenario.feasible else None
-        answer = _build(scenario, results, rent) if same is None else _repeat(same, scenario)
+        answer = (
+            _build(scenario, results, rent) if same is None else _repeat(same, scenario, results)
+        )
         built[id(scenario.lines)] = answer
         answers.append(answer)
     return tuple(answers)
 
 
-def _repeat(same: ScenarioAnswer, scenario: Scenario) -> ScenarioAnswer:
+def _repeat(same: ScenarioAnswer, scenario: Scenario, results: ComparisonResults) -> ScenarioAnswer:
     """A scenario with the plan of another one: only key, proof and warnings are its own."""
     own = {
         "key": scenario.key,
+        "allowed": is_allowed(scenario.key, results.preparation.rules.interruptible),
         "gap": scenario.gap,
         "bound": _bound(scenario),
         "warnings": scenario.warnings,
@@ -43,6 +47,7 @@ def _build(scenario: Scenario, results: ComparisonResults, rent: Scenario) -> Sc
         return ScenarioAnswer(
             key=scenario.key,
             feasible=False,
+            allowed=is_allowed(scenario.key, results.preparation.rules.interruptible),
             why_not=scenario.why_not,
             warnings=scenario.warnings,
         )
@@ -50,8 +55,11 @@ def _build(scenario: Scenario, results: ComparisonResults, rent: Scenario) -> Sc
     return ScenarioAnswer(
         key=scenario.key,
         feasible=True,
+        allowed=is_allowed(scenario.key, results.preparation.rules.interruptible),
         why_not=scenario.why_not,
         total_cost=scenario.total_cost,
+        within_horizon=scenario.total_cost - scenario.owed_after,
+        owed_after=scenario.owed_after,
         net_present_cost=scenario.net_present_cost,
         levelised_cost_per_accelerator_hour=scenario.levelised_cost_per_accelerator_hour,
         saving_against_on_demand=rent.total_cost - scenario.total_cost if rent.feasible else None,

@@ -11,6 +11,7 @@ import numpy as np
 
 from planner.contract.months import next_month
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.rules import PlanRules, resolve_rules
 from planner.costing.assumptions.assumptions import (
     Assumptions,
     PreviousAssumptions,
@@ -56,6 +57,11 @@ class Preparation:
         return float(rate.units_per_usd)
 
     @cached_property
+    def rules(self) -> PlanRules:
+        """What plans may choose from, and what a commitment costs."""
+        return resolve_rules(self.request)
+
+    @cached_property
     def assumptions(self) -> Assumptions:
         return Assumptions.from_request(self.request, self.units_per_usd, self.previous_assumptions)
 
@@ -65,7 +71,7 @@ class Preparation:
             start=self.request.start or next_month(self.today),
             months=self.request.horizon_months,
             discount_rate_per_year=self.assumptions["discount_rate_per_year"],
-            beyond_months=self._longest_term() if self.request.term_end == "full" else 0,
+            beyond_months=self._longest_term() if self.rules.term_end == "full" else 0,
             tax_rate=self.assumptions["tax_rate"],
         )
 
@@ -133,6 +139,7 @@ class Preparation:
             calendar=self.calendar,
             units_per_usd=self.units_per_usd,
             custom=self.custom,
+            rules=self.rules,
         )
 
     @cached_property
@@ -155,7 +162,10 @@ class Preparation:
             hours=self.demand.hours_per_month,
             peak=self.demand.peak_accelerators,
             data=self.offers.data,
-            term_end=self.request.term_end,
+            term_end=self.rules.term_end,
+            whole_nodes=self.rules.whole_nodes,
+            interruptible=self.rules.interruptible,
+            job_sizes=self.offers.job_sizes,
             quotas=self.offers.quotas,
             max_spot_share=1.0 if share is None else share,
             capex_budget=limits.capex_budget,

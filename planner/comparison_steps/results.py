@@ -37,7 +37,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import OPTIONS, solve_scenarios
+from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
 from pricing.market.offers import PurchaseOption
 
@@ -74,6 +74,12 @@ class ComparisonResults:
         return self._explained(solve_scenarios(self.inputs))
 
     @cached_property
+    def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that may be recommended."""
+        interruptible = self.preparation.rules.interruptible
+        return {k: s for k, s in self.scenarios.items() if is_allowed(k, interruptible)}
+
+    @cached_property
     def break_even(self) -> tuple[BreakEven, ...]:
         """When each server pays for itself."""
         return tuple(self._break_even())
@@ -87,7 +93,7 @@ class ComparisonResults:
     def recommendation(self) -> Recommendation:
         """The cheapest scenario, and why."""
         currency = self.request.currency
-        return recommend(self.scenarios, self.inputs, self.break_even, currency)
+        return recommend(self.allowed_scenarios, self.inputs, self.break_even, currency)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -116,7 +122,7 @@ class ComparisonResults:
         """The scenarios over simulated outcomes, where the request asks for it."""
         if self.risk_parameters is None:
             return None
-        return assess_risk(self.scenarios, self.inputs, self.risk_parameters)
+        return assess_risk(self.allowed_scenarios, self.inputs, self.risk_parameters)
 
     @cached_property
     def robust_plan(self) -> RobustPlan | None:
@@ -124,7 +130,9 @@ class ComparisonResults:
         weight = self.request.risk.cvar_weight if self.request.risk else None
         if weight is None or self.risk_parameters is None or self.recommendation.scenario is None:
             return None
-        return find_robust_plan(self.inputs, self.risk_parameters, weight, self.scenarios.values())
+        return find_robust_plan(
+            self.inputs, self.risk_parameters, weight, self.allowed_scenarios.values()
+        )
 
     @cached_property
     def explanation(self) -> Explanation | None:
@@ -185,11 +193,12 @@ class ComparisonResults:
                 if self.preparation.servers.to_buy
                 else self.preparation.servers.summarize_exclusions()
             )
-        wanted = SPOT if key is ScenarioKey.SPOT else OPTIONS[key] - {OWNED}
+        options = scenario_options(key, self.inputs.interruptible)
+        wanted = SPOT if key is ScenarioKey.SPOT else options - {OWNED}
         if wanted & offered:
             return ()
-        options = [option for option in PurchaseOption if option.value in wanted]
-        return self.preparation.offers.exclusions(options) if self.request.use_catalog else ()
+        missing = [option for option in PurchaseOption if option.value in wanted]
+        return self.preparation.offers.exclusions(missing) if self.request.use_catalog else ()
 
     def _break_even(self) -> Iterator[BreakEven]:
         rents = find_best_rents(self.inputs.sources, self.calendar)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,8 @@ from planner.costing.inputs.servers import ServerSelection
 from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota
 
 Floats = NDArray[np.float64]
+ROUNDING = 1e-12
+"""Relative error below which a peak counts as a whole number of nodes."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,12 @@ class ModelInputs:
     max_spot_share: float = 1.0
     capex_budget: float | None = None
     monthly_budget: float | None = None
+    whole_nodes: bool = False
+    """Whether machines rented by the hour rent whole."""
+    job_sizes: Mapping[str, int] = field(default_factory=dict)
+    """Accelerators of each kind that one job takes; 1 where not named."""
+    interruptible: bool = True
+    """Whether scenarios other than spot may use what can be taken back."""
 
     @cached_property
     def sources(self) -> tuple[CapacitySource, ...]:
@@ -79,6 +87,7 @@ class ModelInputs:
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,
             monthly_budget=self.monthly_budget,
+            whole_nodes=self.whole_nodes,
             base_cost=float(fixed_cash @ calendar.discount),
             base_cash=fixed_cash[:months],
         )
@@ -91,11 +100,22 @@ class ModelInputs:
 
     def _sources(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
+            hours = self.hours
+            if self.whole_nodes and not rental.is_committed:
+                hours = self._hours_of_whole_nodes(rental.capacity)
             yield price_rental(
-                rental, self.assumptions, self.calendar, self.hours, self.data, self.term_end
+                rental, self.assumptions, self.calendar, hours, self.data, self.term_end
             )
-        yield from self.servers.build_sources(self.throughput, self.assumptions, self.calendar)
+        yield from self.servers.build_sources(
+            self.throughput, self.assumptions, self.calendar, self.job_sizes
+        )
         yield from self._idle_storage()
+
+    def _hours_of_whole_nodes(self, capacity: float) -> Floats:
+        """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the
+        data of a month is shared over where nodes of this size do all the work."""
+        nodes = np.ceil(self.peak / capacity * (1 - ROUNDING))
+        return np.where(self.peak > 0, nodes * capacity * self.peak_hours, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
         """Storage in the months without work, which no source of hours carries."""

@@ -33,6 +33,28 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
 """Scenarios whose plans are open to another one too."""
 
 
+def scenario_options(key: ScenarioKey, interruptible: bool) -> frozenset[str]:
+    """Purchase options that a scenario may use: none that can be interrupted, but for the spot
+    scenario, where the work does not allow it."""
+    options = OPTIONS[key]
+    return options if interruptible or key is ScenarioKey.SPOT else options - SPOT - FLEXIBLE
+
+
+def contained_scenarios(interruptible: bool) -> Mapping[ScenarioKey, tuple[ScenarioKey, ...]]:
+    """Scenarios whose plans are open to another one too."""
+    if interruptible:
+        return CONTAINS
+    return {
+        key: tuple(other for other in others if other is not ScenarioKey.SPOT)
+        for key, others in CONTAINS.items()
+    }
+
+
+def is_allowed(key: ScenarioKey, interruptible: bool) -> bool:
+    """Whether a scenario may be recommended."""
+    return interruptible or key is not ScenarioKey.SPOT
+
+
 def solve_scenarios(inputs: ModelInputs) -> dict[ScenarioKey, Scenario]:
     """Every scenario, in the order of `ScenarioKey`.
 
@@ -40,10 +62,11 @@ def solve_scenarios(inputs: ModelInputs) -> dict[ScenarioKey, Scenario]:
     more expensive than one it contains, whatever gap the optimiser stopped at.
     """
     solver = _ScenarioSolver(inputs)
+    contains = contained_scenarios(inputs.interruptible)
     scenarios: dict[ScenarioKey, Scenario] = {}
     for key in ScenarioKey:
         own = solver.scenario(key)
-        others = [scenarios[other] for other in CONTAINS.get(key, ()) if scenarios[other].feasible]
+        others = [scenarios[other] for other in contains.get(key, ()) if scenarios[other].feasible]
         scenarios[key] = _cheapest(own, others)
     return scenarios
 
@@ -101,7 +124,7 @@ class _ScenarioSolver:
         return ""
 
     def _find_plan(self, key: ScenarioKey) -> Plan:
-        keys = self.inputs.keys(OPTIONS[key])
+        keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
         if key is ScenarioKey.ON_PREM:
             return self._solve(keys, self._on_prem_problem(), "on_prem")
         if key is ScenarioKey.SPOT:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import difflib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +22,13 @@ from pricing.common.invalid_input import InvalidInput
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "fp8", "fp4", "int8")
 """Precisions of `Accelerator.dense_tflops`; int8 in TOPS."""
 
+SOFTWARE_BY_VENDOR: Mapping[str, str] = {
+    "NVIDIA": "cuda",
+    "AMD": "rocm",
+    "Google": "xla",
+    "AWS": "neuron",
+}
+"""Software stack that code for a vendor's accelerators is written for; 2026."""
 _TABLE = Path(__file__).with_name("accelerators.csv")
 _IGNORED_WORDS = frozenset(
     {"nvidia", "amd", "google", "aws", "amazon", "intel", "habana", "qualcomm", "tesla", "geforce"}
@@ -237,3 +245,17 @@ def _parse_value(field: str, text: str) -> Any:
     if _FLOAT_FIELDS.search(field):
         return float(text) if text else None
     return text
+
+
+def find_software(accelerator: str) -> str:
+    """The software stack of an accelerator, "" where none of ours is written for it.
+
+    >>> find_software("nvidia-h100-80gb-sxm"), find_software("google-tpu-v5e")
+    ('cuda', 'xla')
+    """
+    try:
+        slug = resolve(accelerator).slug
+    except InvalidInput:
+        return ""
+    vendor = str(get(slug).vendor)
+    return SOFTWARE_BY_VENDOR.get(vendor, "")

@@ -148,8 +148,18 @@ class ScenarioAnswer(AnswerModel):
 
     key: ScenarioKey = Field(description="Which of the six ways to buy.")
     feasible: bool = Field(description="Whether a plan meets every limit.")
+    allowed: bool = Field(
+        default=True,
+        description="Whether it may be recommended; false for spot if work is not interruptible.",
+    )
     why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan.")
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    within_horizon: Money | None = Field(
+        default=None, description="What of the total falls due within the horizon, resale included."
+    )
+    owed_after: Money | None = Field(
+        default=None, description="What of the total falls due after the horizon."
+    )
     net_present_cost: Money | None = Field(
         default=None, description="Lines discounted to the start: what the scenarios are ranked by."
     )

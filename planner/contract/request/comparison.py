@@ -56,8 +56,14 @@ class ComparisonRequest(RequestModel):
     """Whether the team's prices, quotes and defaults are added; false where they are in already."""
     exchange_rates: Rates = Field(default_factory=dict)
     """Currency code → units per US dollar; replaces the dated rate of the catalog."""
-    term_end: Literal["prorate", "full"] = "prorate"
-    """Of a commitment that ends after the horizon: its share within, or all of it."""
+    term_end: Literal["full", "within", "prorate"] | None = None
+    """Of a commitment that ends after the horizon: all of it counts (`full`), none may be taken
+    (`within`), or its share within the horizon counts (`prorate`); absent: as the rules say."""
+    rules: Annotated[Whole, Field(ge=1, le=2)] = 1
+    """Edition of the rules on what a plan may choose from. 1 rules nothing out. 2 keeps to the
+    commercial partition, CUDA unless other accelerators are named, no spot unless the work is
+    interruptible, commitments to machines also sold on demand, whole machines by the hour, nodes
+    that hold a job; and counts commitments in full."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
     finance: Finance = Finance()

@@ -32,7 +32,13 @@ class Constraints(RequestModel):
     regions: Names | None = None
     """Regions that may be used, by the provider's code."""
     geographies: Names | None = None
-    """Parts of the world that may be used, such as north-america."""
+    """Parts of the world that may be used, such as north-america, eu, eea, uk or switzerland."""
+    countries: Names | None = None
+    """Countries that may be used, by ISO 3166-1 code such as DE."""
+    partitions: Names | None = None
+    """Parts of the clouds that may be used, such as commercial; absent: as the rules say."""
+    allow_partial_nodes: bool | None = None
+    """Whether a part of a machine may be rented by the hour; absent: as the rules say."""
     accelerators: Names | None = None
     """Accelerators that may do the work, by slug or usual name."""
     purchase_options: Options | None = None

@@ -45,7 +45,22 @@ HoursList = Annotated[
 ]
 
 
-class AcceleratorHours(RequestModel):
+Count = Annotated[Whole, Field(ge=1, le=10_000_000)]
+Software = Literal["cuda", "rocm", "xla", "neuron", "any"]
+
+
+class _Work(RequestModel):
+    """What every kind of work may say of itself."""
+
+    software: Software | None = None
+    """Software that the code runs on; absent: as the rules say."""
+    interruptible: bool | None = None
+    """Whether the work survives losing its machines; absent: as the rules say."""
+    accelerators_per_job: Count | None = None
+    """Accelerators that one job takes at once; absent: what the sizing needs, 1 for given hours."""
+
+
+class AcceleratorHours(_Work):
     """Hours that the team already knows, the same every month or one number per month."""
 
     kind: Literal["accelerator_hours"]
@@ -62,7 +77,6 @@ Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8"]
 Optimizer = Literal["adamw", "sgd", "lora", "qlora"]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
-Count = Annotated[Whole, Field(ge=1, le=10_000_000)]
 
 
 class Run(RequestModel):
@@ -104,7 +118,7 @@ RATES = ("mfu", "hfu", *MEASURED)
 """Fields of a training that stand in for the calibrated throughput; at most one is given."""
 
 
-class Training(RequestModel):
+class Training(_Work):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
 
     kind: Literal["training"]
@@ -186,7 +200,7 @@ class Training(RequestModel):
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
 
 
-class Samples(RequestModel):
+class Samples(_Work):
     """Sample-based work (vision, diffusion, GANs, detection): epochs over samples."""
 
     kind: Literal["samples"]

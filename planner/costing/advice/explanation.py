@@ -19,7 +19,7 @@ from planner.costing.optimizer.marginal_values import (
 )
 from planner.costing.optimizer.problem import Plan
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import OPTIONS
+from planner.costing.scenarios import scenario_options
 
 MARGINAL_GAP, NODES = 0.001, 200
 """Proof asked of a changed problem, and the nodes of its search."""
@@ -60,7 +60,7 @@ def explain(scenario: Scenario, inputs: ModelInputs) -> Explanation:
 
     The changed problems are solved anew: seconds, not milliseconds.
     """
-    keys = inputs.keys(OPTIONS[ScenarioKey.HYBRID])
+    keys = inputs.keys(scenario_options(ScenarioKey.HYBRID, inputs.interruptible))
     plan = to_plan(scenario, inputs)
     values = marginal_values(
         inputs.problem,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
@@ -85,23 +86,41 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
             for m in np.flatnonzero(units_started).tolist()
         ]
         many = "" if len(start_months) <= 6 else f" and {len(start_months) - 6} more starts"
-        share = _share(best, source)
+        share = _share(best, source, inputs)
         subject = "It serves" if units_started.sum() == 1 else "They serve"
         served = "" if share == ALL else f" {subject} {share}."
         yield f"{verb} {source.label}: {', '.join(start_months[:6])}{many}.{served}"
     rented = [inputs.by_key[key] for key in best.used_hours if inputs.by_key[key].term is None]
     for source in rented:
-        yield f"Rent {_share(best, source)} from {source.label}."
+        yield f"Rent {_share(best, source, inputs)} from {source.label}."
     for source in inputs.sources:
         if source.existing is not None and source.existing.any():
             verb = "serves" if source.existing.max() == 1 else "serve"
-            yield f"{source.existing.max()} × {source.label}, {verb} {_share(best, source)}."
+            share = _share(best, source, inputs)
+            yield f"{source.existing.max()} × {source.label}, {verb} {share}."
 
 
-def _share(best: Scenario, source: CapacitySource) -> str:
+def _share(best: Scenario, source: CapacitySource, inputs: ModelInputs) -> str:
     hours = best.used_hours.get(source.key)
-    served = 0.0 if hours is None else float(hours.sum()) * source.capacity
-    return _format_share(served / float(best.served_hours.sum()))
+    if hours is None:
+        return _format_share(0.0)
+    if source.term is None:
+        hours = hours * _needed_share_of_rent(best, inputs)
+    return _format_share(float(hours.sum()) * source.capacity / float(best.served_hours.sum()))
+
+
+def _needed_share_of_rent(best: Scenario, inputs: ModelInputs) -> NDArray[np.float64]:
+    """[T] share of the hours rented that the demand needs: below 1 where machines rent whole."""
+    needed = np.array(best.served_hours, dtype=np.float64)
+    rented = np.zeros(inputs.calendar.months)
+    for key, hours in best.used_hours.items():
+        source = inputs.by_key[key]
+        if source.term is None:
+            rented += hours * source.capacity
+        else:
+            needed -= hours * source.capacity
+    needed = np.maximum(needed, 0.0)
+    return np.divide(needed, rented, out=np.ones_like(rented), where=rented > needed)
 
 
 def _format_share(share: float) -> str:

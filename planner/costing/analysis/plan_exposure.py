@@ -17,7 +17,7 @@ from planner.contract.purchase_options import ON_DEMAND, SPOT
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import OPTIONS
+from planner.costing.scenarios import scenario_options
 
 Floats = NDArray[np.float64]
 
@@ -148,9 +148,11 @@ def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
     """
     months = inputs.calendar.months
     rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))
+    from_units = np.zeros(months)
     for key, used in scenario.used_hours.items():
         source = inputs.by_key[key]
         if source.term is not None:
+            from_units += used * source.capacity
             continue
         price, data_cost = _split_hour_cost(source, inputs)
         into = spot if source.is_spot else rent
@@ -158,6 +160,10 @@ def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
         data += used * data_cost
         hours += used * source.capacity
         spot_hours += used * source.capacity * source.is_spot
+    if inputs.whole_nodes:  # what is rented beside the need is part of the price of the need
+        needed = np.maximum(np.asarray(scenario.served_hours) - from_units, 0.0)
+        spot_hours *= np.divide(needed, hours, out=np.ones(months), where=hours > needed)
+        hours = np.where(hours > 0, np.minimum(hours, needed), 0.0)
     on_demand, data_cost = _on_demand(scenario, inputs)
     spot_price, spot_data_cost = _spot(scenario, inputs)
     is_spot = spot_price + spot_data_cost < on_demand + data_cost
@@ -205,7 +211,7 @@ def _spot(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, Floats]:
         if s.is_spot
         and s.capacity
         and s.available is None
-        and s.purchase_option in OPTIONS[scenario.key] & SPOT
+        and s.purchase_option in scenario_options(scenario.key, inputs.interruptible) & SPOT
     ]
     if not candidates or not inputs.max_spot_share:
         return np.full(inputs.calendar.months, np.inf), np.zeros(inputs.calendar.months)

@@ -45,7 +45,7 @@ from planner.costing.optimizer.stochastic import (
 )
 from planner.costing.results.ledger import settle_used_hours
 from planner.costing.results.scenario_result import Scenario
-from planner.costing.scenarios import OPTIONS, build_scenario
+from planner.costing.scenarios import build_scenario, scenario_options
 
 Floats = NDArray[np.float64]
 UnitsStarted = Mapping[str, NDArray[np.int64]]
@@ -121,7 +121,8 @@ class _RobustSearch:
     @cached_property
     def problem(self) -> PlanProblem:
         """With every source that is compared."""
-        return restrict_sources(self.inputs.problem, self.inputs.keys(OPTIONS[ScenarioKey.HYBRID]))
+        options = scenario_options(ScenarioKey.HYBRID, self.inputs.interruptible)
+        return restrict_sources(self.inputs.problem, self.inputs.keys(options))
 
     @cached_property
     def reduced(self) -> ReducedProblem:

@@ -100,6 +100,11 @@ class CapacitySource:
         return self.purchase_option == OWNED
 
     @property
+    def is_committed(self) -> bool:
+        """Whether it is charged for a whole term, used or not."""
+        return self.offer is not None and self.offer.purchase_option.is_commitment
+
+    @property
     def provider(self) -> str:
         """Provider of what is rented, "" for servers."""
         return self.offer.provider if self.offer else ""

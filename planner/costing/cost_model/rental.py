@@ -62,6 +62,8 @@ def price_rental(
             duration_months=offer.term_months,
             charges_after_horizon=term_end == "full",
         )
+        if term_end == "within":
+            source = replace(source, available=_ends_within(source, term))
         unit_charges = _commitment_charges(source, term, assumptions, calendar)
         return replace(source, hour_charges=data_charges, unit_charges=unit_charges, term=term)
     if source.is_spot:
@@ -76,6 +78,12 @@ def _option_label(offer: Offer) -> str:
     if offer.purchase_option is PurchaseOption.SAVINGS_PLAN:
         return savings_plan_label(offer.sku)
     return traits(offer.purchase_option).label
+
+
+def _ends_within(source: CapacitySource, term: Term) -> NDArray[np.bool_]:
+    """[T] months in which a commitment may start and end within the horizon."""
+    ends_within = np.arange(term.months) + term.duration_months <= term.months
+    return ends_within if source.available is None else ends_within & source.available
 
 
 def describe_offer(offer: Offer) -> str:

@@ -10,6 +10,7 @@ from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import all_accelerators
+from pricing.market.places import COUNTRY_GROUPS, PARTITIONS
 from pricing.market.snapshot import Catalog
 
 MIN_PEAK_HOURS = 0.001
@@ -30,8 +31,12 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
         "providers": {offer.provider for offer in request.custom_offers},
         "regions": {offer.region for offer in request.custom_offers},
     }
+    custom_names["geographies"] = set(COUNTRY_GROUPS)
     for field, kind, names in _named_fields(request):
         catalog.check_names(kind, names, field, custom_names.get(kind, ()))
+    _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
+    countries = sorted({place.country for place in catalog.regions.values() if place.country})
+    _check_choices("constraints.countries", request.constraints.countries, countries)
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:
@@ -45,6 +50,12 @@ def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequen
             for part, kind in (("provider", "providers"), ("region", "regions")):
                 name = getattr(rule, part)
                 yield f"{field}.{i}.{part}", kind, () if name is None else (name,)
+
+
+def _check_choices(field: str, names: Sequence[str] | None, allowed: Sequence[str]) -> None:
+    for name in names or ():
+        if name not in allowed:
+            raise InvalidInput(field, f"{name!r} is not known; allowed are {', '.join(allowed)}")
 
 
 def _check_interconnect(name: str | None) -> None:

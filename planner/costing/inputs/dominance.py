@@ -123,8 +123,12 @@ def build_eligible_offers(
     quotas: Sequence[QuotaRule] = (),
     adjustments: Sequence[Adjustment] = (),
     grids: Collection[tuple[str, str]] = (),
+    job_sizes: Mapping[str, int] | None = None,
 ) -> EligibleOffers:
-    """Columns of `rows`; `throughput` is r of each accelerator slug."""
+    """Columns of `rows`; `throughput` is r of each accelerator slug, `job_sizes` the accelerators
+    of each that one job takes."""
+    sizes = job_sizes or {}
+    job = np.array([sizes.get(name, 1) for name in table.accelerator.names], dtype=np.float64)
     r = np.array([throughput.get(name, 0.0) for name in table.accelerator.names])
     codes = np.array(
         [OPTION_CODE[PurchaseOption(name)] for name in table.purchase_option.names], dtype=np.int64
@@ -140,12 +144,27 @@ def build_eligible_offers(
         upfront_usd=table.upfront_usd[rows] * multiplier,
         term_months=table.term_months[rows].astype(np.int64),
         option=codes[table.purchase_option.codes[rows]] if len(rows) else rows.astype(np.int64),
-        capacity=count * r[accelerator] if len(rows) else count,
+        capacity=usable_accelerators(count, job[accelerator]) * r[accelerator]
+        if len(rows)
+        else count,
         accelerator=accelerator,
         accelerator_count=count,
         quotas=quota_bits(table, rows, quotas),
         grids=grids,
     )
+
+
+def usable_accelerators(count: Floats | float, job_size: Floats | float) -> Floats:
+    """Accelerators of a node that jobs of j can use: ⌊n / j⌋ · j where a job fits a node of n, else
+    j / ⌈j / n⌉, as a larger job takes whole nodes.
+
+    >>> usable_accelerators(np.array([8.0, 8.0, 0.5]), np.array([3.0, 12.0, 1.0])).tolist()
+    [6.0, 6.0, 0.5]
+    """
+    counts, jobs = np.asarray(count, dtype=np.float64), np.asarray(job_size, dtype=np.float64)
+    packed = np.floor(counts / jobs) * jobs
+    spread = jobs / np.ceil(jobs / np.maximum(counts, 1e-9))
+    return np.where((counts < 1) | (jobs <= 1), counts, np.where(counts >= jobs, packed, spread))
 
 
 def undominated_rentals(
@@ -154,17 +173,28 @@ def undominated_rentals(
     data_cost: Floats,
     peak: float,
     dated: Collection[int] = (),
+    *,
+    whole_nodes: bool = False,
 ) -> list[int]:
     """Entries rented by the hour that no other dominates: the cheapest per useful reference
     accelerator-hour of each purchase option and set of quotas, and those that cost
-    more by the hour in places where the data costs less; those in `dated` all stay."""
+    more by the hour in places where the data costs less; those in `dated` all stay. With
+    `whole_nodes` those of each node size stay that smaller nodes do not replace."""
     is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
     price = offers.usd_per_hour / (offers.capacity * goodput)
     selected = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
-    for group in _groups(entries, (offers.option, *_quota_key(offers))):
-        selected += _pareto_frontier(offers, group, peak, price, data_cost)
+    keys = (offers.option, *_quota_key(offers))
+    if not whole_nodes:
+        for group in _groups(entries, keys):
+            selected += _pareto_frontier(offers, group, peak, price, data_cost)
+        return selected
+    by_size = []
+    for group in _groups(entries, (*keys, _size_code(offers))):
+        by_size += _pareto_frontier(offers, group, peak, price, data_cost)
+    for group in _groups(np.array(by_size, dtype=np.intp), keys):
+        selected += _remove_replaceable(offers, group, (price, data_cost))
     return selected
 
 
@@ -192,8 +222,7 @@ def undominated_commitments(
     monthly = HOURS_PER_MONTH * offers.usd_per_hour
     cost_upfront = (upfront + monthly) / offers.capacity
     cost_discounted = (upfront + monthly * average_discount) / offers.capacity
-    size = np.round(offers.capacity * 1e6).astype(np.int64)
-    keys = [offers.term_months, size, *_quota_key(offers)]
+    keys = [offers.term_months, _size_code(offers), *_quota_key(offers)]
     if keep_payments:
         share = np.divide(upfront, upfront + monthly)
         keys.append(np.round(share * 10).astype(np.int64))
@@ -206,6 +235,11 @@ def undominated_commitments(
         for group in _groups(np.array(selected, dtype=np.intp), keys_without_size)
         for entry in _remove_replaceable(offers, group, (cost_upfront, cost_discounted, data_cost))
     ]
+
+
+def _size_code(offers: EligibleOffers) -> NDArray[np.int64]:
+    """Capacity of a node as a whole number, to tell node sizes apart."""
+    return np.round(offers.capacity * 1e6).astype(np.int64)
 
 
 def _remove_replaceable(offers: EligibleOffers, group: Rows, costs: Sequence[Floats]) -> list[int]:

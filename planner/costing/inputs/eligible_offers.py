@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
+from planner.contract.request.rules import EDITION_1, LARGEST_NODE, PlanRules
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
 from planner.costing.cost_model.charges import Calendar
@@ -33,11 +34,13 @@ from planner.costing.inputs.dominance import (
     EligibleOffers,
     Filters,
     build_eligible_offers,
-    count_exclusions,
     split_by_equal_values,
     undominated_commitments,
     undominated_rentals,
+    usable_accelerators,
 )
+from planner.costing.inputs.exclusions import explain_exclusions
+from planner.costing.inputs.guard_rails import GuardRails
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, match_adjustment, match_quota
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
@@ -47,6 +50,7 @@ from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.places import COUNTRY_GROUPS
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
@@ -67,6 +71,7 @@ class OfferSelection:
     calendar: Calendar
     units_per_usd: float
     custom: OfferTable = field(default_factory=lambda: OfferTable.from_offers(()))
+    rules: PlanRules = EDITION_1
 
     @cached_property
     def throughput(self) -> dict[str, float]:
@@ -78,10 +83,21 @@ class OfferSelection:
         """Least accelerators of a node that serves one job: what the job takes, up to as many as
         a fast interconnect joins; 0 where one is enough."""
         min_accelerators = {
-            c.accelerator: float(min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))))
+            c.accelerator: float(
+                max(
+                    min(self.job_sizes[c.accelerator], LARGEST_NODE),
+                    min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))),
+                )
+            )
             for c in self.demand.candidates
         }
         return {slug: count if count > 1 else 0.0 for slug, count in min_accelerators.items()}
+
+    @cached_property
+    def job_sizes(self) -> dict[str, int]:
+        """Accelerators of each kind that one job takes."""
+        candidates = self.demand.candidates
+        return {c.accelerator: self.rules.job_size(c.min_accelerators) for c in candidates}
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
@@ -113,12 +129,20 @@ class OfferSelection:
             accelerators=tuple(sorted(self.throughput)) or ("no accelerator fits",),
             providers=limits.providers or (),
             regions=limits.regions or (),
-            geographies=limits.geographies or (),
+            geographies=tuple(g for g in limits.geographies or () if g not in COUNTRY_GROUPS),
             purchase_options=tuple(o.value for o in options),
             min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
             min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
             interconnect=limits.interconnect,
         )
+
+    @cached_property
+    def guard_rails(self) -> GuardRails:
+        """What the catalog's offers must keep to unless the request says otherwise."""
+        limits = self.request.constraints
+        groups = [g for g in limits.geographies or () if g in COUNTRY_GROUPS]
+        countries = frozenset(limits.countries or ()).union(*(COUNTRY_GROUPS[g] for g in groups))
+        return GuardRails(self.rules, countries, self.catalog.regions)
 
     @cached_property
     def data(self) -> CloudData:
@@ -155,47 +179,9 @@ class OfferSelection:
 
     def exclusions(self, options: Sequence[PurchaseOption]) -> tuple[str, ...]:
         """Why no offer of these purchase options fits: which limit excludes how many."""
-        allowed_options = self.filters.purchase_options
-        names = [o.value for o in options if not allowed_options or o.value in allowed_options]
-        if not names:
-            left_out = ", ".join(o.value for o in options)
-            return (f"constraints.purchase_options leaves out {left_out}",)
-        names_text = ", ".join(names) if len(names) <= _FEW else "rental"
-        filters = Filters(**{**vars(self.filters), "purchase_options": tuple(names)})
-        total, excluded, remaining = count_exclusions(self.catalog_offers, filters)
-        if not total:
-            return (f"the catalog has no {names_text} offer on sale",)
-        reasons = tuple(
-            f"{self._limit_name(name)} excludes {count:,} of {total:,} {names_text} offers"
-            for name, count in excluded
-            if count
-        )
-        too_small = remaining - len(
-            self._large_enough(self.catalog_offers, filters.rows(self.catalog_offers))
-        )
-        if too_small:
-            min_per_node = max(self.min_node_accelerators.values())
-            reasons += (
-                f"{too_small:,} hold fewer accelerators in a node than one job takes "
-                f"({min_per_node:g})",
-            )
-        return (*reasons, f"{remaining - too_small:,} of {total:,} meet every limit")
+        return explain_exclusions(self, options)
 
-    def _limit_name(self, name: str) -> str:
-        """A limit as the request gives it, with its value."""
-        value = getattr(self.filters, name)
-        if name == "min_accelerators_per_node" and value == WHOLE_NODE:
-            return "the need for a whole accelerator"
-        if name == "accelerators":
-            return f"accelerator {', '.join(value)}"
-        shown = ", ".join(value) if isinstance(value, tuple) else value
-        return (
-            f"constraints.{name} ({shown:g})"
-            if isinstance(value, float)
-            else (f"constraints.{name} ({shown})")
-        )
-
-    def _large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+    def large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of `rows` whose nodes hold one job."""
         min_per_node = np.array(
             [self.min_node_accelerators.get(name, 0.0) for name in table.accelerator.names]
@@ -208,11 +194,21 @@ class OfferSelection:
         return np.asarray(rows[is_large_enough])
 
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
-        rows = self.custom_filter.rows() if custom else self.filters.rows(table)
+        rows = (
+            self.custom_filter.rows()
+            if custom
+            else self.guard_rails.rows(table, self.filters.rows(table))
+        )
         adjustments = () if custom else self.adjustments
-        rows = self._large_enough(table, rows)
+        rows = self.large_enough(table, rows)
         offers = build_eligible_offers(
-            table, rows, self.throughput, self.quota_rules, adjustments, self.catalog.grids
+            table,
+            rows,
+            self.throughput,
+            self.quota_rules,
+            adjustments,
+            self.catalog.grids,
+            self.job_sizes,
         )
         return offers if custom else convert_prices(offers, self.catalog.exchange_rates, self.rates)
 
@@ -261,7 +257,9 @@ class OfferSelection:
         )
         keep_payments = self.request.constraints.monthly_budget is not None
         data = self._data_cost(offers)
-        hourly = undominated_rentals(offers, self._goodput(offers), data, peak, dated)
+        hourly = undominated_rentals(
+            offers, self._goodput(offers), data, peak, dated, whole_nodes=self.rules.whole_nodes
+        )
         return hourly + undominated_commitments(
             offers, average_discount, data, peak, keep_payments, dated
         )
@@ -314,7 +312,8 @@ class OfferSelection:
             purchase_option=offer.purchase_option.value,
             accelerator=offer.accelerator,
             accelerators=count,
-            capacity=count * self.throughput[offer.accelerator],
+            capacity=float(usable_accelerators(count, self.job_sizes[offer.accelerator]))
+            * self.throughput[offer.accelerator],
             instance_type=offer.instance_type,
             is_spot=offer.purchase_option.is_interruptible,
             offer=offer,

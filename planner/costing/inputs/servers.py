@@ -18,6 +18,7 @@ from planner.costing.cost_model.ownership import (
     build_existing_server_source,
     build_server_source,
 )
+from planner.costing.inputs.dominance import usable_accelerators
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get as accelerator
 from pricing.market.accelerators import resolve
@@ -46,17 +47,30 @@ class ServerSelection:
         )
 
     def build_sources(
-        self, throughput: Mapping[str, float], assumptions: Assumptions, calendar: Calendar
+        self,
+        throughput: Mapping[str, float],
+        assumptions: Assumptions,
+        calendar: Calendar,
+        job_sizes: Mapping[str, int] | None = None,
     ) -> list[CapacitySource]:
-        """Servers as sources of accelerator-hours; `throughput` is r by accelerator."""
+        """Servers as sources of accelerator-hours; `throughput` is r by accelerator, which counts
+        for the accelerators of a server that its jobs can use."""
+
+        sizes = job_sizes or {}
+
+        def usable_throughput(server: ServerToBuy) -> float:
+            count = server.accelerator_count
+            usable = float(usable_accelerators(count, sizes.get(server.accelerator, 1)))
+            return throughput[server.accelerator] * (usable / count)
+
         bought = [
-            build_server_source(server, throughput[server.accelerator], assumptions, calendar)
+            build_server_source(server, usable_throughput(server), assumptions, calendar)
             for server in self.to_buy
             if server.accelerator in throughput
         ]
         return bought + [
             build_existing_server_source(
-                server, batches, throughput[server.accelerator], assumptions, calendar
+                server, batches, usable_throughput(server), assumptions, calendar
             )
             for server, batches in self.owned
             if server.accelerator in throughput

@@ -63,6 +63,18 @@ class Scenario:
         return cents(float(self.cash_per_month_float @ self.calendar.discount))
 
     @cached_property
+    def owed_after(self) -> Decimal:
+        """What falls due after the horizon: payments of commitments that outlast it."""
+        months = self.calendar.months if self.calendar else 0
+        late = (
+            line.amount
+            for line in self.lines
+            if (line.month >= months and line.category in _OWED_CATEGORIES)
+            or (line.month > months and line.category is Category.TAX)
+        )
+        return sum(late, Decimal("0.00"))
+
+    @cached_property
     def cash_per_month(self) -> tuple[Decimal, ...]:
         """What is due in each month; index `months` is the horizon's end."""
         length = self.calendar.length if self.calendar else 0
@@ -95,6 +107,10 @@ class Scenario:
         if served <= 0:
             return None
         return Decimal(str(round(float(self.net_present_cost) / served, 6)))
+
+
+_OWED_CATEGORIES = frozenset({Category.COMMITMENT, Category.UPFRONT})
+"""What a commitment that outlasts the horizon still costs; resale falls at its end."""
 
 
 def cents(amount: float) -> Decimal:

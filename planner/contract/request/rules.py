@@ -1,0 +1,125 @@
+"""What a plan may choose from and what a commitment costs, unless a request says otherwise. PURE.
+
+Answers change with these rules, so they have editions: under edition 1 nothing is ruled out and a
+commitment counts for its months within the horizon, under edition 2 a plan keeps to what a
+practitioner would sign.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal
+
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.workload import AcceleratorHours
+from pricing.market.accelerators import find_software
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+from pricing.market.places import COMMERCIAL, PARTITIONS, find_partition
+
+TermEnd = Literal["full", "within", "prorate"]
+ANY = "any"
+SHORTEST_TERM = 12
+"""Months of the shortest commitment that the three clouds sell; 2026."""
+LARGEST_NODE = 8
+"""Accelerators that one node of a larger job holds at least: the 8 of HGX and DGX systems (NVIDIA
+HGX H100 datasheet, 2023)."""
+
+
+@dataclass(frozen=True)
+class PlanRules:
+    """The rules of one request, defaults filled in."""
+
+    term_end: TermEnd = "prorate"
+    """What counts of a commitment that ends after the horizon: all, none may, or its share."""
+    partitions: tuple[str, ...] = PARTITIONS
+    """Parts of the clouds that may be rented in."""
+    software: str = ANY
+    """Software stack that accelerators must run."""
+    interruptible: bool = True
+    """Whether the recommendation may rest on machines that can be taken back."""
+    whole_nodes: bool = False
+    """Whether machines rented by the hour rent whole."""
+    needs_on_demand_price: bool = False
+    """Whether a commitment must be to a machine that is sold on demand in that region too."""
+    accelerators_per_job: int = 1
+    """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
+    packs_jobs: bool = False
+    """Whether jobs take what the sizing found, on nodes that hold it or `LARGEST_NODE` of it."""
+
+    def job_size(self, min_accelerators: int) -> int:
+        """Accelerators that one job takes where the sizing needs `min_accelerators` of a kind."""
+        sized = min_accelerators if self.packs_jobs else 1
+        return max(self.accelerators_per_job, sized)
+
+
+EDITION_1 = PlanRules()
+"""Nothing is ruled out, and of a commitment the months within the horizon count."""
+
+
+def resolve_rules(request: ComparisonRequest) -> PlanRules:
+    """The rules in force for a request: what it says, else the defaults of its edition.
+
+    >>> from planner.contract.request.comparison import read_request
+    >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+    >>> rules = resolve_rules(read_request({"workload": hours, "rules": 2}))
+    >>> rules.term_end, rules.partitions, rules.software, rules.interruptible, rules.whole_nodes
+    ('full', ('commercial',), 'cuda', False, True)
+    >>> resolve_rules(read_request({"workload": hours})) == EDITION_1
+    True
+    """
+    limits, workload = request.constraints, request.workload
+    is_first = request.rules == 1
+    allows_parts = limits.allow_partial_nodes
+    return PlanRules(
+        term_end=request.term_end or ("prorate" if is_first else _default_term_end(request)),
+        partitions=limits.partitions or (PARTITIONS if is_first else _default_partitions(request)),
+        software=workload.software or (ANY if is_first else _implied_software(request)),
+        interruptible=_is_interruptible(request)
+        if workload.interruptible is None
+        else workload.interruptible,
+        whole_nodes=not (is_first if allows_parts is None else allows_parts),
+        needs_on_demand_price=not is_first,
+        packs_jobs=not is_first,
+        accelerators_per_job=workload.accelerators_per_job
+        or (1 if is_first else _joined_accelerators(request)),
+    )
+
+
+def _default_term_end(request: ComparisonRequest) -> TermEnd:
+    """All of a commitment counts; a plan for less than a year takes none that outlasts it."""
+    return "within" if request.horizon_months < SHORTEST_TERM else "full"
+
+
+def _joined_accelerators(request: ComparisonRequest) -> int:
+    """Accelerators that an interconnect asked for joins: those of the peak, up to a node of
+    `LARGEST_NODE`; 1 where none is asked for."""
+    workload = request.workload
+    if request.constraints.interconnect is None or not isinstance(workload, AcceleratorHours):
+        return 1
+    peak = workload.peak_accelerators or ceil(max(workload.hours_per_month) / HOURS_PER_MONTH)
+    return max(1, min(peak, LARGEST_NODE))
+
+
+def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
+    """The commercial one, and those of the regions that the request names."""
+    named = request.constraints.regions or ()
+    of_regions = {find_partition(provider, name) for name in named for provider in ("aws", "azure")}
+    return (COMMERCIAL, *sorted(of_regions - {COMMERCIAL}))
+
+
+def _implied_software(request: ComparisonRequest) -> str:
+    """CUDA, unless the request names accelerators that run something else."""
+    names = [request.workload.accelerator, *(request.constraints.accelerators or ())]
+    stacks = {find_software(name) for name in names if name} - {""}
+    if len(stacks) > 1:
+        return ANY
+    return next(iter(stacks), "cuda")
+
+
+def _is_interruptible(request: ComparisonRequest) -> bool:
+    """Consent to spot: a share of it, or an option that can be interrupted, is asked for."""
+    limits = request.constraints
+    options = limits.purchase_options or ()
+    named = any(o.is_interruptible or o is PurchaseOption.DWS_FLEX_START for o in options)
+    return request.rules == 1 or named or (limits.max_spot_share or 0.0) > 0

@@ -1,0 +1,60 @@
+"""Parts of a cloud that are sold apart, and groups of countries that people name. PURE.
+
+A partition has accounts, contracts and rules of its own: a commercial account cannot rent in
+AWS China, and the US government's regions are open to its contractors alone.
+Sources: AWS "Partitions" (docs.aws.amazon.com, General Reference, 2025); Microsoft "Azure
+sovereign clouds" (learn.microsoft.com, 2025); European Union and European Economic Area:
+Agreement on the European Economic Area, as of 2020-02-01 (after the United Kingdom left).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+COMMERCIAL = "commercial"
+_PREFIXES: Mapping[str, Mapping[str, str]] = {
+    "aws": {"cn-": "aws-china", "us-gov-": "aws-us-gov", "us-iso": "aws-us-iso"},
+    "azure": {"china": "azure-china", "usgov": "azure-us-gov", "usdod": "azure-us-gov"},
+}
+PARTITIONS = (
+    COMMERCIAL,
+    *sorted({name for prefixes in _PREFIXES.values() for name in prefixes.values()}),
+)
+"""Every partition by the name that a request uses."""
+
+EU = frozenset(
+    {"AT", "BE", "BG", "HR", "CY", "CZ", "DK", "EE", "FI"}
+    | {"FR", "DE", "GR", "HU", "IE", "IT", "LV", "LT", "LU"}
+    | {"MT", "NL", "PL", "PT", "RO", "SK", "SI", "ES", "SE"}
+)
+EEA = EU | {"IS", "LI", "NO"}
+COUNTRY_GROUPS: Mapping[str, frozenset[str]] = {
+    "eu": EU,
+    "eea": EEA,
+    "uk": frozenset({"GB"}),
+    "switzerland": frozenset({"CH"}),
+}
+"""Group → ISO 3166-1 alpha-2 codes; wide geographies such as `europe` are the catalog's own."""
+
+
+def find_partition(provider: str, region: str) -> str:
+    """The partition of a provider's region.
+
+    >>> find_partition("aws", "eu-central-1"), find_partition("aws", "cn-north-1-pkx-1")
+    ('commercial', 'aws-china')
+    >>> find_partition("azure", "usgovvirginia"), find_partition("gcp", "us-central1")
+    ('azure-us-gov', 'commercial')
+    """
+    for prefix, partition in _PREFIXES.get(provider, {}).items():
+        if region.startswith(prefix):
+            return partition
+    return COMMERCIAL
+
+
+def is_in_country_group(country: str, group: str) -> bool:
+    """Whether a country belongs to a named group.
+
+    >>> is_in_country_group("NO", "eea"), is_in_country_group("NO", "eu")
+    (True, False)
+    """
+    return country in COUNTRY_GROUPS[group]
