@@ -120,7 +120,7 @@ def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
         box.press("Tab")
         expect(page.locator("#a-on-prem-electricity-per-kwh-error")).to_contain_text("not allowed")
         assert box.input_value() == "-1"
-        expect(page.locator("#refused")).to_contain_text("before this change")
+        expect(page.locator("#refused")).to_contain_text("before the change")
         box.fill("8 %")
         box.press("Tab")
         page.wait_for_url(re.compile(r"electricity_per_kwh=8\+%25"))

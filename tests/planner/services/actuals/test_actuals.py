@@ -158,7 +158,7 @@ def test_the_same_rows_in_another_form_are_the_same_file(
     work: Workspace, project: Project, again: str
 ) -> None:
     upload(work, project, "month,cost,region\n2027-01,5,x\n2027-02,6,x\n")
-    with pytest.raises(WrongStateError, match=r"as a\.csv, 2 rows, on 20.* Take that upload out"):
+    with pytest.raises(WrongStateError, match=r"as a\.csv, 2 rows, on 20.* Remove that upload"):
         upload(work, project, again)
     assert upload(work, project, again.replace("6", "7"))
 

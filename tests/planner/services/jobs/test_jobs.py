@@ -143,7 +143,7 @@ def test_a_job_that_nothing_does_for_a_day_is_failed_in_words(
     orphan.refresh_from_db()
     assert orphan.state == JobState.FAILED
     assert orphan.finished_at is not None
-    assert "waited 24 hours" in orphan.error["detail"]
+    assert "within 24 hours" in orphan.error["detail"]
     assert resubmitted == []
 
 
