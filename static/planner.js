@@ -100,7 +100,7 @@
     const note = document.createElement("div");
     note.className = "alert alert-danger";
     note.setAttribute("role", "alert");
-    note.textContent = "The server did not answer. The figures are still those from before this change; "
+    note.textContent = "The server did not answer. The figures are still those from before the change; "
       + "change the value again or press Recalculate.";
     place.replaceChildren(note);
   };

@@ -14,7 +14,18 @@ from markdown import Markdown
 
 from planner.web.common.formulas import Formulas
 
-ORDER = ("index", "sizing", "memory", "goodput", "costing", "plan", "break-even", "risk", "energy")
+ORDER = (
+    "index",
+    "sizing",
+    "memory",
+    "goodput",
+    "costing",
+    "plan",
+    "break-even",
+    "risk",
+    "prices",
+    "energy",
+)
 """Pages in reading order, by file name."""
 _LINK = re.compile(r"\]\((?:methodology/)?([a-z-]+)\.md(?:#[a-z0-9-]+)?\)")
 _TABLE = re.compile(r"<table>(.*?)</table>", re.DOTALL)
