@@ -27,7 +27,7 @@ from tests.mutants.mutations import Mutant
 LIBRARIES = (
     "numpy", "pandas", "highspy", "pydantic", "django.test", "rest_framework", "hypothesis",
     "openpyxl", "xlsxwriter", "pytest", "pytest_django.plugin", "playwright.sync_api",
-    "markdown", "latex2mathml.converter", "celery", "allauth", "drf_spectacular.openapi",
+    "markdown", "latex2mathml.converter", "celery", "allauth",
     "pricing.market.snapshot", "planner.contract.answer.versions", "planner.sizing.demand",
     "planner.costing.optimizer.stochastic", "planner.costing.assumptions.assumptions",
 )  # fmt: skip

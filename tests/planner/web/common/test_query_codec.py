@@ -117,3 +117,65 @@ def test_whatever_the_api_takes_can_stand_in_an_address():
 def test_a_name_that_is_both_a_value_and_a_group_reaches_the_core_as_the_value():
     assert read("workload=1&workload.kind=training") == {"workload": "1"}
     assert read("workload.kind=training&workload=1") == {"workload": "1"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "scale", "number"),
+    [
+        ("8%", "", 0.08), ("12.5 %", "pct", 0.125), ("8%", "k", "8%"), ("1 250 000", "", 1_250_000),
+        ("-1,250.5", "", -1250.5), ("1,25", "", "1,25"), ("inf", "", "inf"), (" 7 ", "", 7),
+        ("2", "unknown", 2), ("0.5", "", 0.5), ("3.0", "", 3),
+    ],
+)  # fmt: skip
+def test_what_is_typed_is_read_as_the_number_that_it_says(typed, scale, number):
+    assert query_codec.number(typed, scale) == number
+    assert type(query_codec.number(typed, scale)) is type(number)
+
+
+@pytest.mark.parametrize("typed", ["1", "true", "on", "yes"])
+def test_a_flag_is_set_by_its_words_and_by_no_other(typed):
+    assert read(f"explain={typed}") == {"explain": True}
+    assert read("explain=0") == read("explain=no") == {"explain": False}
+
+
+def test_nothing_and_defaults_have_words_of_their_own():
+    assert read("on_prem.servers=none&risk=default") == {"on_prem": {"servers": []}, "risk": {}}
+
+
+def test_an_empty_group_stands_behind_a_field_of_it():
+    assert read("risk=default&risk.samples=500") == {"risk": {"samples": 500}}
+    assert read("risk.samples=500&risk=default") == {"risk": {"samples": 500}}
+
+
+def test_the_last_of_two_values_counts():
+    assert read("horizon_months=5&horizon_months=7") == {"horizon_months": 7}
+
+
+def test_lists_keep_the_order_of_their_positions_not_of_the_digits():
+    query = "&".join(f"custom_offers.{i}.label=o{i}" for i in (10, 2, 1))
+    assert [one["label"] for one in read(query)["custom_offers"]] == ["o1", "o2", "o10"]
+
+
+def test_an_address_is_written_with_changes_and_without_what_is_taken_out():
+    query = QueryDict("a=1&b=2&c=3&c=4&d=")
+    assert query_codec.write(query, b=None) == "a=1&c=3&c=4"
+    assert query_codec.write(query, a="9") == "b=2&c=3&c=4&a=9"
+    assert query_codec.write({"x": ["1", "2"], "y": 3}, z=0) == "x=1&x=2&y=3&z=0"
+
+
+def test_an_address_loses_empty_values_and_names_of_the_page_and_gets_todays_names():
+    query = QueryDict("a=&b=2&b= &edit=1&risk.tail_weight=3&c=4")
+    kept = query_codec.drop_empty(query, "edit")
+    assert list(kept.lists()) == [("b", ["2"]), ("risk.cvar_weight", ["3"]), ("c", ["4"])]
+
+
+def test_values_are_flattened_as_the_form_would_write_them():
+    request = {"a": True, "b": False, "c": None, "d": [5], "e": [5, 0.1], "f": ["x", "y"], "g": []}
+    assert query_codec.flatten(request) == [
+        ("a", "true"), ("b", "false"), ("d", "5;"), ("e", "5 0.1"), ("f", "x"), ("f", "y"),
+        ("g", "none"),
+    ]  # fmt: skip
+    assert query_codec.flatten({"h": [{"i": 1}, {"i": {}}]}) == [
+        ("h.0.i", "1"),
+        ("h.1.i", "default"),
+    ]
