@@ -23,7 +23,6 @@ ORDER = (
     "plan",
     "break-even",
     "risk",
-    "prices",
     "energy",
 )
 """Pages in reading order, by file name."""

@@ -95,6 +95,13 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
             cash += [(used[i][t], u.hour_cash[t]) for i, u in enumerate(problem.units)]
             cash += [(rented[j][t], s.hour_cash[t]) for j, s in enumerate(problem.rental_options)]
             model.row(cash, -inf, problem.monthly_budget - base)
+    _limit_starts(model, problem, units_started)
+    found = model.solve(time_limit_s, gap)
+    return None if found is None else tuple(figure + problem.base_cost for figure in found)
+
+
+def _limit_starts(model, problem, units_started):
+    months = range(problem.hours.size)
     for xs, unit in zip(units_started, problem.units, strict=True):
         if unit.max_units is not None:
             model.row([(x, 1.0) for x in xs], -inf, unit.max_units)
@@ -106,8 +113,6 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
             if np.isfinite(u.start_cost[m])
         ]
         model.row(capital, -inf, problem.capex_budget)
-    found = model.solve(time_limit_s, gap)
-    return None if found is None else tuple(figure + problem.base_cost for figure in found)
 
 
 def _most_rented(problem, source, t):
