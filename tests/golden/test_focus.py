@@ -98,6 +98,8 @@ def test_the_list_price_is_the_price_before_the_contract_discount(name: str, key
             assert float(row["ListUnitPrice"]) == pytest.approx(float(listed), abs=1e-9)
             cost = Decimal(row["ListUnitPrice"]) * Decimal(row["PricingQuantity"])
             assert Decimal(row["ListCost"]) == cost
+            if offer.multiplier == 1:
+                assert row["ListUnitPrice"] == row["ContractedUnitPrice"]
 
 
 @plans

@@ -46,7 +46,8 @@ def test_the_grid_is_owning_less_renting_at_each_use_and_price() -> None:
     grid = build_price_grid([RENTED, OWNED])
     assert grid
     assert (grid.server, grid.against) == ("own", "rent")
-    assert (grid.utilisations, grid.price_factors) == (UTILISATIONS, PRICE_FACTORS)
+    assert grid.utilisations == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    assert grid.price_factors == (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5)
     for share, row in zip(UTILISATIONS, grid.difference, strict=True):
         hours = 730 * share
         assert row == pytest.approx(
