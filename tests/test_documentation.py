@@ -22,7 +22,7 @@ from planner.contract.request.comparison import read_request
 from planner.contract.validation import parse
 from planner.environment import VARIABLES
 from planner.sizing.estimate import EstimateRequest
-from planner.web.common.methodology import ORDER, read_sections
+from planner.web.method.methodology import ORDER, read_sections
 
 ROOT = Path(settings.BASE_DIR)
 PAGES = sorted((ROOT / "docs").rglob("*.md"))

@@ -12,8 +12,8 @@ from planner.contract.months import format_month, next_month
 from planner.web.common.access import open_page
 from planner.web.common.context import THEMES
 from planner.web.common.glossary import TERMS
-from planner.web.common.methodology import read_sections
 from planner.web.market.lowest_prices import lowest_prices
+from planner.web.method.methodology import read_sections
 from planner.web.plan.presets import PRESETS
 
 

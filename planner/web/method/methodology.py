@@ -12,7 +12,7 @@ from django.conf import settings
 from django.utils.text import slugify
 from markdown import Markdown
 
-from planner.web.common.formulas import Formulas
+from planner.web.method.formulas import Formulas
 
 ORDER = (
     "index",
