@@ -165,3 +165,25 @@ def test_effective_and_billed_cost_both_sum_to_the_total(name: str, key: str) ->
     assert sum(Decimal(row["BilledCost"]) for row in table) == total
     assert sum(Decimal(row["EffectiveCost"]) for row in table) == total
     assert {row["BillingCurrency"] for row in table} == {answered(name).currency}
+
+
+def test_a_commitment_is_never_used_for_more_than_its_hours() -> None:
+    name = "most scenarios infeasible"
+    answer = answered(name)
+    one = scenario(name, "committed")
+    row = one.capacity[0]
+    over = row.model_copy(update={"hours_used": row.hours_available * 1.001})
+    changed = one.model_copy(update={"capacity": (over, *one.capacity[1:])})
+    scenarios = tuple(changed if s.key == one.key else s for s in answer.scenarios)
+    raw = export(
+        answer.model_copy(update={"scenarios": scenarios}), Context(scenario="committed"), "focus"
+    )
+    first = [
+        booked
+        for booked in csv.DictReader(io.StringIO(raw.decode()))
+        if booked["CommitmentDiscountStatus"]
+        and booked["ChargePeriodStart"] == period(name, row.month)[0]
+    ]
+    assert [booked["CommitmentDiscountStatus"] for booked in first] == ["Used"]
+    nodes = row.accelerators / float(answer.offers[row.source].accelerator_count)
+    assert float(first[0]["CommitmentDiscountQuantity"]) == pytest.approx(nodes * 730)

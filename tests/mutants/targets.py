@@ -36,6 +36,9 @@ TARGETS = {
     "planner/costing/analysis": ANALYSIS,
 }
 
+OWN_TESTS = {"planner/exports/saved_context.py": ("tests/planner/exports/test_standing.py",)}
+"""Tests with a database, run for the one module that needs them."""
+
 
 def modules() -> Iterator[tuple[Path, tuple[str, ...]]]:
     """Each module to mutate, with its own doctests and the tests that cover it."""
@@ -44,4 +47,4 @@ def modules() -> Iterator[tuple[Path, tuple[str, ...]]]:
         paths = [place] if place.suffix == ".py" else sorted(place.glob("*.py"))
         for path in paths:
             if path.read_text().strip():
-                yield path, (str(path), *tests)
+                yield path, (str(path), *OWN_TESTS.get(str(path), ()), *tests)

@@ -188,3 +188,11 @@ def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_
     rent = float(row["rent_per_hour"])
     saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))
     assert row["utilisation_over_life"] == pytest.approx(400_000 / saving, rel=1e-4)
+
+
+def test_the_owned_line_begins_at_the_price_of_a_server_bought_at_the_start() -> None:
+    finance = {"discount_rate_per_year": 0.3, "cloud_price_trend_per_year": 0.0}
+    curve = compared(on_prem={"servers": [SERVER]} | BARE, finance=finance).answer.cost_curve
+    owned = next(line for line in curve.series if line.purchase_option == "owned")
+    assert curve.hours_per_month[0] == 0
+    assert float(owned.cost[0]) == 400_000
