@@ -35,6 +35,7 @@ from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
 from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import Calendar
+from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
@@ -198,7 +199,9 @@ class ComparisonResults:
         if wanted & offered:
             return ()
         missing = [option for option in PurchaseOption if option.value in wanted]
-        return self.preparation.offers.exclusions(missing) if self.request.use_catalog else ()
+        return (
+            explain_exclusions(self.preparation.offers, missing) if self.request.use_catalog else ()
+        )
 
     def _break_even(self) -> Iterator[BreakEven]:
         rents = find_best_rents(self.inputs.sources, self.calendar)

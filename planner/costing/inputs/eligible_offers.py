@@ -39,7 +39,6 @@ from planner.costing.inputs.dominance import (
     undominated_rentals,
     usable_accelerators,
 )
-from planner.costing.inputs.exclusions import explain_exclusions
 from planner.costing.inputs.guard_rails import GuardRails
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, match_adjustment, match_quota
 from planner.costing.optimizer.problem import Quota
@@ -176,10 +175,6 @@ class OfferSelection:
     def catalog_offers(self) -> OfferTable:
         """The catalog's offers, or none where the request leaves the catalog aside."""
         return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
-
-    def exclusions(self, options: Sequence[PurchaseOption]) -> tuple[str, ...]:
-        """Why no offer of these purchase options fits: which limit excludes how many."""
-        return explain_exclusions(self, options)
 
     def large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of `rows` whose nodes hold one job."""

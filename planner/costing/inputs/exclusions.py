@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters, count_exclusions
+from planner.costing.inputs.eligible_offers import OfferSelection
 from pricing.market.offers import PurchaseOption
-
-if TYPE_CHECKING:
-    from planner.costing.inputs.eligible_offers import OfferSelection
 
 _FEW = 2
 """Purchase options named one by one in a reason."""

@@ -35,7 +35,9 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NOT_IN_VERSION_1 = _AGE_FIELDS | _WORDING | {"purchases", "costs_by_source"}
+_NOT_IN_VERSION_1 = (
+    _AGE_FIELDS | _WORDING | {"purchases", "costs_by_source", "within_horizon", "owed_after"}
+)
 """What a replay of an older answer leaves aside: its wording, which has changed since, and what
 it did not say itself."""
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from planner.contract.request.comparison import read_request
+from planner.contract.request.rules import resolve_rules
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
@@ -21,9 +22,10 @@ def refusal(**fields: Any) -> InvalidInput:
 
 def test_defaults() -> None:
     request = read_request({"workload": HOURS})
-    assert (request.horizon_months, request.currency, request.term_end) == (36, "USD", "prorate")
+    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 1)
     assert request.use_catalog
     assert request.risk is None
+    assert resolve_rules(request).term_end == "prorate"
 
 
 def test_a_custom_offer() -> None:
