@@ -12,6 +12,9 @@ from planner.exports import Context, export
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.shown import month
 
+pytestmark = pytest.mark.xdist_group("golden")
+"""One process answers the eight requests once for all of them."""
+
 
 @pytest.mark.parametrize("name", REQUESTS)
 def test_every_row_is_a_line_of_the_answer(name: str) -> None:

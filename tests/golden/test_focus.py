@@ -14,6 +14,9 @@ from planner.exports import Context, export
 from tests.golden.answers import FEASIBLE, answered
 from tests.golden.shown import first_day
 
+pytestmark = pytest.mark.xdist_group("golden")
+"""One process answers the eight requests once for all of them."""
+
 Row = dict[str, str]
 KEYS = [(name, key) for name, keys in FEASIBLE.items() for key in keys]
 plans = pytest.mark.parametrize(("name", "key"), KEYS)

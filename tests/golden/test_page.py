@@ -27,6 +27,9 @@ from tests.golden.page import (
 )
 from tests.golden.shown import money, number
 
+pytestmark = pytest.mark.xdist_group("golden")
+"""One process answers the eight requests once for all of them."""
+
 VIEWS = [
     (name, shown)
     for name in REQUESTS

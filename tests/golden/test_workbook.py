@@ -16,6 +16,9 @@ from planner.exports import Context, export
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.shown import first_day
 
+pytestmark = pytest.mark.xdist_group("golden")
+"""One process answers the eight requests once for all of them."""
+
 requests = pytest.mark.parametrize("name", REQUESTS)
 Cells = list[list[Any]]
 _RANGE = re.compile(r"(?:'([^']+)'|(\w+))!\$?([A-Z]+)\$?(\d+)(?::\$?([A-Z]+)\$?(\d+))?")

@@ -5,9 +5,10 @@ Money is `Decimal` in the answer's currency and a decimal string in JSON; shares
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
 
@@ -16,6 +17,13 @@ class AnswerModel(BaseModel):
     """Base of every part of an answer: frozen; fields that it does not know are left out."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """A copy; what was worked out from fields (`cached_property`) is worked out anew."""
+        copy = super().model_copy(update=update, deep=deep)
+        for name in copy.__dict__.keys() - type(self).model_fields.keys():
+            del copy.__dict__[name]
+        return copy
 
 
 class ScenarioKey(StrEnum):

@@ -89,7 +89,7 @@ def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
         assert here.problems == []
 
 
-@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.sweep)])
 def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
     with visit(chromium, base, scripts=scripts) as here:
         page = here.open("/")

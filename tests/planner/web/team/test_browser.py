@@ -161,7 +161,13 @@ def test_every_account_page_is_clean(db, settings, enter, theme, width, address)
     assert problems_of(enter(theme=theme, width=width), f"/accounts/{address}/") == []
 
 
-@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+@pytest.mark.parametrize(
+    "scripts",
+    [
+        pytest.param(True, id="with scripts"),
+        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
+    ],
+)
 def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     editor = enter(work.users[Role.EDITOR], scripts=scripts)
     page = settled(editor, f"/plan/?{urlencode(PLAN)}")
