@@ -142,6 +142,7 @@ def test_the_method_page_names_no_field_of_the_api():
     assert sorted(name for name in fields if "_" in name and re.search(rf"\b{name}\b", text)) == []
 
 
+@pytest.mark.sweep
 def test_the_site_builds_strictly_and_loads_nothing_from_elsewhere(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(tmp_path)],

@@ -25,6 +25,7 @@ def test_it_writes_parameters_and_histories(folder: Path, tmp_path: Path) -> Non
     assert "aws_od.csv: 96 rows, 96 prices used" in out.getvalue()
 
 
+@pytest.mark.sweep
 def test_a_check_judges_unseen_prices_and_writes_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,13 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda arguments: arguments[0])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(c, marks=pytest.mark.sweep if i else (), id=c[0])
+        for i, c in enumerate(COMMANDS)
+    ],
+)
 def test_an_unmigrated_database_is_named_with_its_remedy(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
