@@ -13,6 +13,13 @@ from planner.api.serializers.fields import (
     currency_field,
     name_field,
 )
+from planner.contract.answer.changes import (
+    ChangedDefault,
+    PriceMove,
+    ReplayDifference,
+    RequestChange,
+    ScenarioChange,
+)
 from planner.contract.answer.comparison import (
     AssumptionRow,
     CatalogRevision,
@@ -208,71 +215,19 @@ class RepriceProjectSerializer(StrictSerializer):
     as_of = serializers.DateField(required=False)
 
 
-class ReplayedDifferenceSerializer(serializers.Serializer[Any]):
-    """A part of the answer that its replay gives otherwise."""
-
-    field = serializers.CharField()
-    kept = serializers.JSONField()
-    replayed = serializers.JSONField()
-
-
-class ChangedDefaultSerializer(serializers.Serializer[Any]):
-    """A default that was another one when the comparison was saved."""
-
-    field = serializers.CharField()
-    kept = serializers.JSONField()
-    now = serializers.JSONField()
-
-
 class ReplaySerializer(serializers.Serializer[Any]):
     identical = serializers.BooleanField()
-    differences = ReplayedDifferenceSerializer(many=True)
-    changed_defaults = ChangedDefaultSerializer(many=True)
+    differences = ModelField(ReplayDifference, many=True)
+    changed_defaults = ModelField(ChangedDefault, many=True)
     """Assumptions that the program would make otherwise now."""
     answer = ModelField(ComparisonAnswer)
 
 
-class CausesSerializer(serializers.Serializer[Any]):
-    prices = serializers.CharField(allow_null=True)
-    assumptions = serializers.CharField(allow_null=True)
-    demand = serializers.CharField(allow_null=True)
-
-
-class ChangeOfTotalSerializer(serializers.Serializer[Any]):
-    before = serializers.CharField(allow_null=True)
-    after = serializers.CharField(allow_null=True)
-    change = serializers.CharField(allow_null=True)
-    causes = CausesSerializer()
-
-
-class DifferenceSerializer(serializers.Serializer[Any]):
-    scenario = serializers.CharField()
-    total_cost = ChangeOfTotalSerializer()
-    net_present_cost = ChangeOfTotalSerializer()
-
-
-class MovedPriceSerializer(serializers.Serializer[Any]):
-    """An offer of the old plan whose price moved; `after` is null where it is gone."""
-
-    offer_id = serializers.CharField()
-    before = serializers.CharField(help_text="Native currency per hour of the machine.")
-    after = serializers.CharField(allow_null=True, help_text="Native currency per hour.")
-
-
-class RequestChangeSerializer(serializers.Serializer[Any]):
-    """A field of the request that is another one now."""
-
-    field = serializers.CharField()
-    cause = serializers.ChoiceField(("demand", "assumptions"))
-    before = serializers.JSONField()
-    after = serializers.JSONField()
-
-
 class RepricedSerializer(serializers.Serializer[Any]):
     catalog = ModelField(CatalogRevision, many=True)
-    difference = DifferenceSerializer(many=True)
-    prices_moved = MovedPriceSerializer(many=True)
-    request_changes = RequestChangeSerializer(many=True)
+    difference = ModelField(ScenarioChange, many=True)
+    prices_moved = ModelField(PriceMove, many=True)
+    request_changes = ModelField(RequestChange, many=True)
     answer = ModelField(ComparisonAnswer)
 
 

@@ -92,7 +92,10 @@ def _causes(plan: SavedComparison, repriced: Repriced) -> list[dict[str, Any]]:
     """The prices that moved, each with the currency that its provider asks for."""
     offers = plan.read_answer().offers
     return [
-        {**row, "currency": _native_currency(offers.get(row["offer_id"]))}
+        {
+            **row.model_dump(mode="json"),
+            "currency": _native_currency(offers.get(row.offer_id)),
+        }
         for row in repriced.prices_moved
     ]
 

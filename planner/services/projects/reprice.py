@@ -8,13 +8,20 @@ difference of totals is the share of that cause, so that the shares sum to the w
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Case, When
 
+from planner.contract.answer.changes import (
+    Cause,
+    PriceMove,
+    RequestChange,
+    ScenarioChange,
+    TotalChange,
+)
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
@@ -26,14 +33,10 @@ from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-CAUSES = ("prices", "assumptions", "demand")
+CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
 PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
 """Order of a project's comparisons: the approved one, then the latest."""
 _DEMAND = ("workload", "start", "horizon_months")
-_TOTALS: Mapping[str, Callable[[ScenarioAnswer], Decimal | None]] = {
-    "total_cost": lambda scenario: scenario.total_cost,
-    "net_present_cost": lambda scenario: scenario.net_present_cost,
-}
 
 Request = dict[str, Any]
 
@@ -44,11 +47,11 @@ class Repriced:
 
     request: Request
     answer: ComparisonAnswer
-    difference: list[dict[str, Any]]
+    difference: list[ScenarioChange]
     """Per scenario: totals before and after, and the share of each cause."""
-    prices_moved: list[dict[str, Any]]
+    prices_moved: list[PriceMove]
     """Offers of the old plan whose price moved or that are gone."""
-    request_changes: list[dict[str, Any]]
+    request_changes: list[RequestChange]
     """Request fields that differ, with their cause."""
 
     def as_dict(self) -> dict[str, Any]:
@@ -56,9 +59,9 @@ class Repriced:
         answer = self.answer.to_json()
         return {
             "catalog": answer["catalog"],
-            "difference": self.difference,
-            "prices_moved": self.prices_moved,
-            "request_changes": self.request_changes,
+            "difference": [row.model_dump(mode="json") for row in self.difference],
+            "prices_moved": [row.model_dump(mode="json") for row in self.prices_moved],
+            "request_changes": [row.model_dump(mode="json") for row in self.request_changes],
             "answer": answer,
         }
 
@@ -112,37 +115,36 @@ def _intermediate_answers(
     yield compare_for_team(mixed, None, catalog).answer
 
 
-def _difference(steps: list[ComparisonAnswer]) -> list[dict[str, Any]]:
+def _difference(steps: list[ComparisonAnswer]) -> list[ScenarioChange]:
     return [
-        _row(key, [step.by_key.get(key) for step in steps])
+        _scenario_change(key, [step.by_key.get(key) for step in steps])
         for key in steps[-1].by_key
         if key in steps[0].by_key
     ]
 
 
-def _row(key: ScenarioKey, scenarios: list[ScenarioAnswer | None]) -> dict[str, Any]:
-    row: dict[str, Any] = {"scenario": key.value}
-    for name, total in _TOTALS.items():
-        totals = [None if scenario is None else total(scenario) for scenario in scenarios]
-        shares = dict(zip(CAUSES, map(_minus, totals[1:], totals), strict=True))
-        row[name] = {
-            "before": _text(totals[0]),
-            "after": _text(totals[-1]),
-            "change": _text(_minus(totals[-1], totals[0])),
-            "causes": {cause: _text(share) for cause, share in shares.items()},
-        }
-    return row
+def _scenario_change(key: ScenarioKey, scenarios: list[ScenarioAnswer | None]) -> ScenarioChange:
+    return ScenarioChange(
+        scenario=key,
+        total_cost=_total_change([s.total_cost if s else None for s in scenarios]),
+        net_present_cost=_total_change([s.net_present_cost if s else None for s in scenarios]),
+    )
+
+
+def _total_change(totals: list[Decimal | None]) -> TotalChange:
+    return TotalChange(
+        before=totals[0],
+        after=totals[-1],
+        change=_minus(totals[-1], totals[0]),
+        causes=dict(zip(CAUSES, map(_minus, totals[1:], totals), strict=True)),
+    )
 
 
 def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
     return None if left is None or right is None else left - right
 
 
-def _text(value: Decimal | None) -> str | None:
-    return None if value is None else f"{value:f}"
-
-
-def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[dict[str, Any]]:
+def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[PriceMove]:
     """Offers that the old plans used, their price in the old catalog against the new one."""
     used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
     if not used:
@@ -152,7 +154,7 @@ def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[dict[str,
     for offer_id in sorted(before):
         was, now = before[offer_id], after.get(offer_id)
         if was != now:
-            yield {"offer_id": offer_id, "before": _text(was), "after": _text(now)}
+            yield PriceMove(offer_id=offer_id, before=was, after=now)
 
 
 def _prices(catalog: Catalog, offer_ids: set[str]) -> dict[str, Decimal]:
@@ -161,11 +163,15 @@ def _prices(catalog: Catalog, offer_ids: set[str]) -> dict[str, Decimal]:
     return {o.id: o.effective_price_per_hour for o in offers if o.id in offer_ids}
 
 
-def _request_changes(old: Request, new: Request) -> Iterator[dict[str, Any]]:
+def _request_changes(old: Request, new: Request) -> Iterator[RequestChange]:
     for name in sorted({*old, *new}):
         if old.get(name) != new.get(name):
-            cause = "demand" if name in _DEMAND else "assumptions"
-            yield {"field": name, "cause": cause, "before": old.get(name), "after": new.get(name)}
+            yield RequestChange(
+                field=name,
+                cause="demand" if name in _DEMAND else "assumptions",
+                before=old.get(name),
+                after=new.get(name),
+            )
 
 
 def current_plan(project: Project) -> SavedComparison | None:

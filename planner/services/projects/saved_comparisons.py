@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from planner.comparison import compare
+from planner.contract.answer.changes import ChangedDefault, ReplayDifference
 from planner.contract.answer.comparison import VERSION, AssumptionRow, ComparisonAnswer
 from planner.contract.months import format_month, next_month
 from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
@@ -124,10 +125,10 @@ class Replay:
     """A saved comparison computed again, and where that says something else."""
 
     answer: ComparisonAnswer
-    differences: list[dict[str, Any]]
-    """At most fifty: field, kept, replayed."""
-    changed_defaults: list[dict[str, Any]]
-    """Assumptions that the program would make otherwise now: field, kept, now."""
+    differences: list[ReplayDifference]
+    """At most fifty."""
+    changed_defaults: list[ChangedDefault]
+    """Assumptions that the program would make otherwise now."""
 
     @property
     def identical(self) -> bool:
@@ -137,8 +138,8 @@ class Replay:
         """The replay as plain JSON values."""
         return {
             "identical": self.identical,
-            "differences": self.differences,
-            "changed_defaults": self.changed_defaults,
+            "differences": [row.model_dump(mode="json") for row in self.differences],
+            "changed_defaults": [row.model_dump(mode="json") for row in self.changed_defaults],
             "answer": self.answer.to_json(),
         }
 
@@ -168,12 +169,12 @@ def replay(saved: SavedComparison) -> Replay:
 
 def _changed_defaults(
     saved: Iterable[AssumptionRow], today: Iterable[AssumptionRow]
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[ChangedDefault]:
     """Assumptions that nobody gave and that the program would make otherwise now."""
     now = {row.field: row.value for row in today}
     for row in saved:
         if not row.given and now.get(row.field, row.value) != row.value:
-            yield {"field": row.field, "kept": row.value, "now": now[row.field]}
+            yield ChangedDefault(field=row.field, kept=row.value, now=now[row.field])
 
 
 def _rate_as_row(rate: ExchangeRate) -> list[str]:
@@ -194,8 +195,8 @@ def _leave_out(value: Any, names: frozenset[str]) -> Any:
     return value
 
 
-def _differences(path: str, saved: Any, replayed: Any) -> Any:
-    """Where `again` does not say what was kept. What an answer says more today is no difference,
+def _differences(path: str, saved: Any, replayed: Any) -> Iterator[ReplayDifference]:
+    """Where `replayed` does not say what was kept. What an answer says more today is no difference,
     nor are the last digits of a number that is no money: they vary by processor."""
     if isinstance(saved, dict) and isinstance(replayed, dict):
         for name, value in saved.items():
@@ -204,7 +205,7 @@ def _differences(path: str, saved: Any, replayed: Any) -> Any:
         for index, pair in enumerate(zip(saved, replayed, strict=True)):
             yield from _differences(f"{path}.{index}", *pair)
     elif saved != replayed and not _is_nearly_equal(saved, replayed):
-        yield {"field": path, "kept": saved, "replayed": replayed}
+        yield ReplayDifference(field=path, kept=saved, replayed=replayed)
 
 
 def _is_nearly_equal(saved: Any, replayed: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from planner.contract.answer.changes import PriceMove, TotalChange
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import ScenarioAnswer
@@ -130,25 +131,22 @@ class MovedOffer:
 
     label: str
     currency: str
-    before: str
-    after: str | None
+    before: Decimal
+    after: Decimal | None
 
 
 def moved_offers(saved: SavedComparison, repriced: Repriced) -> list[MovedOffer]:
     offers = saved.read_answer().offers
-    return [_moved(offers.get(row["offer_id"]), row) for row in repriced.prices_moved]
+    return [_moved(offers.get(row.offer_id), row) for row in repriced.prices_moved]
 
 
-def _moved(offer: OfferUsed | None, row: Mapping[str, Any]) -> MovedOffer:
+def _moved(offer: OfferUsed | None, row: PriceMove) -> MovedOffer:
     if offer is None:
-        return MovedOffer(row["offer_id"], "USD", row["before"], row["after"])
+        return MovedOffer(row.offer_id, "USD", row.before, row.after)
     label = f"{offer.label} {offer.zone or offer.region}".strip()
-    return MovedOffer(label, offer.native_currency or "USD", row["before"], row["after"])
+    return MovedOffer(label, offer.native_currency or "USD", row.before, row.after)
 
 
-def difference_rows(repriced: Repriced) -> list[dict[str, Any]]:
-    """Totals before and after by way of buying, the difference by cause."""
-    return [
-        {"title": SCENARIO_TITLES.get(row["scenario"], row["scenario"]), **row["total_cost"]}
-        for row in repriced.difference
-    ]
+def difference_rows(repriced: Repriced) -> list[tuple[str, TotalChange]]:
+    """Name of each way to buy, and its total before and after with the difference by cause."""
+    return [(SCENARIO_TITLES[row.scenario], row.total_cost) for row in repriced.difference]

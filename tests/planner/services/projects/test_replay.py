@@ -60,7 +60,7 @@ def test_what_the_program_assumes_otherwise_today_changes_nothing_and_is_told(
     other_defaults(pue=1.9, colocation_per_kw_month=999.0)
     told = replay(kept)
     assert told.identical, told.differences
-    changed = {row["field"]: (row["kept"], row["now"]) for row in told.changed_defaults}
+    changed = {row.field: (row.kept, row.now) for row in told.changed_defaults}
     assert changed["on_prem.pue"] == (1.56, 1.9)
     assert set(changed) == {"on_prem.pue", "on_prem.colocation_per_kw_month"}
 
@@ -75,9 +75,9 @@ def test_a_new_default_is_an_assumption_and_not_a_price(
     kept = work.saved(request=OWNING)
     other_defaults(pue=1.9)
     row = next(
-        row for row in reprice(kept, catalogs.current()).difference if row["scenario"] == "on_prem"
+        row for row in reprice(kept, catalogs.current()).difference if row.scenario == "on_prem"
     )
-    causes = row["total_cost"]["causes"]
+    causes = row.total_cost.causes
     assert Decimal(causes["prices"]) == 0
     assert Decimal(causes["assumptions"]) > 0
 
@@ -102,5 +102,5 @@ def test_last_digits_and_what_answers_say_more_are_no_differences(work: Workspac
     assert replay(kept).identical
     kept.answer["demand"]["hours_per_month"][0] *= 1 + 1e-6
     kept.answer["asked_long_ago"] = True
-    told = [row["field"] for row in replay(kept).differences]
+    told = [row.field for row in replay(kept).differences]
     assert told == ["demand.hours_per_month.0", "asked_long_ago"]

@@ -73,7 +73,7 @@ def test_a_replay_that_differs_says_where(work: Workspace) -> None:
     kept.answer["scenarios"][0]["total_cost"] = "1.00"
     told = saved_comparisons.replay(kept)
     assert not told.identical
-    assert told.differences[0]["field"] == "scenarios.0.total_cost"
+    assert told.differences[0].field == "scenarios.0.total_cost"
 
 
 def _any_request(rng: random.Random) -> dict[str, Any]:
@@ -112,11 +112,10 @@ def test_many_saved_comparisons_replay_to_the_cent(work: Workspace) -> None:
 
 
 def shares(repriced: Any, scenario: str = "on_demand") -> dict[str, Decimal]:
-    row = next(r for r in repriced.difference if r["scenario"] == scenario)["total_cost"]
-    causes = {name: Decimal(value) for name, value in row["causes"].items()}
-    assert sum(causes.values()) == Decimal(row["change"])
-    assert Decimal(row["after"]) - Decimal(row["before"]) == Decimal(row["change"])
-    return causes
+    total = next(r for r in repriced.difference if r.scenario == scenario).total_cost
+    assert sum(total.causes.values()) == total.change
+    assert total.after - total.before == total.change
+    return dict(total.causes)
 
 
 def test_prices_explain_a_move_of_prices(work: Workspace) -> None:
@@ -126,7 +125,7 @@ def test_prices_explain_a_move_of_prices(work: Workspace) -> None:
     causes = shares(told)
     assert causes["prices"] > 0
     assert causes["assumptions"] == causes["demand"] == 0
-    assert {m["offer_id"]: (m["before"], m["after"]) for m in told.prices_moved} == {
+    assert {m.offer_id: (str(m.before), m.after and str(m.after)) for m in told.prices_moved} == {
         "aws:us-east-1:p5.48xlarge:on_demand": ("55.04", "60")
     }
 
@@ -143,7 +142,7 @@ def test_each_cause_has_its_share(work: Workspace) -> None:
     causes = shares(told)
     assert causes["prices"] > 0 > causes["assumptions"]
     assert causes["demand"] > 0
-    changed = {(c["field"], c["cause"]) for c in told.request_changes}
+    changed = {(c.field, c.cause) for c in told.request_changes}
     assert {("price_adjustments", "assumptions"), ("workload", "demand")} <= changed
 
 
