@@ -262,7 +262,7 @@ def test_a_refused_file_says_why_without_leaving_the_page(work, full, enter):
     file = {"name": "wrong.csv", "mimeType": "text/csv", "buffer": b"month,cost\n2027-01,much\n"}
     page.get_by_label("Monthly actuals").set_input_files(file)
     page.get_by_role("button", name="Upload").click()
-    expect(page.get_by_text("row 2.cost")).to_be_visible()
+    expect(page.get_by_text("row 2 › cost")).to_be_visible()
 
 
 def test_another_s_workspace_is_not_there(work, full, enter):
@@ -276,7 +276,14 @@ def test_another_s_workspace_is_not_there(work, full, enter):
 
 REFUSED = {
     "project": ("/team/alpha/projects/new/", "Name", "x" * 10, "Budget", "much", "Save"),
-    "team": ("/teams/new/", "Name of the team", "Alpha", "Name of the team", "Alpha", "Found"),
+    "team": (
+        "/teams/new/",
+        "Name of the team",
+        "Alpha",
+        "Name of the team",
+        "Alpha",
+        "Create team",
+    ),
 }
 
 
