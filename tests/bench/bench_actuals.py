@@ -25,7 +25,9 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
 from planner.models import access_of
-from planner.services import actuals, projects, teams
+from planner.services.actuals import actuals
+from planner.services.projects import projects
+from planner.services.teams import teams
 access = access_of(User.objects.create_user("bench"))
 team = teams.create_team(access, "Bench")
 access = access_of(User.objects.get())

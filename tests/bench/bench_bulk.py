@@ -36,7 +36,7 @@ import datetime as dt, json, sys, time
 from ijson.backends import yajl2_c
 from pricing.market.offers import Offer
 from pricing.providers.aws.bulk_files import region_offers
-from pricing.providers.aws.machines import Machines
+from pricing.providers.aws.machines import MachineLookup
 from pricing.providers.aws.offer_file import CHUNK_BYTES
 
 def bare(path):
@@ -46,7 +46,7 @@ def bare(path):
 def ours(path):
     day = dt.date(2026, 9, 10)
     with open(path, "rb") as file:
-        found = region_offers(file, Machines(day), "us-east-1", day, {})
+        found = region_offers(file, MachineLookup(day), "us-east-1", day, {})
         return sum(1 for one in found if isinstance(one, Offer))
 
 def timed(work, path):

@@ -74,7 +74,7 @@ from django.core.management import call_command
 call_command("migrate", verbosity=0)
 call_command("load_catalog", verbosity=0)
 from planner.models import Scope, access_of
-from planner.services import teams, tokens
+from planner.services.teams import teams, tokens
 access = access_of(User.objects.create_user("bench"))
 team = teams.create_team(access, "Bench")
 access = access_of(User.objects.get())
