@@ -14,6 +14,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog, Region
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import H100, catalog, offer, request_of
+from tests.planner.workspace import market
 
 MONTH = 730
 TERM = {"term_months": 36, "payment_option": "no_upfront"}
@@ -173,3 +174,13 @@ def test_jobs_are_packed_on_machines():
     machine_months = 24 * MONTH * Decimal("55.04")
     assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == machine_months
     assert twelve.scenarios[ScenarioKey.ON_DEMAND].total_cost == 2 * machine_months
+
+
+@pytest.mark.django_db
+def test_the_page_marks_a_scenario_that_may_not_be_recommended(client: Any):
+    market()
+    address = "/plan/?start=2027-01&workload.kind=accelerator_hours&workload.accelerator=H100"
+    address += "&workload.hours_per_month=5840&rules="
+
+    assert b"needs interruptible work" in client.get(f"{address}2").content
+    assert b"needs interruptible work" not in client.get(f"{address}1").content
