@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run test sweep pure check docs format fuzz faults focus mutants bench lock clean
+.PHONY: help run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,7 +55,7 @@ check: .make/venv-dev .make/npm ## Linters, types, import contracts, migrations,
 	@$(BIN)/djlint templates --check --quiet
 	@$(BIN)/djlint templates --lint --quiet
 	@.ci/npm exec --no -- eslint static
-	@$(BIN)/mypy planner pricing docs_build
+	@$(BIN)/mypy planner pricing gpu_cost_planner docs_build
 	@$(BIN)/lint-imports
 	@$(MANAGE) makemigrations --check --dry-run
 	@$(BIN)/python -m mkdocs build --strict --quiet
@@ -82,10 +82,14 @@ mutants: .make/venv-dev .make/npm ## Does a test notice a change to what makes f
 bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
 
+attack: .make/venv-dev .make/npm ## Hostile requests against two workers on PostgreSQL (ARGS=--short: 300, --count N)
+	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
+
+EXTRAS := --extra server --extra aws --extra azure --extra gcp
 lock: .make/venv ## Pin the dependencies anew
 	@$(BIN)/pip install -q uv
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml -o requirements.lock -q
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock -q
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml $(EXTRAS) -o requirements.lock -q
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml $(EXTRAS) --group dev -c requirements.lock -o requirements-dev.lock -q
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate --group node -o requirements-node.lock -q
 
 clean: ## Remove what set-up made (the database stays)

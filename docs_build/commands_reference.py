@@ -1,14 +1,17 @@
-"""The command reference: every management command with its own arguments and help."""
+"""The command reference: every command with its own arguments and help."""
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, Action
+from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Iterator
 
 from django.core.management import get_commands, load_command_class
 from django.core.management.base import BaseCommand
 
 from docs_build.markdown_table import format_table
+from gpu_cost_planner.command_line import COMMANDS as SHARED_COMMANDS
+from gpu_cost_planner.command_line import build_parser
+from gpu_cost_planner.completion import read_parsers
 
 APPS = ("planner", "pricing")
 
@@ -29,13 +32,33 @@ def read_arguments(name: str, command: BaseCommand) -> list[Action]:
 
 def render_commands() -> str:
     """A section for each command."""
-    return "\n\n".join(_section(name, command) for name, command in read_commands().items())
+    sections = [_section(name, command) for name, command in read_commands().items()]
+    sections += [_own_section(name, parser) for name, parser in read_command_line().items()]
+    return "\n\n".join(sections)
+
+
+def read_command_line() -> dict[str, ArgumentParser]:
+    """name → parser, of the commands that `gpu-cost-planner` has and `manage.py` has not."""
+    return {
+        name: parser
+        for name, parser in read_parsers(build_parser()).items()
+        if name not in SHARED_COMMANDS
+    }
 
 
 def _section(name: str, command: BaseCommand) -> str:
-    arguments = read_arguments(name, command)
-    usage = " ".join(["manage.py", name, *(_usage(action) for action in arguments)])
-    parts = [f"## {name}", command.help.replace(" …", "…"), f"```\n{usage}\n```"]
+    return _format(f"manage.py {name}", name, command.help, read_arguments(name, command))
+
+
+def _own_section(name: str, parser: ArgumentParser) -> str:
+    program = f"gpu-cost-planner {name}"
+    arguments = [action for action in parser._actions if action.dest != "help"]
+    return _format(program, program, parser.description or "", arguments)
+
+
+def _format(program: str, title: str, help_text: str, arguments: list[Action]) -> str:
+    usage = " ".join([program, *(_usage(action) for action in arguments)])
+    parts = [f"## {title}", help_text.replace(" …", "…"), f"```\n{usage}\n```"]
     if arguments:
         parts.append(format_table(("argument", "meaning"), _rows(arguments)))
     return "\n\n".join(parts)

@@ -38,7 +38,9 @@ once, at the start. A value that cannot be read stops the start. Variables of th
 (credentials, price lists) are described with each [provider](../providers/index.md)."""
 _COMMANDS = """# Commands
 
-Run as `.venv/bin/python manage.py COMMAND`. `manage.py COMMAND --help` prints the same."""
+Run as `.venv/bin/python manage.py COMMAND`; `compare`, `estimate`, `calibrate` and `prices` also
+as `gpu-cost-planner COMMAND`, [without Django and database](../guides/command-line.md). The last
+sections are of commands that only `gpu-cost-planner` has. `--help` prints the same."""
 _TARGETS = """# Make targets
 
 Each target installs what it needs first."""

@@ -11,7 +11,13 @@ from docs_build.markdown_table import format_table
 from planner.environment import VARIABLES
 
 SETTINGS = Path(__file__).parent.parent / "planner" / "settings.py"
-KINDS = {"flag": "0 or 1", "number": "whole number", "words": "list, by comma", "text": "text"}
+KINDS = {
+    "flag": "0 or 1",
+    "number": "whole number",
+    "words": "list, by comma",
+    "text": "text",
+    "cron": "schedule",
+}
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,10 @@ class PlannerConfig(AppConfig):
     verbose_name = "Planner"
 
     def ready(self) -> None:
-        """The budget watch waits for new prices."""
+        """The budget watch waits for new prices, the notices for what a refresh came to."""
         from planner.services.alerts.budget_watch import start_watch
-        from pricing.publish.signals import revision_published
+        from planner.services.alerts.price_notices import tell
+        from pricing.publish.signals import refresh_ended, revision_published
 
         revision_published.connect(start_watch, dispatch_uid="budget-watch")
+        refresh_ended.connect(tell, dispatch_uid="price-notices")

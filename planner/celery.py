@@ -5,8 +5,12 @@ from __future__ import annotations
 import os
 
 from celery import Celery
+from celery.schedules import crontab
 from django.conf import settings
 
+from planner.allocator import map_large_blocks
+
+map_large_blocks()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 
 app = Celery("planner", include=["planner.tasks"])
@@ -16,7 +20,18 @@ app.conf.update(
     task_acks_late=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
+    timezone="UTC",
     beat_schedule={
         "webhooks": {"task": "planner.tasks.deliver_webhooks", "schedule": 60.0},
+        **(
+            {
+                "prices": {
+                    "task": "planner.tasks.refresh_prices",
+                    "schedule": crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
+                }
+            }
+            if settings.PRICE_REFRESH_SCHEDULE
+            else {}
+        ),
     },
 )

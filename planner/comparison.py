@@ -12,32 +12,47 @@ from collections.abc import Iterable, Mapping
 from planner.comparison_steps.build_answer import build_answer
 from planner.comparison_steps.preparation import Preparation
 from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.work_limits import DEFAULT_WORK_UNITS, refuse_large
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
-from planner.contract.request.comparison import read_request
+from planner.contract.request.comparison import ComparisonRequest, read_request
+from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.assumptions.assumptions import read_previous_assumptions
+from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
 from pricing.market.snapshot import Catalog
 
 
 def compare(
-    request: Mapping[str, object],
+    request: Mapping[str, object] | ComparisonRequest,
     catalog: Catalog,
     *,
     today: dt.date | None = None,
     previous_assumptions: Iterable[AssumptionRow] = (),
+    work: WorkMeter | None = None,
+    report: Report = nobody_waits,
 ) -> ComparisonAnswer:
     """What renting, owning and mixing cost for `request` at the prices of `catalog`.
 
     Raises `InvalidInput` with every field refused. `today` dates ages and the default start.
     `previous_assumptions` of an earlier answer stand in for defaults that have changed since.
+    `report` is told how far the simulation is, and may end it by raising.
+    `work` bounds what the answer may take: searches and analyses that would take more end early
+    and say so, and a request that leaves no room for a first plan raises `TooMuchWork`.
     """
-    return build_answer(solve(request, catalog, today, previous_assumptions))
+    results = solve(request, catalog, today, previous_assumptions, work, report)
+    try:
+        return build_answer(results)
+    except WorkSpentError as error:
+        is_too_large = isinstance(error, TooLargeError)
+        raise refuse_large(results.request, is_too_large=is_too_large) from None
 
 
 def solve(
-    request: Mapping[str, object],
+    request: Mapping[str, object] | ComparisonRequest,
     catalog: Catalog,
     today: dt.date | None = None,
     previous_assumptions: Iterable[AssumptionRow] = (),
+    work: WorkMeter | None = None,
+    report: Report = nobody_waits,
 ) -> ComparisonResults:
     """The results behind the answer, plans and analyses in the core's own types."""
     preparation = Preparation(
@@ -47,4 +62,4 @@ def solve(
         read_previous_assumptions(previous_assumptions),
     )
     preparation.check()
-    return ComparisonResults(preparation)
+    return ComparisonResults(preparation, work or WorkMeter(DEFAULT_WORK_UNITS), report=report)

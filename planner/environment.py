@@ -26,7 +26,18 @@ VARIABLES = {
     "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
     "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
     "shared where a Celery worker runs on another machine",
-    "EMAIL_BACKEND": "Django's mail backend, for password resets; prints mail unless set",
+    "EMAIL_HOST": "mail server; unset: mail is printed to the log",
+    "EMAIL_PORT": "port of the mail server",
+    "EMAIL_HOST_USER": "account at the mail server; unset: none",
+    "EMAIL_HOST_PASSWORD": "password of that account",
+    "EMAIL_USE_TLS": "whether mail is sent encrypted by STARTTLS; by default on port 587",
+    "DEFAULT_FROM_EMAIL": "sender of all mail",
+    "EMAIL_BACKEND": "Django's mail backend; unset: SMTP where EMAIL_HOST is set",
+    "PRICE_REFRESH_SCHEDULE": "when prices are refreshed, as minute, hour, day of the month, month "
+    "and day of the week in UTC, such as 15 3 * * *; unset: never by itself",
+    "PRICE_REFRESH_JITTER_SECONDS": "longest random wait after the schedule rings, s",
+    "PRICE_NOTICE_EMAILS": "addresses told of prices that fail, are held or are old",
+    "PRICE_NOTICE_WEBHOOK": "address that the same is sent to as JSON",
     "SECURE_SSL_REDIRECT": "0 where no plain-http request has to be sent to https (DEBUG=0 only)",
     "SECURE_HSTS_SECONDS": "how long browsers insist on https, s (DEBUG=0 only)",
     "NUM_PROXIES": "proxies in front of the server whose `X-Forwarded-For` is believed",
@@ -34,13 +45,20 @@ VARIABLES = {
     "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
     "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
     "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
+    "WORK_ANONYMOUS": "most units of work (about microseconds) for one request of an anonymous "
+    "visitor; large questions are refused, or answered in part",
+    "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
+    "anonymous visitor",
+    "WORK_JOB": "the same for a job of somebody signed in, and for a command",
     "WEBHOOK_ALLOWED_NETWORKS": "networks (CIDR) that webhooks may reach although not public",
     "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
     "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "
     "else `thread`",
     "CACHE_URL": "Redis that several servers share, for rate limits",
-    "PRICES_AMBER_AFTER_DAYS": "age of a provider's prices from which it is shown amber, days",
-    "PRICES_RED_AFTER_DAYS": "age of a provider's prices from which it is shown red, days",
+    "PRICES_AMBER_AFTER_DAYS": "median age from which list prices are shown amber, days",
+    "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
+    "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",
+    "SPOT_PRICES_RED_AFTER_DAYS": "median age from which spot prices are shown red, days",
     "LOG_LEVEL": "least severe message that is logged",
 }
 """Every variable that may be read, with its meaning: the settings reference prints it."""
@@ -73,6 +91,21 @@ class Environment:
             return int(value)
         except ValueError:
             raise ImproperlyConfigured(f"{name}={value!r} is not a whole number.") from None
+
+    def cron(self, name: str) -> str:
+        """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""
+        value = self.text(name)
+        if value:
+            from celery.schedules import ParseException, crontab
+
+            try:
+                crontab.from_string(value)
+            except (ParseException, ValueError):
+                raise ImproperlyConfigured(
+                    f"{name}={value!r} is not a schedule; write minute, hour, day of the month, "
+                    "month and day of the week, such as 15 3 * * * for 03:15 UTC every day."
+                ) from None
+        return value
 
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""

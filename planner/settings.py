@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "planner.web.input_limits.TypedText",
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -63,7 +64,8 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "planner.web.common.uploads.UploadLimit",
+    "planner.web.input_limits.UploadLimit",
+    "planner.web.work_budget.WorkBudget",
 ]
 
 ROOT_URLCONF = "planner.urls"
@@ -188,7 +190,16 @@ STORAGES = {
 }
 MEDIA_ROOT = env.text("UPLOAD_DIR") or BASE_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
-EMAIL_BACKEND = env.text("EMAIL_BACKEND", "django.core.mail.backends.console.EmailBackend")
+EMAIL_HOST = env.text("EMAIL_HOST")
+EMAIL_PORT = env.number("EMAIL_PORT", 587)
+EMAIL_HOST_USER = env.text("EMAIL_HOST_USER")
+EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD")
+EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", EMAIL_PORT == 587)
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "planner@localhost")
+EMAIL_BACKEND = env.text("EMAIL_BACKEND") or (
+    f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+)
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
@@ -236,6 +247,9 @@ API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
 API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000)
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
+WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000)
+WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 15_000_000)
+WORK_JOB = env.number("WORK_JOB", 100_000_000)
 WEBHOOK_ALLOWED_NETWORKS = env.words("WEBHOOK_ALLOWED_NETWORKS")
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
@@ -250,6 +264,7 @@ SPECTACULAR_SETTINGS = {
         "SavedComparisonState": "planner.models.project.State",
         "JobState": "planner.models.bookkeeping.JobState",
         "DeliveryState": "planner.models.watch.DeliveryState",
+        "PriceState": "pricing.market.coverage.PriceState",
     },
 }
 
@@ -263,8 +278,14 @@ if env.text("CACHE_URL"):
         }
     }
 
-PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 7)
-PRICES_RED_AFTER_DAYS = env.number("PRICES_RED_AFTER_DAYS", 30)
+PRICE_REFRESH_SCHEDULE = env.cron("PRICE_REFRESH_SCHEDULE")
+PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300)
+PRICE_NOTICE_EMAILS = env.words("PRICE_NOTICE_EMAILS")
+PRICE_NOTICE_WEBHOOK = env.text("PRICE_NOTICE_WEBHOOK")
+PRICES_AMBER_AFTER_DAYS = env.number("PRICES_AMBER_AFTER_DAYS", 90)
+PRICES_RED_AFTER_DAYS = env.number("PRICES_RED_AFTER_DAYS", 365)
+SPOT_PRICES_AMBER_AFTER_DAYS = env.number("SPOT_PRICES_AMBER_AFTER_DAYS", 7)
+SPOT_PRICES_RED_AFTER_DAYS = env.number("SPOT_PRICES_RED_AFTER_DAYS", 30)
 
 LOGGING = {
     "version": 1,

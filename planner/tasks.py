@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.celery import app
-from planner.services.jobs import jobs
+from planner.services.jobs import jobs, price_schedule
 from planner.services.webhooks import webhooks
 
 
@@ -15,3 +15,8 @@ def run_job(job_id: str) -> None:
 @app.task(name="planner.tasks.deliver_webhooks")  # type: ignore[untyped-decorator]
 def deliver_webhooks() -> None:
     webhooks.deliver_due()
+
+
+@app.task(name="planner.tasks.refresh_prices")  # type: ignore[untyped-decorator]
+def refresh_prices() -> None:
+    price_schedule.refresh_if_due()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime as dt
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -17,21 +16,19 @@ from django.db.models import Max, Subquery
 
 from pricing import models
 from pricing.common.invalid_input import InvalidInput
-from pricing.freshness import Freshness, freshness, newest_revisions, summarize_revision
+from pricing.market.dated_price import DatedPrice
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog, RevisionInfo
 from pricing.models import PastPrice, Price, Revision
+from pricing.revisions import newest_revisions, summarize_revision
 from pricing.storage import reference, store
 
 __all__ = [
-    "DatedPrice",
-    "Freshness",
     "State",
     "as_of",
     "at",
     "current",
-    "freshness",
     "price_history",
     "revisions_in_force",
     "version",
@@ -101,17 +98,6 @@ def revisions_in_force() -> tuple[Revision, ...]:
 
 
 # One offer over time ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class DatedPrice:
-    """What one offer cost from a day on."""
-
-    date: dt.date
-    revision: int | None
-    """None before the first revision: from a published history."""
-    offer: Offer | None
-    """None from the day on which the offer was gone."""
 
 
 def price_history(offer_id: str) -> tuple[DatedPrice, ...]:

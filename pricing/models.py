@@ -11,7 +11,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from pricing.storage.money_field import ExactMoneyField
+from pricing.money_field import ExactMoneyField
 
 OPEN = 2**31 - 1
 """`last_revision` of a price that is still in force."""

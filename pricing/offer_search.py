@@ -1,88 +1,43 @@
-"""Which offers are asked for, and in which order: one filter set for the page and the API."""
+"""Searches of the market by page and API: the catalog that one looks at, and its pages."""
 
 from __future__ import annotations
 
 import base64
 import binascii
-import datetime as dt
-import hashlib
 import json
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, cast
 
 from pricing import catalog, discovery
+from pricing.common import strict_json
 from pricing.common.invalid_input import InvalidInput
-from pricing.market import accelerators
-from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.coverage import CoverageRow, compute_coverage
+from pricing.market.offer_filters import OfferSearch
+from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
 
-ORDERINGS = ("usd_per_accelerator_hour", "usd_per_hour")
-_NAMES = {
-    "provider": "providers",
-    "region": "regions",
-    "geography": "geographies",
-    "purchase_option": "purchase_options",
-    "instance_type": "instance_types",
-}
-"""Filter → what the catalog calls names of its kind."""
+
+def check_known_names(search: OfferSearch, known: Catalog) -> None:
+    """Raise `InvalidInput` for a name that neither catalog nor adapters have."""
+    search.check_known_names(known, discovery.all_providers() if search.provider else ())
 
 
-@dataclass(frozen=True)
-class OfferSearch:
-    """Filters of a search; an empty or absent one limits nothing. Accelerators are slugs."""
-
-    provider: tuple[str, ...] = ()
-    region: tuple[str, ...] = ()
-    geography: tuple[str, ...] = ()
-    accelerator: tuple[str, ...] = ()
-    purchase_option: tuple[str, ...] = ()
-    instance_type: tuple[str, ...] = ()
-    min_accelerators: float | None = None
-    accelerator_count: float | None = None
-    min_accelerator_memory_gib: float | None = None
-    sold_now: bool | None = None
-    as_of: dt.date | None = None
-    ordering: str = ORDERINGS[0]
-
-    def rows(self, table: OfferTable) -> Rows:
-        """Rows that meet every filter, in row order."""
-        return table.select(
-            self.provider,
-            self.region,
-            self.geography,
-            self.accelerator,
-            self.purchase_option,
-            instance_types=self.instance_type,
-            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
-            min_accelerators_per_node=self.min_accelerators,
-            accelerator_count=self.accelerator_count,
-            sold_now=self.sold_now,
-        )
-
-    def page(self, table: OfferTable, start: int, size: int) -> tuple[Rows, int]:
-        """(rows `start` to `start + size` in order, number of rows in all)."""
-        rows = self.rows(table)
-        by_hour = self.ordering == "usd_per_hour"
-        prices = table.effective_usd_per_hour if by_hour else None
-        return table.cheapest(rows, start + size, prices)[start:], len(rows)
-
-    def check_known_names(self, known: Catalog) -> None:
-        """Raise `InvalidInput` for a name that neither catalog nor adapters have."""
-        adapters = discovery.all_providers() if self.provider else {}
-        for name, kind in _NAMES.items():
-            values = [value for value in getattr(self, name) if value not in adapters]
-            known.check_names(kind, values, name)
-
-    @property
-    def key(self) -> str:
-        """Short name of the search, the same for equal filters."""
-        text = repr([(f.name, getattr(self, f.name)) for f in fields(self)])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
-def resolve_slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]:
-    """Slugs or aliases as slugs; `InvalidInput` names what is not one and what is close."""
-    return tuple(accelerators.resolve(name, field).slug for name in names)
+def search_coverage(search: OfferSearch, table: OfferTable) -> tuple[CoverageRow, ...]:
+    """What is known of the prices that a search asks for, in its places."""
+    places = OfferSearch(
+        provider=search.provider,
+        region=search.region,
+        geography=search.geography,
+        accelerator=search.accelerator,
+        sold_now=True,
+    )
+    return compute_coverage(
+        table,
+        places.rows(table),
+        accelerators=search.accelerator,
+        providers=search.provider,
+        purchase_options=search.purchase_option,
+    )
 
 
 # Pages ------------------------------------------------------------------------------------
@@ -114,7 +69,8 @@ def from_cursor(search: OfferSearch, cursor: str) -> PagePosition:
     """The place that `to_cursor` named; `InvalidInput` for one that is not of this search."""
     try:
         padded = cursor + "=" * (-len(cursor) % 4)
-        start, key, revisions = json.loads(base64.urlsafe_b64decode(padded.encode("ascii")))
+        text = base64.urlsafe_b64decode(padded.encode("ascii")).decode()
+        start, key, revisions = cast(list[Any], strict_json.loads(text))
         position = PagePosition(
             _parse_count(start),
             tuple((_parse_name(name), _parse_count(n)) for name, n in revisions),

@@ -5,13 +5,15 @@
     light: {
       owned: "#1b6e53", committed: "#0b5cad", capacity_block: "#0e7490", on_demand: "#b45309",
       spot: "#8a3ffc", demand: "#17212b",
-      on_prem: "#1b6e53", hybrid: "#c02a6b", cloud_mix: "#00778a", low: "#0b5cad", high: "#b45309",
+      capex: "#1b6e53", commitment: "#0b5cad", upfront: "#4f8fd6", compute: "#b45309",
+      advised: "#17212b", next_best: "#5b6770", rented: "#8a97a5", low: "#8a97a5", high: "#3d4852",
       text: "#3d4852", line: "#d5dae0", paper: "#ffffff",
     },
     dark: {
       owned: "#4cc79b", committed: "#6cb2f5", capacity_block: "#5fd0e6", on_demand: "#f0a850",
       spot: "#c4a0ff", demand: "#f4f6f8",
-      on_prem: "#4cc79b", hybrid: "#ff85b8", cloud_mix: "#4fd3e3", low: "#6cb2f5", high: "#f0a850",
+      capex: "#4cc79b", commitment: "#6cb2f5", upfront: "#3f78b8", compute: "#f0a850",
+      advised: "#f4f6f8", next_best: "#aab6c2", rented: "#7d8b99", low: "#7d8b99", high: "#d5dde5",
       text: "#c5ced8", line: "#3a4653", paper: "#182433",
     },
   };
@@ -33,14 +35,20 @@
   const full = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
   const money = (value) => (value === null || value === undefined ? "not known" : full.format(value));
 
+  /* Lines that a legend takes, on paper too: every name stays in view. */
+  const legendLines = (doc) => doc.series.reduce(([lines, taken], one) => {
+    const wide = one.name.length * 6.4 + 45;
+    return taken > 0 && taken + wide > Math.min(doc.width, 620) ? [lines + 1, wide] : [lines, taken + wide];
+  }, [1, 0])[0];
+
   function base(doc) {
     const paint = theme();
     return {
       animation: false,
       textStyle: { color: paint.text, fontFamily: "inherit" },
       color: doc.series.map((one, i) => colour(one.role, i)),
-      grid: { left: 12, right: 24, top: 44, bottom: 40, containLabel: true },
-      legend: { top: 0, type: "scroll", textStyle: { color: paint.text }, pageTextStyle: { color: paint.text } },
+      grid: { left: 12, right: 24, top: 24 + 20 * legendLines(doc), bottom: 40, containLabel: true },
+      legend: { top: 0, textStyle: { color: paint.text } },
       tooltip: { trigger: "axis", renderMode: "richText", confine: true, valueFormatter: money },
       aria: { enabled: true, label: { description: doc.summary || doc.title } },
     };
@@ -85,7 +93,18 @@
     };
   }
 
-  const lineStyle = (one, i) => ({ width: one.role === "hybrid" ? 3 : 2, type: one.dashed ? "dashed" : DASHES[i % 4] });
+  const lineStyle = (one, i) => ({
+    width: one.role === "advised" ? 3 : 2, type: one.dashed && i < 2 ? "dashed" : DASHES[i % 4],
+  });
+  const besideLines = (doc) => Math.min(170, doc.width * 0.28);
+
+  /* Names at the ends of the lines, moved apart where they would meet. */
+  const endLabel = (doc, one, i) => ({
+    endLabel: {
+      show: true, formatter: one.name, color: colour(one.role, i), width: besideLines(doc) - 12, overflow: "break",
+    },
+    labelLayout: { moveOverlap: "shiftY" },
+  });
   const bar = (one, i, more) => ({
     type: "bar", stack: "all", name: one.name, data: one.values,
     itemStyle: { decal: DECALS[i % DECALS.length] }, ...more,
@@ -97,8 +116,14 @@
 
   function drawLine(doc) {
     const isNumeric = doc.x.length > 0 && doc.x.every((v) => typeof v === "number");
+    const option = base(doc);
+    if (doc.labels_at_lines) {
+      option.legend.show = false;
+      option.grid.top = 44;
+      option.grid.right = besideLines(doc);
+    }
     return {
-      ...base(doc),
+      ...option,
       xAxis: isNumeric
         ? axis(doc.x_label, { type: "value", min: Math.min(...doc.x), max: Math.max(...doc.x) })
         : categoryAxis(doc, doc.x_label, { boundaryGap: false }),
@@ -108,6 +133,7 @@
         data: one.values.map((v, k) => (isNumeric ? [doc.x[k], v] : v)),
         lineStyle: lineStyle(one, i),
         markPoint: i === 0 ? markPoints(doc) : undefined,
+        ...(doc.labels_at_lines ? endLabel(doc, one, i) : {}),
       })),
     };
   }
@@ -160,7 +186,7 @@
         { ...span, name: "from", data: low, itemStyle: { color: "transparent" }, silent: true },
         {
           ...span, name: "p10 to p90", data: high.map((v, i) => v - low[i]), barWidth: 14,
-          itemStyle: { color: paint.committed, opacity: 0.45 },
+          itemStyle: { color: paint.rented },
         },
         {
           type: "scatter", name: "p50", data: middle, symbol: "rect", symbolSize: [4, 22],
@@ -210,6 +236,7 @@
 
   document.addEventListener("DOMContentLoaded", watch);
   document.addEventListener("htmx:afterSwap", watch);
+  document.addEventListener("htmx:oobAfterSwap", watch);
   window.addEventListener("beforeprint", () => charts().forEach((one) => {
     if (!getInstance(one)) draw(one);
     getInstance(one)?.resize({ width: 640, height: 300 });

@@ -13,11 +13,14 @@ from django.conf import settings
 
 ROOT = Path(settings.BASE_DIR)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-CODE = ("planner", "pricing", "docs_build", "tests")
+CODE = ("planner", "pricing", "gpu_cost_planner", "docs_build", "tests")
+EXTRAS: dict[str, list[str]] = PROJECT["project"]["optional-dependencies"]
+FOREIGN_TO_THE_CORE = re.compile("django|drf|celery|boto|azure|google|psycopg|redis|gunicorn")
 NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
     "gunicorn": "serves the application",
+    "ipykernel": "notebooks run in it",
     "psycopg": "Django's PostgreSQL backend imports it",
     "redis": "Celery's broker and Django's cache import it",
 }
@@ -37,6 +40,11 @@ def normalise(requirement: str) -> str:
     ('django', 'psycopg')
     """
     return re.split(r"[^\w.-]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+
+
+def core() -> set[str]:
+    """What a plain install brings."""
+    return {normalise(name) for name in PROJECT["project"]["dependencies"]}
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,7 @@ def _modules(module: str, names: str) -> Iterator[str]:
 
 
 def test_every_dependency_is_imported_or_used_by_name(imported: set[str]) -> None:
-    dependencies = {normalise(name) for name in PROJECT["project"]["dependencies"]}
+    dependencies = core() | {n for names in EXTRAS.values() for n in map(normalise, names)}
     unused = {
         name
         for name in dependencies - set(USED_BY_NAME)
@@ -70,6 +78,21 @@ def test_every_dependency_is_imported_or_used_by_name(imported: set[str]) -> Non
     }
     assert unused == set()
     assert set(USED_BY_NAME) <= dependencies
+
+
+def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
+    assert {"numpy", "pandas", "highspy", "pydantic"} <= core()
+    assert [name for name in core() if FOREIGN_TO_THE_CORE.search(name)] == []
+    assert {"server", "aws", "azure", "gcp", "notebook", "mcp"} == EXTRAS.keys()
+
+
+def test_what_is_installed_here_is_every_extra_of_the_server() -> None:
+    make = (ROOT / "Makefile").read_text()
+    extras = re.findall(r"--extra (\w+)", make)
+    assert extras == ["server", "aws", "azure", "gcp"]
+    locked = {normalise(line) for line in (ROOT / "requirements.lock").read_text().splitlines()}
+    wanted = core() | {n for name in extras for n in map(normalise, EXTRAS[name])}
+    assert wanted - locked == set()
 
 
 def test_every_tool_of_development_is_imported_or_run(imported: set[str]) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from docs_build.commands_reference import read_arguments, read_commands
+from docs_build.commands_reference import read_arguments, read_command_line, read_commands
 from docs_build.models_reference import read_fields
 from docs_build.reference import ANSWERS, REQUESTS, render_pages
 from docs_build.settings_reference import read_variables
@@ -29,7 +29,7 @@ PAGES = sorted((ROOT / "docs").rglob("*.md"))
 IN_THE_REPOSITORY = sorted(ROOT.glob("*.md"))
 MOST_README_LINES = 100
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|tests)/[\w./-]+)`")
+REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|gpu_cost_planner|tests)/[\w./-]+)`")
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FIELD_NAME = re.compile(r"(?<!\$)`([a-z]+(?:_[a-z0-9]+)+)`")
 TEST_NAME = re.compile(r"`(test_\w+)`")
@@ -72,6 +72,13 @@ def test_every_command_and_argument_says_what_it_is(pages):
         assert command.help, name
         arguments = read_arguments(name, command)
         assert [a.dest for a in arguments if not a.help] == [], name
+
+
+def test_every_command_of_the_command_line_is_described(pages):
+    commands = read_command_line()
+    assert {"sweep", "mcp", "serve", "completion"} <= commands.keys()
+    for name in commands:
+        assert f"## gpu-cost-planner {name}\n" in pages["reference/commands.md"]
 
 
 def test_every_make_target_says_what_it_does(pages):
@@ -128,7 +135,11 @@ def test_files_and_tests_that_a_page_names_exist(written):
 
 
 def test_names_that_a_page_uses_are_names_of_the_program(written):
-    files = [path for app in ("planner", "pricing", "tests") for path in (ROOT / app).rglob("*.py")]
+    files = [
+        path
+        for app in ("planner", "pricing", "gpu_cost_planner", "tests")
+        for path in (ROOT / app).rglob("*.py")
+    ]
     tables = [path for app in ("planner", "pricing") for path in (ROOT / app).rglob("*.csv")]
     known = set(re.findall(r"\w+", "\n".join(path.read_text() for path in [*files, *tables])))
     names = set(FIELD_NAME.findall(written))

@@ -38,7 +38,7 @@ def test_an_example_runs(page: str) -> None:
 
 def test_the_notebook_s_figures_are_those_of_the_answer() -> None:
     names = run_example("docs/guides/notebook.md")
-    totals = {s.key.value: s.total_cost for s in names["answer"].feasible}
+    totals = {s.key.value: s.total_cost for s in names["answer"].answer.feasible}
     assert names["totals"].to_dict() == totals
     by_quarter = names["by_quarter"]["on_demand"].dropna()
     assert [str(quarter) for quarter in by_quarter.index[[0, -1]]] == ["2027Q1", "2028Q4"]

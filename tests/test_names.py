@@ -1,7 +1,7 @@
 """Identifiers use the field's words: none of the former private ones come back.
 
 The words stand in `docs/architecture/glossary.md`. Names are functions, classes, arguments,
-variables and attributes of `planner` and `pricing`, migrations left out.
+variables and attributes of `planner`, `pricing` and `gpu_cost_planner`, migrations left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted(
     path
-    for package in ("planner", "pricing")
+    for package in ("planner", "pricing", "gpu_cost_planner")
     for path in (ROOT / package).rglob("*.py")
     if "migrations" not in path.parts
 )

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from planner.models import Access, access_of
 from planner.services.teams.tokens import access_for_token
+from planner.services.work_budget import recognise_token
 
 
 class BearerAuthentication(BaseAuthentication):
@@ -24,6 +25,7 @@ class BearerAuthentication(BaseAuthentication):
         access = access_for_token(secret.strip())
         if access is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
+        recognise_token()
         return AnonymousUser(), access
 
     def authenticate_header(self, request: Request) -> str:

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 from planner.api.idempotency import HEADER
 from planner.contract.answer.common import AnswerModel
+from planner.contract.json_schema import to_json_schema
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
 
 _KEY = OpenApiParameter(
@@ -160,11 +161,11 @@ def _register_parts(
     """The schema of a pydantic model; those of its parts become components of their own."""
     template = "#/components/schemas/{model}" + suffix
     schema = model.model_json_schema(ref_template=template, mode=mode)
-    to_json_schema = _request_schema if mode == "validation" else _answer_schema
+    convert = to_json_schema if mode == "validation" else _answer_schema
     for name, definition in schema.pop("$defs", {}).items():
         own = f"{name}{suffix}"
-        _register(auto_schema, own, to_json_schema(definition) | {"title": own})
-    return to_json_schema(schema)
+        _register(auto_schema, own, convert(definition) | {"title": own})
+    return convert(schema)
 
 
 def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
@@ -190,44 +191,3 @@ def _answer_schema(part: Any) -> Any:
     if isinstance(part, dict) and "properties" in part:
         return part | {"required": list(part["properties"])}
     return part
-
-
-_MONTH = {"type": "string", "pattern": r"^\d{4}-(0[1-9]|1[0-2])$"}
-_LENGTHS = {"minLength": "minItems", "maxLength": "maxItems"}
-"""pydantic gives a converted array's bounds in the words for text."""
-_BOUNDS = {
-    "ge": "minimum",
-    "gt": "exclusiveMinimum",
-    "le": "maximum",
-    "lt": "exclusiveMaximum",
-}
-
-
-def _request_schema(part: Any) -> Any:
-    """pydantic's schema in JSON Schema's words: bounds that it left in its own, months as
-    they are written (the request models hold no other dates)."""
-    if isinstance(part, list):
-        return [_request_schema(entry) for entry in part]
-    if not isinstance(part, dict):
-        return part
-    if part.get("type") == "array":
-        part = {_LENGTHS.get(name, name): value for name, value in part.items()}
-    if part.get("format") == "date":
-        return {k: v for k, v in part.items() if k not in ("format", "type")} | _MONTH
-    if "properties" in part:
-        part = part | {"properties": _with_short_forms(part["properties"])}
-    return {_BOUNDS.get(name, name): _request_schema(value) for name, value in part.items()}
-
-
-def _with_short_forms(fields: dict[str, Any]) -> dict[str, Any]:
-    """What the request models' readers also take, which pydantic's schema leaves out."""
-    hours = fields.get("hours_per_month", {})
-    if "items" in hours:
-        every = hours["items"] | {"description": "The same in every month."}
-        fields = fields | {"hours_per_month": {"anyOf": [every, hours]}}
-    rates = fields.get("exchange_rates", {})
-    if isinstance(rate := rates.get("additionalProperties"), dict) and "$ref" in rate:
-        plain = {"type": "number", "gt": 0, "description": "Units of the currency per US dollar."}
-        wider = {"additionalProperties": {"anyOf": [plain, rate]}}
-        fields = fields | {"exchange_rates": rates | wider}
-    return fields

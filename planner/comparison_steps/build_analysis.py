@@ -13,10 +13,11 @@ from planner.contract.answer.break_even import (
     CostCurveSeries,
     Crossing,
 )
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.risk import CostRange, RiskAnswer
 from planner.contract.answer.risk import RobustPlan as RobustPlanAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.sensitivity import PriceGrid, SensitivityRow
+from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, SensitivityRow
 from planner.costing.advice.explanation import (
     Explanation,
     describe,
@@ -26,7 +27,8 @@ from planner.costing.advice.explanation import (
 )
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven, CostLine, find_crossings
-from planner.costing.analysis.monte_carlo import RiskResult
+from planner.costing.analysis.default_effects import DefaultEffect as MeasuredEffect
+from planner.costing.analysis.risk_result import RiskResult
 from planner.costing.analysis.sensitivity import TornadoBar, build_price_grid
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import cents
@@ -101,16 +103,7 @@ def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
     """Range of each scenario, how often it is the cheapest, and its expected regret."""
     if risk is None:
         return None
-    ranges = {
-        key.value: CostRange(
-            p10=cents(p10),
-            p50=cents(p50),
-            p90=cents(p90),
-            mean=cents(risk.mean[key]),
-            cvar_90=cents(risk.cvar_90[key]),
-        )
-        for key, (p10, p50, p90) in risk.percentiles.items()
-    }
+    ranges = {key.value: _cost_range(risk, key) for key in risk.percentiles}
     return RiskAnswer(
         on_demand=ranges.get("on_demand"),
         spot=ranges.get("spot"),
@@ -122,6 +115,22 @@ def build_risk(risk: RiskResult | None) -> RiskAnswer | None:
         regret={key: cents(amount) for key, amount in risk.regret.items()},
         samples=risk.samples,
         seed=risk.seed,
+        price_model=risk.price_model,
+    )
+
+
+def _cost_range(risk: RiskResult, key: ScenarioKey) -> CostRange:
+    p10, p50, p90 = risk.percentiles[key]
+    total_p10, total_p50, total_p90 = risk.total_percentiles[key]
+    return CostRange(
+        p10=cents(p10),
+        p50=cents(p50),
+        p90=cents(p90),
+        mean=cents(risk.mean[key]),
+        cvar_90=cents(risk.cvar_90[key]),
+        total_p10=cents(total_p10),
+        total_p50=cents(total_p50),
+        total_p90=cents(total_p90),
     )
 
 
@@ -147,7 +156,7 @@ def build_robust_plan(results: ComparisonResults) -> RobustPlanAnswer | None:
         net_present_cost=plan.scenario.net_present_cost,
         total_cost=plan.scenario.total_cost,
         units_started=starts,
-        words=tuple(describe(purchases, inputs, currency)),
+        words=tuple(describe(purchases, inputs, results.request)),
         warnings=tuple(warn_beyond_horizon(plan.scenario, inputs, currency)),
     )
 
@@ -173,12 +182,27 @@ def build_sensitivity(rows: Iterable[TornadoBar]) -> tuple[SensitivityRow, ...]:
     )
 
 
+def build_default_effects(rows: Iterable[MeasuredEffect]) -> tuple[DefaultEffect, ...]:
+    """What each default does to owning less renting, the strongest first."""
+    return tuple(
+        DefaultEffect(
+            field=row.field,
+            unit=row.unit,
+            value=row.value,
+            neutral=row.neutral,
+            effect=cents(row.effect),
+            gains=row.gains,
+        )
+        for row in rows
+    )
+
+
 def build_explanation(
     results: ComparisonResults, best: ScenarioAnswer
 ) -> answer.Explanation | None:
     """What the cheapest plan buys and when; what limits cost and where the advice changes, if
     the request asks for it."""
-    explanation, inputs, currency = results.explanation, results.inputs, results.request.currency
+    explanation, inputs = results.explanation, results.inputs
     if explanation is None:
         return None
     units = [row for row in best.purchases if row.kind != "capacity_block"]
@@ -190,7 +214,7 @@ def build_explanation(
                 given=value.current_value,
                 step=value.step,
                 saving=cents(value.saving),
-                sentence=describe_value(value, inputs, currency),
+                sentence=describe_value(value, inputs, results.request),
             )
             for value in explanation.marginal_values
         ),
@@ -200,11 +224,11 @@ def build_explanation(
                 below=_keys(point.below),
                 above=_keys(point.above),
                 limits=tuple(conflict.limit for conflict in point.conflicts),
-                sentence=describe_switch(point, inputs),
+                sentence=describe_switch(point, inputs, results.request),
             )
             for point in explanation.switch_points
         ),
-        words=tuple(describe(explanation, inputs, currency)),
+        words=tuple(describe(explanation, inputs, results.request)),
     )
 
 

@@ -5,12 +5,15 @@ PURE. Amounts are rounded here, to the cent or to the digits that are shown, and
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from decimal import Decimal
 
+from planner.comparison_steps.alternatives import find_alternatives
 from planner.comparison_steps.build_analysis import (
     build_break_even,
     build_cost_curve,
+    build_default_effects,
     build_explanation,
     build_grid,
     build_risk,
@@ -18,7 +21,9 @@ from planner.comparison_steps.build_analysis import (
     build_sensitivity,
 )
 from planner.comparison_steps.build_scenario import build_scenarios
+from planner.comparison_steps.build_verdict import build_verdict
 from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.work_limits import warn_left_out
 from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import (
     AssumptionRow,
@@ -28,18 +33,22 @@ from planner.contract.answer.comparison import (
     OfferUsed,
     ServerUsed,
 )
+from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
 from planner.contract.answer.verdict import Recommendation
 from planner.contract.months import format_month
 from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.rule_assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.sizing.demand import Demand
+from pricing.market.coverage import CoverageRow
+from pricing.market.price_age import PartDates
 
 
 def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     """The whole answer."""
     request, inputs = results.request, results.inputs
-    sources, scenarios = results.used_sources, build_scenarios(results)
+    sources, scenarios = list_used_sources(results), build_scenarios(results)
     offers = {s.offer_id: _offer(s) for s in sources if s.offer_id}
     return ComparisonAnswer(
         name=request.name,
@@ -48,26 +57,42 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         currency=request.currency,
         exchange_rate=_exchange_rate(results),
         catalog=_catalog(results),
+        coverage=tuple(_coverage(row) for row in results.preparation.coverage),
         assumptions=build_assumptions(results),
-        demand=_demand(results.demand),
+        demand=_demand(results.demand, results.hours_range),
         scenarios=scenarios,
         break_even=build_break_even(results.break_even, inputs),
         cost_curve=build_cost_curve(results.curve_lines),
+        verdict=build_verdict(results),
         recommendation=_recommendation(results),
+        cheaper_if=find_alternatives(results),
         offers=offers,
         servers=tuple(_server(source) for source in sources if source.is_owned),
         explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
         robust_plan=build_robust_plan(results),
         sensitivity=build_sensitivity(results.tornado),
+        default_effects=build_default_effects(results.default_effects),
         price_grid=build_grid(results.curve_lines),
-        warnings=results.warnings,
+        warnings=(*results.warnings, *warn_left_out(results)),
     )
 
 
+def list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
+    """Sources that a scenario or a break-even speaks of, in the order of their keys."""
+    used = {row.against for row in results.break_even}
+    used |= {s.key for s in results.inputs.sources if s.fixed_streams and s.offer_id}
+    for scenario in results.scenarios.values():
+        used |= set(scenario.used_hours) | set(scenario.units_started)
+    return tuple(s for key, s in sorted(results.inputs.by_key.items()) if key in used)
+
+
 def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
-    """Every figure that the answer rests on, with its unit and source."""
-    return tuple(_assumption(row) for row in results.preparation.assumptions.rows)
+    """Every figure and rule that the answer rests on, with its unit and source."""
+    preparation = results.preparation
+    rules = rule_assumptions(preparation.request, preparation.rules)
+    rows = (*preparation.priced_assumptions.rows, *rules)
+    return tuple(_assumption(row) for row in rows)
 
 
 def _assumption(row: Assumption) -> AssumptionRow:
@@ -93,20 +118,38 @@ def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
 def _catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
     if not results.request.use_catalog:
         return ()
+    catalog, today = results.preparation.catalog, results.preparation.today
+    dates = catalog.part_dates
     return tuple(
         CatalogRevision(
             provider=info.provider,
             revision=info.revision,
             as_of=info.as_of,
             oldest_price_as_of=info.oldest_price_as_of,
-            age_days=info.age_days(results.preparation.today),
+            age_days=info.age_days(today),
+            parts=tuple(_price_age(part, today) for part in dates.get(info.provider, ())),
         )
-        for info in results.preparation.catalog.revisions
+        for info in catalog.revisions
     )
 
 
-def _demand(demand: Demand) -> DemandAnswer:
-    low, high = demand.range_p10_p90
+def _price_age(dates: PartDates, today: dt.date) -> PriceAge:
+    return PriceAge(
+        part=dates.part.value,
+        count=dates.count,
+        undated=dates.undated,
+        median_age_days=dates.median_age_days(today),
+        oldest_age_days=dates.oldest_age_days(today),
+        last_confirmed=dates.newest,
+    )
+
+
+def _coverage(row: CoverageRow) -> PriceCoverage:
+    return PriceCoverage.model_validate({**vars(row), "state": row.state.value})
+
+
+def _demand(demand: Demand, hours_range: tuple[float, float]) -> DemandAnswer:
+    low, high = hours_range
     hours, peak = demand.hours_per_month.tolist(), demand.peak_accelerators.tolist()
     total = float(sum(hours))
     return DemandAnswer(

@@ -15,7 +15,8 @@ from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.purchase_options import traits
 from planner.costing.advice.explanation import list_purchases
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import ChargeTiming
+from planner.costing.cost_model.charges import UnitCharge
+from planner.costing.cost_model.terms import ChargeTiming
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import UnitStart
 from planner.costing.results.scenario_result import Scenario, cents
@@ -63,7 +64,9 @@ def _due_per_month(source: CapacitySource, start: UnitStart) -> Decimal | None:
     each = sum(
         charge.quantity * float(charge.unit_price[start.month])
         for charge in source.unit_charges
-        if charge.timing is ChargeTiming.MONTHLY and charge.category is Category.COMMITMENT
+        if isinstance(charge, UnitCharge)
+        and charge.timing is ChargeTiming.MONTHLY
+        and charge.category is Category.COMMITMENT
     )
     return cents(start.units * each) if each else None
 

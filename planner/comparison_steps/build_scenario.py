@@ -5,6 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from itertools import accumulate
 
+from planner.comparison_steps.build_finance import build_finance
 from planner.comparison_steps.build_purchases import build_purchases
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
@@ -12,7 +13,6 @@ from planner.contract.answer.energy import ScenarioEnergy, SourceEnergy
 from planner.contract.answer.scenario import ScenarioAnswer, sum_by_source
 from planner.costing.analysis.carbon import Energy
 from planner.costing.results.scenario_result import Scenario, cents
-from planner.costing.scenarios import is_allowed
 
 
 def build_scenarios(results: ComparisonResults) -> tuple[ScenarioAnswer, ...]:
@@ -34,7 +34,8 @@ def _repeat(same: ScenarioAnswer, scenario: Scenario, results: ComparisonResults
     """A scenario with the plan of another one: only key, proof and warnings are its own."""
     own = {
         "key": scenario.key,
-        "allowed": is_allowed(scenario.key, results.preparation.rules.interruptible),
+        "allowed": not results.why_not_allowed(scenario.key),
+        "why_not_allowed": results.why_not_allowed(scenario.key),
         "gap": scenario.gap,
         "bound": _bound(scenario),
         "warnings": scenario.warnings,
@@ -47,15 +48,18 @@ def _build(scenario: Scenario, results: ComparisonResults, rent: Scenario) -> Sc
         return ScenarioAnswer(
             key=scenario.key,
             feasible=False,
-            allowed=is_allowed(scenario.key, results.preparation.rules.interruptible),
+            allowed=not results.why_not_allowed(scenario.key),
+            why_not_allowed=results.why_not_allowed(scenario.key),
             why_not=scenario.why_not,
+            relaxations=scenario.relaxations,
             warnings=scenario.warnings,
         )
     cash = scenario.cash_per_month
     return ScenarioAnswer(
         key=scenario.key,
         feasible=True,
-        allowed=is_allowed(scenario.key, results.preparation.rules.interruptible),
+        allowed=not results.why_not_allowed(scenario.key),
+        why_not_allowed=results.why_not_allowed(scenario.key),
         why_not=scenario.why_not,
         total_cost=scenario.total_cost,
         within_horizon=scenario.total_cost - scenario.owed_after,
@@ -76,6 +80,7 @@ def _build(scenario: Scenario, results: ComparisonResults, rent: Scenario) -> Sc
         bound=_bound(scenario),
         warnings=scenario.warnings,
         energy=_energy(results.energy(scenario)),
+        finance=build_finance(scenario, results),
     )
 
 

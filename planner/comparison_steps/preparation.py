@@ -3,32 +3,46 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from planner.contract.months import next_month
+from planner.contract.labels import cloud_title, name_region
+from planner.contract.months import FiscalYears, next_month
+from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import PlanRules, resolve_rules
+from planner.costing.assumptions import cloud_support
 from planner.costing.assumptions.assumptions import (
     Assumptions,
     PreviousAssumptions,
 )
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.assumptions.lead_time import lead_months
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.spend_pools import read_pools
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.checks import (
+    check_contract,
+    check_fiscal_years,
     check_minimum_duration,
     check_names,
     check_server_life,
 )
-from planner.costing.inputs.custom_offers import build_custom_offer_table
+from planner.costing.inputs.custom_offers import NOWHERE, build_custom_offer_table
 from planner.costing.inputs.eligible_offers import OfferSelection
+from planner.costing.inputs.existing import ExistingContracts
+from planner.costing.inputs.job_nodes import JobNodes
+from planner.costing.inputs.missing_prices import cover_request
 from planner.costing.inputs.servers import ServerSelection, select_servers
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand
 from planner.sizing.equivalents import with_equivalents
 from pricing.market.accelerators import resolve
+from pricing.market.coverage import CoverageRow
+from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
 
 
@@ -45,6 +59,8 @@ class Preparation:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
         check_server_life(self.assumptions)
+        check_contract(self.request, self.assumptions)
+        check_fiscal_years(self.request)
         check_minimum_duration(self.request, self.demand)
 
     @cached_property
@@ -56,6 +72,13 @@ class Preparation:
         rate = self.catalog.exchange_rates.find(self.request.currency, field="currency")
         return float(rate.units_per_usd)
 
+    def name_place(self, provider: str, region: str) -> str:
+        """What people call a region: "AWS Europe (Spain)"."""
+        place = self.catalog.regions.get((provider, region))
+        name = name_region(region, place.name, place.city) if place else region
+        parts = (cloud_title(provider), name)
+        return " ".join(part for part in parts if part != NOWHERE)
+
     @cached_property
     def rules(self) -> PlanRules:
         """What plans may choose from, and what a commitment costs."""
@@ -63,40 +86,105 @@ class Preparation:
 
     @cached_property
     def assumptions(self) -> Assumptions:
-        return Assumptions.from_request(self.request, self.units_per_usd, self.previous_assumptions)
+        return Assumptions.from_request(
+            self.request,
+            self.units_per_usd,
+            self.previous_assumptions,
+            self.rules.price_processes,
+        )
 
     @cached_property
     def calendar(self) -> Calendar:
         return Calendar(
-            start=self.request.start or next_month(self.today),
+            start=self.start,
             months=self.request.horizon_months,
             discount_rate_per_year=self.assumptions["discount_rate_per_year"],
             beyond_months=self._longest_term() if self.rules.term_end == "full" else 0,
             tax_rate=self.assumptions["tax_rate"],
+            cash_timing=self.request.finance.cash_timing,
+            payment_terms_days=self.request.finance.payment_terms_days,
         )
 
     def _longest_term(self) -> int:
         listed = self.catalog.offers.term_months if self.request.use_catalog else np.zeros(0)
         own = [offer.term_months or 0 for offer in self.request.custom_offers]
-        return int(max([int(listed.max(initial=0)), *own]))
+        ends = self.existing.last_month(self.start) - self.request.horizon_months
+        return int(max([int(listed.max(initial=0)), *own, self._contract_months(), ends]))
+
+    @property
+    def start(self) -> dt.date:
+        """Month 0."""
+        return self.request.start or next_month(self.today)
+
+    def _contract_months(self) -> int:
+        """Months of the contract for servers, the wait for them included."""
+        financing = self.request.on_prem.financing
+        return financing.months + self._longest_wait() if financing.months else 0
+
+    def _longest_wait(self) -> int:
+        """Months from order to service of the servers that take longest."""
+        return max(lead_months(self.assumptions, comes_from_stock=b) for b in (False, True))
+
+    @cached_property
+    def contracts(self) -> ExistingContracts:
+        """What is signed already, with the servers that are on lease."""
+        return replace(self.existing, leases=self.all_servers.leased)
+
+    @property
+    def existing(self) -> ExistingContracts:
+        """The same without their servers, which depend on the calendar."""
+        signed = self.request.existing
+        return ExistingContracts(
+            signed.commitments,
+            term_end=self.rules.term_end,
+            ends=(
+                *(one.ends for one in signed.commitments),
+                *(one.ends for one in signed.leased_servers),
+            ),
+        )
 
     @cached_property
     def all_servers(self) -> ServerSelection:
-        return select_servers(self.request, self.calendar, self.units_per_usd)
+        return select_servers(
+            self.request, self.calendar, self.units_per_usd, self.assumptions.is_level
+        )
 
     @cached_property
     def demand(self) -> Demand:
+        """Demand of the work on the accelerators that the rules admit."""
+        return self._with_links(self.laid_out)
+
+    @cached_property
+    def laid_out(self) -> Demand:
+        """Demand of the work on the accelerators that the request admits."""
         wanted = self._wanted()
         demand = compute_demand(
-            self.request.workload, self.calendar.start, self.calendar.months, wanted
+            self.request.workload,
+            self.calendar.start,
+            self.calendar.months,
+            wanted,
+            self.request.rules,
         )
         if wanted is not None and self._own_accelerator is not None:
             demand = with_equivalents(demand, wanted)
         limits = self._limit()
-        if limits is None:
+        if limits is not None:
+            admitted = tuple(c for c in demand.candidates if c.accelerator in limits)
+            demand = replace(demand, candidates=admitted)
+        return demand
+
+    def _with_links(self, demand: Demand) -> Demand:
+        """The demand without accelerators whose interconnect does not carry their layout."""
+        nodes = JobNodes(self.rules, demand.candidates, demand.run_width)
+        reasons = {c.accelerator: nodes.lacks_link(c) for c in demand.candidates}
+        reasons = {slug: reason for slug, reason in reasons.items() if reason}
+        if not reasons:
             return demand
-        candidates = tuple(c for c in demand.candidates if c.accelerator in limits)
-        return replace(demand, candidates=candidates)
+        return replace(
+            demand,
+            candidates=tuple(c for c in demand.candidates if c.accelerator not in reasons),
+            excluded={**demand.excluded, **reasons},
+        )
 
     def _limit(self) -> frozenset[str] | None:
         """Accelerators that the request admits, None if it admits all."""
@@ -123,10 +211,12 @@ class Preparation:
         if self.request.on_prem.servers is not None:
             named |= self.all_servers.accelerators
         named |= {server.accelerator for server, _ in self.all_servers.owned}
+        named |= self.contracts.accelerators
         return sorted({reference} | (limit if limit is not None else named))
 
     @cached_property
-    def custom(self) -> Any:
+    def custom(self) -> OfferTable:
+        """The request's own prices, in its order."""
         return build_custom_offer_table(self.request.custom_offers)
 
     @cached_property
@@ -145,8 +235,43 @@ class Preparation:
     @cached_property
     def servers(self) -> ServerSelection:
         return self.all_servers.filter_fitting(
-            self.offers.min_node_accelerators, self.request.constraints
+            self.offers.job_nodes,
+            self.request.constraints,
+            self.rules.consumer_in_datacentre,
         )
+
+    @cached_property
+    def coverage(self) -> tuple[CoverageRow, ...]:
+        """What is known of the prices that the request asks for."""
+        return cover_request(self.offers)
+
+    @cached_property
+    def rentals(self) -> tuple[CapacitySource, ...]:
+        """Offers that matter, before their charges."""
+        return tuple(self.offers.rentals())
+
+    @cached_property
+    def priced_assumptions(self) -> Assumptions:
+        """The assumptions, with what a named support plan takes of the bill."""
+        finance = self.request.finance
+        if finance.cloud_support_plan is None or finance.cloud_support_rate is not None:
+            return self.assumptions
+        plan = cloud_support.get(finance.cloud_support_plan)
+        on_demand = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
+        price = min((r.price_per_hour / r.capacity for r in on_demand), default=0.0)
+        bill = price * float(np.mean(self.demand.hours_per_month)) / self.units_per_usd
+        source = f"request: {plan.label} at a bill of {bill:,.0f} USD a month; {plan.source}"
+        return self.assumptions.with_support_rate(plan.rate(bill), source)
+
+    def _capital_budgets(self) -> Iterator[CapitalBudget]:
+        """The capital of each fiscal year that the plan touches."""
+        years = FiscalYears(self.calendar.start, self.request.finance.fiscal_year_start_month)
+        for budget in self.request.constraints.capex_by_fiscal_year:
+            first, last = years.months_of(budget.fiscal_year)
+            first, last = max(first, 0), min(last, self.calendar.months)
+            if first < last:
+                name = f"capex_by_fiscal_year {budget.fiscal_year}"
+                yield CapitalBudget(name, budget.amount, first, last)
 
     @cached_property
     def inputs(self) -> ModelInputs:
@@ -154,20 +279,30 @@ class Preparation:
         limits = self.request.constraints
         share = limits.max_spot_share
         return ModelInputs(
-            rentals=tuple(self.offers.rentals()),
+            rentals=self.rentals,
             servers=self.servers,
             throughput=self.offers.throughput,
-            assumptions=self.assumptions,
+            assumptions=self.priced_assumptions,
             calendar=self.calendar,
             hours=self.demand.hours_per_month,
             peak=self.demand.peak_accelerators,
             data=self.offers.data,
             term_end=self.rules.term_end,
             whole_nodes=self.rules.whole_nodes,
+            limits_dates=self.rules.limits_dates,
+            is_level=self.demand.is_level,
             interruptible=self.rules.interruptible,
+            one_accelerator=self.rules.one_accelerator,
+            coverage=self.coverage,
+            price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,
             quotas=self.offers.quotas,
             max_spot_share=1.0 if share is None else share,
+            existing=self.contracts,
+            pools=read_pools(self.request.existing, self.calendar),
+            other_costs=self.request.other_costs,
             capex_budget=limits.capex_budget,
+            capex_by_period=tuple(self._capital_budgets()),
             monthly_budget=limits.monthly_budget,
+            total_budget=limits.total_budget,
         )

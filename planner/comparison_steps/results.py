@@ -2,45 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
+from typing import TypeVar
 
+from planner.comparison_steps.explain_scenarios import explain_scenarios
+from planner.comparison_steps.hours_range import range_of_plan
 from planner.comparison_steps.preparation import Preparation
+from planner.comparison_steps.server_break_even import (
+    against_cheapest_rent,
+    list_break_even,
+    list_cost_lines,
+)
 from planner.contract.answer.common import ScenarioKey
-from planner.contract.purchase_options import OWNED, SPOT
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
-from planner.costing.advice.verdict import Recommendation, recommend
+from planner.costing.advice.payback import best_without_buying, buys, total_without_resale
+from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
-    warn_beyond_horizon,
     warn_without_deadline,
 )
 from planner.costing.analysis.break_even import (
     BreakEven,
     CostLine,
-    build_cost_lines,
-    compute_break_even,
-    find_best_rents,
 )
 from planner.costing.analysis.carbon import Energy, GridCarbon, calculate_energy
+from planner.costing.analysis.default_effects import DefaultEffect, measure_default_effects
+from planner.costing.analysis.fit_simulation import fit_simulation
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
-    RiskResult,
-    assess_risk,
     build_risk_parameters,
 )
+from planner.costing.analysis.progress import Report, nobody_waits
+from planner.costing.analysis.risk_result import RiskResult
 from planner.costing.analysis.robust_plan import RobustPlan, find_robust_plan
 from planner.costing.analysis.sensitivity import TornadoBar, one_way_sensitivity
-from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar
-from planner.costing.inputs.exclusions import explain_exclusions
+from planner.costing.analysis.simulation import Simulation, assess_risk
+from planner.costing.analysis.turning_points import TurningPoint, find_turning_points
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import is_allowed, scenario_options, solve_scenarios
 from planner.sizing.demand import Demand
-from pricing.market.offers import PurchaseOption
+from pricing.market.offers import HOURS_PER_MONTH
+
+T = TypeVar("T")
+MOST_SERVERS = 5
+"""Servers whose break-even an answer gives unless all are asked for."""
+SMALL_USD = Decimal(1000)
+"""Cost of a plan below which owning is no question; advice of this project, 2026."""
+
+PREPARATION_UNITS, SOURCE_MONTH_UNITS = 10_000, 2.0
+"""Units of work for what every comparison does, and for a month of a source."""
+SCENARIO_SHARE, EXPLANATION_SHARE, ANALYSIS_SHARE, SMALL_SHARE = 0.6, 0.5, 0.7, 0.2
+"""Share of the work left that the scenarios may search with, then each of the analyses."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +69,12 @@ class ComparisonResults:
     """The results of one comparison, before they become its answer."""
 
     preparation: Preparation
+    work: WorkMeter = field(default_factory=WorkMeter)
+    """What may be spent, on the scenarios first."""
+    parts: dict[str, WorkMeter] = field(default_factory=dict)
+    """Shares of it by what they are for."""
+    report: Report = nobody_waits
+    """Told how many of the simulated outcomes are costed."""
 
     @property
     def request(self) -> ComparisonRequest:
@@ -72,29 +99,124 @@ class ComparisonResults:
     @cached_property
     def scenarios(self) -> dict[ScenarioKey, Scenario]:
         """Each way to buy, with what it owes later or the reasons why there is none."""
-        return self._explained(solve_scenarios(self.inputs))
+        self.charge_preparation()
+        part = self.parts["scenarios"] = self.work.share(SCENARIO_SHARE, stops=False)
+        return explain_scenarios(solve_scenarios(self.inputs, part), self.preparation)
+
+    def within(self, name: str, share: float, compute: Callable[[WorkMeter], T], otherwise: T) -> T:
+        """What is computed with a share of the work left, `otherwise` where that is not enough."""
+        part = self.parts[name] = self.work.share(share)
+        with suppress(WorkSpentError):
+            return compute(part)
+        return otherwise
+
+    def charge_preparation(self) -> None:
+        """Charges what every comparison does before its scenarios."""
+        sources, months = len(self.inputs.sources), self.calendar.length
+        self.work.charge(PREPARATION_UNITS + sources * months * SOURCE_MONTH_UNITS)
+        if self.inputs.monthly_budget is not None:  # which holds the cash of every start by month
+            starts = sum(source.term is not None for source in self.inputs.sources)
+            self.work.charge_model(starts * self.calendar.months**2)
 
     @cached_property
     def allowed_scenarios(self) -> dict[ScenarioKey, Scenario]:
         """Scenarios that may be recommended."""
-        interruptible = self.preparation.rules.interruptible
-        return {k: s for k, s in self.scenarios.items() if is_allowed(k, interruptible)}
+        return {k: s for k, s in self.scenarios.items() if not self.why_not_allowed(k)}
+
+    def why_not_allowed(self, key: ScenarioKey) -> str:
+        """Why a scenario may not be recommended; empty where it may."""
+        rules, scenario = self.preparation.rules, self.scenarios[key]
+        if not is_allowed(key, rules.interruptible):
+            return "The work is not said to survive losing its machines."
+        if rules.needs_payback and not self._pays_back(scenario):
+            return "Its servers do not pay back within the plan without their resale."
+        return ""
+
+    def _pays_back(self, scenario: Scenario) -> bool:
+        """Whether what it buys costs no more than renting even if nothing is resold."""
+        renting = best_without_buying(
+            {k: s for k, s in self.scenarios.items() if is_allowed(k, self.inputs.interruptible)}
+        )
+        if renting is None or not scenario.feasible or not buys(scenario):
+            return True
+        return total_without_resale(scenario) <= renting.total_cost
+
+    @cached_property
+    def all_break_even(self) -> tuple[BreakEven, ...]:
+        """When each server pays for itself against each way of renting."""
+        return tuple(list_break_even(self.preparation))
+
+    @cached_property
+    def break_even_of_rents(self) -> tuple[BreakEven, ...]:
+        """Each server against the cheapest rent that a plan may use instead, the first to pay
+        back first; those that never do last."""
+        return against_cheapest_rent(self.all_break_even, self._rents_allowed())
 
     @cached_property
     def break_even(self) -> tuple[BreakEven, ...]:
-        """When each server pays for itself."""
-        return tuple(self._break_even())
+        """When servers pay for themselves: the first of them, or every one if that is asked for;
+        none where the work is too small to own anything for it."""
+        if self.preparation.rules.all_break_even:
+            return self.all_break_even
+        return () if self.is_small else self.break_even_of_rents[:MOST_SERVERS]
+
+    def _rents_allowed(self) -> frozenset[str]:
+        """Ids of the offers that the recommendation may use and whose term fits the horizon."""
+        options = scenario_options(ScenarioKey.CLOUD_MIX, self.inputs.interruptible)
+        months = self.calendar.months
+        return frozenset(
+            s.offer_id
+            for s in self.inputs.sources
+            if s.purchase_option in options and (s.term is None or s.term.duration_months <= months)
+        )
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the work is too small for a question of owning: its plan costs less than
+        `SMALL_USD`, or it is less than a node-month."""
+        plan = choose(self.allowed_scenarios)
+        if plan is None or not self.preparation.rules.judges_size:
+            return False
+        nodes = [self.inputs.by_key[key].capacity for key in self.priced_keys(plan)]
+        hours = float(plan.served_hours.sum())
+        is_cheap = plan.total_cost < SMALL_USD * Decimal(str(self.preparation.units_per_usd))
+        return is_cheap or hours < HOURS_PER_MONTH * min(nodes, default=0.0)
+
+    def priced_keys(self, plan: Scenario) -> list[str]:
+        """Keys of what a plan pays for, in the order of the sources."""
+        used = set(plan.used_hours) | set(plan.units_started)
+        return [source.key for source in self.inputs.sources if source.key in used]
+
+    @cached_property
+    def turning_points(self) -> list[TurningPoint]:
+        """How far hours and prices may move before another plan is the cheaper one."""
+        advised = self.recommendation.scenario
+        if advised is None or not self.request.sensitivity or self.is_small:
+            return []
+        return self.within(
+            "turning_points",
+            SMALL_SHARE,
+            lambda part: find_turning_points(self.inputs, self.allowed_scenarios, advised, part),
+            [],
+        )
 
     @cached_property
     def curve_lines(self) -> tuple[CostLine, ...]:
         """Cost of a node against its hours of use."""
-        return tuple(self._cost_lines(self.break_even))
+        return () if self.is_small else tuple(list_cost_lines(self.preparation, self.break_even))
 
     @cached_property
     def recommendation(self) -> Recommendation:
         """The cheapest scenario, and why."""
-        currency = self.request.currency
-        return recommend(self.allowed_scenarios, self.inputs, self.break_even, currency)
+        rows = () if self.is_small else self.all_break_even
+        return recommend(self.allowed_scenarios, self.inputs, rows, self.request.currency)
+
+    @cached_property
+    def hours_range(self) -> tuple[float, float]:
+        """Factors on the hours at p10 and p90: of the accelerator that the advised plan uses."""
+        advised = self.recommendation.scenario
+        plan = self.scenarios[advised] if advised and self.request.rules > 1 else None
+        return range_of_plan(plan, self.inputs, self.demand)
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -106,33 +228,63 @@ class ComparisonResults:
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *preparation.offers.warnings(),
             *preparation.servers.warn_worn_out(self.calendar, useful_life),
-            *collect_warnings(self.inputs, self.scenarios, preparation.offers.catalog_offers),
+            *collect_warnings(
+                self.inputs,
+                self.scenarios,
+                self.allowed_scenarios,
+                preparation.offers.catalog_offers,
+            ),
         )
         return tuple(dict.fromkeys(collected))
 
     @cached_property
     def risk_parameters(self) -> RiskParameters | None:
-        """How far things may go from plan, where the request asks for the risk."""
-        if self.request.risk is None:
+        """How far things may go from plan: always under edition 2 of the rules, else where the
+        request asks for the risk."""
+        price_processes = self.preparation.rules.price_processes
+        if self.request.risk is None and not price_processes:
             return None
-        assumptions = self.preparation.assumptions
-        return build_risk_parameters(self.request.risk, assumptions, self.demand.range_p10_p90)
+        return build_risk_parameters(
+            self.request.risk or Risk(),
+            self.preparation.assumptions,
+            self.hours_range,
+            price_processes,
+        )
+
+    @cached_property
+    def simulation(self) -> Simulation | None:
+        """The samples over which plans are costed, as many as the work left allows for; None
+        where the risk is not computed, or that is too few."""
+        parameters, risk = self.risk_parameters, self.request.risk
+        if parameters is None:
+            return None
+        searches = risk is not None and risk.cvar_weight is not None
+        plans = tuple(self.allowed_scenarios.values())
+        part = self.parts["risk"] = self.work.share(ANALYSIS_SHARE)
+        return fit_simulation(self.inputs, parameters, plans, part, searches=searches)
 
     @cached_property
     def risk(self) -> RiskResult | None:
-        """The scenarios over simulated outcomes, where the request asks for it."""
-        if self.risk_parameters is None:
+        """The scenarios over simulated outcomes; None where the risk is not computed."""
+        if self.simulation is None:
             return None
-        return assess_risk(self.allowed_scenarios, self.inputs, self.risk_parameters)
+        scenarios, part = self.allowed_scenarios, self.parts["risk"]
+        with suppress(WorkSpentError):
+            return assess_risk(scenarios, self.simulation, self.report, part)
+        return None
 
     @cached_property
     def robust_plan(self) -> RobustPlan | None:
         """The plan that holds up across the outcomes, where the request asks for it."""
         weight = self.request.risk.cvar_weight if self.request.risk else None
-        if weight is None or self.risk_parameters is None or self.recommendation.scenario is None:
+        if weight is None or self.simulation is None or self.recommendation.scenario is None:
             return None
-        return find_robust_plan(
-            self.inputs, self.risk_parameters, weight, self.allowed_scenarios.values()
+        simulation, plans = self.simulation, self.allowed_scenarios.values()
+        return self.within(
+            "robust_plan",
+            ANALYSIS_SHARE,
+            lambda part: find_robust_plan(simulation, weight, plans, part),
+            None,
         )
 
     @cached_property
@@ -142,9 +294,15 @@ class ComparisonResults:
         best = self.scenarios[ScenarioKey.HYBRID]
         if not best.feasible:
             return None
-        if self.request.explain:
-            return explain(best, self.inputs)
-        return Explanation(list_purchases(best, self.inputs))
+        purchases = Explanation(list_purchases(best, self.inputs))
+        if not self.request.explain:
+            return purchases
+        return self.within(
+            "explanation",
+            EXPLANATION_SHARE,
+            lambda part: explain(best, self.inputs.for_scenario(best.key), part),
+            purchases,
+        )
 
     @cached_property
     def tornado(self) -> list[TornadoBar]:
@@ -153,8 +311,28 @@ class ComparisonResults:
         if advised is None or not self.request.sensitivity:
             return []
         explicit_fields = frozenset(self.request.on_prem.model_fields_set)
-        return one_way_sensitivity(
-            self.inputs, self.scenarios, advised, self.demand.range_p10_p90, explicit_fields
+        spread = self.hours_range
+        return self.within(
+            "sensitivity",
+            1.0,
+            lambda part: one_way_sensitivity(
+                self.inputs, self.scenarios, advised, spread, explicit_fields, part
+            ),
+            [],
+        )
+
+    @cached_property
+    def default_effects(self) -> list[DefaultEffect]:
+        """What each default does to owning less renting, the strongest first."""
+        if not self.request.sensitivity:
+            return []
+        return self.within(
+            "default_effects",
+            1.0,
+            lambda part: measure_default_effects(
+                self.inputs, self.scenarios, self.allowed_scenarios, part
+            ),
+            [],
         )
 
     @cached_property
@@ -165,57 +343,3 @@ class ComparisonResults:
     def energy(self, scenario: Scenario) -> Energy:
         """Energy and carbon of a feasible scenario."""
         return calculate_energy(scenario, self.inputs, self.grids.intensity)
-
-    @cached_property
-    def used_sources(self) -> tuple[CapacitySource, ...]:
-        """Sources that a scenario or a break-even speaks of, in the order of their keys."""
-        used = {row.against for row in self.break_even}
-        for scenario in self.scenarios.values():
-            used |= set(scenario.used_hours) | set(scenario.units_started)
-        return tuple(s for key, s in sorted(self.inputs.by_key.items()) if key in used)
-
-    def _explained(self, scenarios: Mapping[ScenarioKey, Scenario]) -> dict[ScenarioKey, Scenario]:
-        """Scenarios with what they owe later, or with the reasons for what is not there."""
-        currency = self.request.currency
-        return {
-            key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, self.inputs, currency)))
-            if s.feasible
-            else replace(s, why_not=(*s.why_not, *self._why_not(key)))
-            for key, s in scenarios.items()
-        }
-
-    def _why_not(self, key: ScenarioKey) -> tuple[str, ...]:
-        offered = {s.purchase_option for s in self.inputs.sources}
-        if key is ScenarioKey.ON_PREM:
-            if self.request.on_prem.servers == ():
-                return ("on_prem.servers is empty: none may be bought",)
-            return (
-                ()
-                if self.preparation.servers.to_buy
-                else self.preparation.servers.summarize_exclusions()
-            )
-        options = scenario_options(key, self.inputs.interruptible)
-        wanted = SPOT if key is ScenarioKey.SPOT else options - {OWNED}
-        if wanted & offered:
-            return ()
-        missing = [option for option in PurchaseOption if option.value in wanted]
-        return (
-            explain_exclusions(self.preparation.offers, missing) if self.request.use_catalog else ()
-        )
-
-    def _break_even(self) -> Iterator[BreakEven]:
-        rents = find_best_rents(self.inputs.sources, self.calendar)
-        explicit_fields = frozenset(self.request.on_prem.model_fields_set)
-        for server in self.preparation.servers.to_buy:
-            r = self.preparation.offers.throughput[server.accelerator]
-            yield from compute_break_even(
-                server, r, rents, self.preparation.assumptions, self.calendar, explicit_fields
-            )
-
-    def _cost_lines(self, break_even: tuple[BreakEven, ...]) -> list[CostLine]:
-        """For the server that pays back first; without servers, of one accelerator."""
-        rents = find_best_rents(self.inputs.sources, self.calendar)
-        reached = [row for row in break_even if row.hours is not None]
-        first = min(reached, key=lambda row: (row.hours, row.server), default=None)
-        server = self.inputs.by_key.get(f"server:{first.server}") if first else None
-        return build_cost_lines(server, rents, self.calendar)

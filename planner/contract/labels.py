@@ -14,10 +14,25 @@ SCENARIO_TITLES = {
 
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
+CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
+"""What people call each cloud in a sentence."""
 SERVICE_TITLES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Compute Engine"}
 """The service of each provider that rents machines."""
 ON_PREM_TITLE = "On premises"
 """What stands for the provider of servers that the team owns."""
+LIMIT_TITLES = {
+    "providers": "the choice of providers",
+    "regions": "the choice of regions",
+    "geographies": "the choice of places",
+    "countries": "the choice of countries",
+    "partitions": "the choice of parts of the clouds",
+    "purchase_options": "the choice of purchase options",
+    "software": "the software that the code runs on",
+    "min_accelerator_memory_gib": "the least memory of an accelerator",
+    "min_accelerators_per_node": "the least accelerators of a node",
+    "interconnect": "the interconnect asked for",
+}
+"""Limits on what may be rented, as they begin a sentence on what they rule out."""
 
 
 def provider_title(provider: str) -> str:
@@ -27,6 +42,28 @@ def provider_title(provider: str) -> str:
     ('Amazon Web Services', 'lambda', 'On premises')
     """
     return PROVIDER_TITLES.get(provider, provider) or ON_PREM_TITLE
+
+
+def cloud_title(provider: str) -> str:
+    """What people call a cloud; the provider's own name where it is none of the three.
+
+    >>> cloud_title("gcp"), cloud_title("lambda")
+    ('Google Cloud', 'lambda')
+    """
+    return CLOUD_TITLES.get(provider, provider)
+
+
+def name_region(region: str, name: str = "", city: str = "") -> str:
+    """What people call a region: by its name, else by its id and city.
+
+    >>> name_region("eu-south-2", "Europe (Spain)"), name_region("us-east5", "", "Columbus")
+    ('Europe (Spain)', 'us-east5 (Columbus)')
+    >>> name_region("eastus2", "eastus2"), name_region("westus3")
+    ('eastus2', 'westus3')
+    """
+    if name and name != region:
+        return name
+    return f"{region} ({city})" if city else region
 
 
 def service_title(provider: str) -> str:

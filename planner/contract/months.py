@@ -7,6 +7,7 @@ of a plan is its start.
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import dataclass
 
 
 def add_months(month: dt.date, count: int) -> dt.date:
@@ -62,3 +63,32 @@ def month_labels(start: dt.date, count: int) -> list[str]:
     ['2027-12', '2028-01']
     """
     return [format_month(add_months(start, index)) for index in range(count)]
+
+
+@dataclass(frozen=True)
+class FiscalYears:
+    """Fiscal years of a plan that starts in month `start`; each is named after the calendar year
+    in which it ends."""
+
+    start: dt.date
+    first_month: int = 1
+    """Month of the calendar in which fiscal years begin."""
+
+    def year_of(self, index: int) -> int:
+        """Fiscal year of month `index` of the plan.
+
+        >>> [FiscalYears(dt.date(2027, 8, 1), 10).year_of(index) for index in (0, 1, 2)]
+        [2027, 2027, 2028]
+        """
+        month = add_months(self.start, index)
+        return month.year + (self.first_month > 1 and month.month >= self.first_month)
+
+    def months_of(self, year: int) -> tuple[int, int]:
+        """First month of a fiscal year, counted from the start, and the first after it.
+
+        >>> FiscalYears(dt.date(2027, 8, 1), 10).months_of(2028)
+        (2, 14)
+        """
+        begins = dt.date(year - (self.first_month > 1), self.first_month, 1)
+        first = count_months(self.start, begins)
+        return first, first + 12

@@ -1,7 +1,7 @@
 """A request's shape: strict models, and refusals in plain words. PURE.
 
-Every model of a request builds on `RequestModel`; `parse` turns pydantic's errors into one
-`InvalidInput` that names the field, what is wrong and what is allowed.
+Every model of a request builds on `RequestModel`; `parse` and `in_plain_words` turn pydantic's
+errors into one `InvalidInput` that names the field, what is wrong and what is allowed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,16 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import ErrorDetails, core_schema
 
-from pricing.common.invalid_input import InvalidInput
+from pricing.common.bounded import (
+    MAX_EXPONENT,
+    MAX_NUMBER_LENGTH,
+    NUMBER_PATTERN,
+    SHOWN_LENGTH,
+    looks_like_number,
+    number_problem,
+    shorten,
+)
+from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 
 
 class RequestModel(BaseModel):
@@ -48,7 +57,15 @@ def _month(value: object) -> object:
     return dt.date(int(value[:4]), int(value[5:]), 1)
 
 
+def _usable(value: object) -> object:
+    """Refuses a text that is a number, if one that nothing can compute with."""
+    if isinstance(value, str) and looks_like_number(value) and (problem := number_problem(value)):
+        raise ValueError(problem)
+    return value
+
+
 def _whole(value: object) -> object:
+    _usable(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -57,7 +74,8 @@ SMALLEST_NUMBER = 1e-12
 
 
 def _finite(value: object) -> object:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**300:
+    _usable(value)
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > 10**MAX_EXPONENT:
         raise ValueError("a number this large cannot be used; allowed are numbers up to 1e300")
     if isinstance(value, float) and 0 < abs(value) < SMALLEST_NUMBER:
         raise ValueError(f"{value:g} is too small to count with; allowed are 0 and from 1e-12 up")
@@ -71,10 +89,6 @@ Number = Annotated[float, Strict(), AllowInfNan(False), BeforeValidator(_finite)
 Whole = Annotated[int, Strict(), BeforeValidator(_whole)]
 """A whole number; 8.0 is 8, 8.5 and booleans are refused."""
 
-MAX_DECIMAL_LENGTH = 60
-_DECIMAL = re.compile(r"[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?", re.ASCII)
-"""A decimal number as text: bounded in digits and exponent before anything converts it."""
-
 
 def read_decimal(value: object) -> object:
     """The number that a decimal string writes; everything else as it is, to be judged later.
@@ -82,9 +96,9 @@ def read_decimal(value: object) -> object:
     >>> read_decimal("12.50"), read_decimal("1e9999"), read_decimal(True)
     (12.5, '1e9999', True)
     """
-    if not isinstance(value, str) or len(value) > MAX_DECIMAL_LENGTH:
+    if not isinstance(value, str) or number_problem(value):
         return value
-    return _finite(float(value)) if _DECIMAL.fullmatch(value) else value
+    return _finite(float(value))
 
 
 class _DecimalText:
@@ -100,8 +114,8 @@ class _DecimalText:
     ) -> JsonSchemaValue:
         text = {
             "type": "string",
-            "maxLength": MAX_DECIMAL_LENGTH,
-            "pattern": f"^{_DECIMAL.pattern}$",
+            "maxLength": MAX_NUMBER_LENGTH,
+            "pattern": f"^{NUMBER_PATTERN}$",
         }
         return {"anyOf": [handler(schema), text]}
 
@@ -124,10 +138,20 @@ def parse(model: type[Model], data: object, field_prefix: str = "") -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-    refusals = [refusal for detail in details for refusal in _refusals(model, data, detail)]
-    first, *rest = [r.under(field_prefix) if field_prefix else r for r in refusals]
-    raise InvalidInput(first.field, first.message, tuple(rest))
+        raise in_plain_words(error, model, data, field_prefix) from None
+
+
+def in_plain_words(
+    error: ValidationError, model: type[BaseModel], data: object, field_prefix: str = ""
+) -> InvalidInput:
+    """What `model` refuses about `data`: the first refusal, with the rest in `others`."""
+    details = error.errors(include_url=False)
+    shown_details = details[: MAX_REFUSALS + 1]
+    refusals = [one for detail in shown_details for one in _refusals(model, data, detail)]
+    count = len(refusals) + len(details) - len(shown_details)
+    return InvalidInput.together(
+        (r.under(field_prefix) if field_prefix else r for r in refusals), count
+    )
 
 
 def shown(value: object) -> str:
@@ -143,8 +167,10 @@ def shown(value: object) -> str:
         return "an object"
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return "a list"
+    if isinstance(value, str):
+        return shorten(value)
     text = repr(value) if not isinstance(value, dt.date) else value.isoformat()
-    return text if len(text) <= 60 else text[:57] + "…" + text[0] * isinstance(value, str)
+    return text if len(text) <= SHOWN_LENGTH else f"{text[: SHOWN_LENGTH - 1]}…"
 
 
 def closest(value: str, allowed: Sequence[str]) -> str:
@@ -257,13 +283,13 @@ def _unknown_kind(detail: ErrorDetails) -> str:
         return "is required"
     context = detail.get("ctx", {})
     expected = str(context["expected_tags"]).replace("'", "")
-    return f"{context['tag']!r} is not known; allowed are {expected}"
+    return f"{shorten(str(context['tag']))} is not known; allowed are {expected}"
 
 
 def _unknown_field(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
     owner = _model_at(model, loc[:-1])
     allowed = sorted(f.alias or name for name, f in owner.model_fields.items()) if owner else []
-    hint = closest(str(loc[-1]), allowed)
+    hint = closest(str(loc[-1])[:SHOWN_LENGTH], allowed)
     listed = f"; allowed are {', '.join(allowed)}" if allowed else ""
     return f"is not a known field{hint or listed}"
 

@@ -3,24 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import Category
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.purchase_options import ON_DEMAND
+from planner.contract.request.other_costs import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model import other_costs
+from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar, Stream
+from planner.costing.cost_model.charges import Stream
 from planner.costing.cost_model.rental import price_rental
+from planner.costing.cost_model.spend_pools import SpendPool
 from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.servers import ServerSelection
-from planner.costing.optimizer.problem import CommitmentOption, PlanProblem, Quota
+from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
+from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 """Relative error below which a peak counts as a whole number of nodes."""
+WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate"})
+"""Figures that say what money is worth and are in no charge."""
+OWNING_ALONE = frozenset(
+    {
+        "electricity_per_kwh", "pue", "colocation_per_kw_month", "support_rate_per_year",
+        "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
+        "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
+        "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
+        "interest_rate_per_year",
+        "colocation_trend_per_year", "support_trend_per_year", "server_price_trend_per_year",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of servers alone."""
+RENTING_ALONE = frozenset(
+    {
+        "cloud_price_trend_per_year", "cloud_support_rate", "cloud_staff_fte_per_accelerator",
+        "storage_per_gib_month", "egress_per_gib",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of offers, and of data, alone."""
+_CHOICE = frozenset({"interruptible", "one_accelerator", "coverage"})
+"""Fields that say which sources a scenario may use, or what is told of them."""
+_HOLDING_ARRAYS = frozenset({"rentals", "hours", "peak"})
+_IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "job_sizes"})
+"""Fields that the charges of servers follow from, and of rentals:"""
+_IN_RENTALS = frozenset(
+    {
+        "rentals", "assumptions", "calendar", "hours", "peak", "data", "term_end", "whole_nodes",
+        "price_processes", "limits_dates", "is_level",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,18 +81,65 @@ class ModelInputs:
     quotas: tuple[Quota, ...] = ()
     max_spot_share: float = 1.0
     capex_budget: float | None = None
+    capex_by_period: tuple[CapitalBudget, ...] = ()
     monthly_budget: float | None = None
+    total_budget: float | None = None
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole."""
+    limits_dates: bool = False
+    """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
+    is_level: bool = False
+    """Whether the peak is the mean of work that goes on all month."""
     job_sizes: Mapping[str, int] = field(default_factory=dict)
     """Accelerators of each kind that one job takes; 1 where not named."""
+    coverage: tuple[CoverageRow, ...] = ()
+    """What is known of the prices that the request asks for."""
     interruptible: bool = True
     """Whether scenarios other than spot may use what can be taken back."""
+    price_processes: bool = False
+    """Whether prices of samples are drawn from fitted processes, and spot that is not there is
+    priced."""
+
+    one_accelerator: bool = False
+    """Whether a plan keeps to one kind of accelerator."""
+    existing: ExistingContracts = field(default_factory=ExistingContracts)
+    """What is signed already."""
+    pools: tuple[SpendPool, ...] = ()
+    """Credits and minimum spends."""
+    other_costs: tuple[OtherCost, ...] = ()
+    """Costs beside machines."""
+    scenario: ScenarioKey | None = None
+    """Scenario whose own other costs count; None: those that all have."""
 
     @cached_property
     def sources(self) -> tuple[CapacitySource, ...]:
         """Every source of accelerator-hours with its charges."""
-        return tuple(self._sources())
+        return (
+            *self.priced_rentals,
+            *self.server_sources,
+            *self._existing_sources(),
+            *self._idle_storage(),
+            *self._other_costs(self.scenario),
+        )
+
+    @cached_property
+    def priced_rentals(self) -> tuple[CapacitySource, ...]:
+        """The offers with their charges."""
+        return tuple(self._price_rentals())
+
+    @cached_property
+    def server_sources(self) -> tuple[CapacitySource, ...]:
+        """The servers, to buy and in place, with their charges."""
+        return tuple(
+            self.servers.build_sources(
+                self.throughput, self.assumptions, self.calendar, self.job_sizes
+            )
+        )
+
+    def _existing_sources(self) -> Iterator[CapacitySource]:
+        return self.existing.build_sources(
+            self.throughput, self.assumptions, self.calendar, self.job_sizes, self.data, self.hours
+        )
 
     @cached_property
     def by_key(self) -> dict[str, CapacitySource]:
@@ -64,7 +150,8 @@ class ModelInputs:
     def units(self) -> dict[str, CommitmentOption]:
         """What is started in whole units, as the optimiser sees it, by key."""
         units_started = (source for source in self.sources if source.term is not None)
-        return {source.key: source.commitment_option(self.calendar) for source in units_started}
+        keeps_cash = self.monthly_budget is not None
+        return {s.key: s.commitment_option(self.calendar, keeps_cash) for s in units_started}
 
     @cached_property
     def peak_hours(self) -> Floats:
@@ -80,16 +167,22 @@ class ModelInputs:
             hours=self.hours,
             peak=self.peak,
             rental_options=tuple(
-                s.rental_option(calendar) for s in self.sources if s.term is None and s.capacity
+                replace(s.rental_option(calendar), in_parts=not self.rents_whole(s))
+                for s in self.sources
+                if s.term is None and s.capacity and not s.stands_for
             ),
             units=tuple(self.units.values()),
             quotas=self.quotas,
             max_spot_share=self.max_spot_share,
             capex_budget=self.capex_budget,
+            capex_by_period=self.capex_by_period,
             monthly_budget=self.monthly_budget,
+            total_budget=self.total_budget,
             whole_nodes=self.whole_nodes,
-            base_cost=float(fixed_cash @ calendar.discount),
+            base_cost=float(fixed_cash @ calendar.discount)
+            + sum(s.fixed_shift(calendar) for s in self.sources),
             base_cash=fixed_cash[:months],
+            base_payments=float(np.maximum(fixed_cash, 0.0).sum()),
         )
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
@@ -98,18 +191,63 @@ class ModelInputs:
             s.key for s in self.sources if s.purchase_option in options or s.existing is not None
         )
 
-    def _sources(self) -> Iterator[CapacitySource]:
+    def rents_whole(self, source: CapacitySource) -> bool:
+        """Whether its machines are rented whole for as long as the work lasts; of level work the
+        last machine of one accelerator is rented for the hours that are left."""
+        return self.whole_nodes and not (self.is_level and source.accelerators <= 1)
+
+    def for_scenario(self, key: ScenarioKey) -> ModelInputs:
+        """The same with the other costs of one scenario."""
+        has_own = any(cost.scenarios is not None for cost in self.other_costs)
+        return replace(self, scenario=key) if has_own and key is not self.scenario else self
+
+    def fixed_sources(self, key: ScenarioKey) -> tuple[CapacitySource, ...]:
+        """What costs something whatever one scenario buys: servers in place, data at rest, and
+        its other costs."""
+        fixed = [s for s in self.sources if s.fixed_streams and s.key != other_costs.KEY]
+        return (*fixed, *self._other_costs(key))
+
+    def _other_costs(self, key: ScenarioKey | None) -> tuple[CapacitySource, ...]:
+        source = other_costs.build_other_cost_source(
+            self.other_costs, key, self.calendar, self.hours
+        )
+        return () if source is None else (source,)
+
+    def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
             hours = self.hours
-            if self.whole_nodes and not rental.is_committed:
+            if self.rents_whole(rental) and not rental.is_committed:
                 hours = self._hours_of_whole_nodes(rental.capacity)
+            is_limited = self.limits_dates and is_list_price_by_date(rental)
+            if is_limited:
+                rental = limit_by_date(rental, self.hours, self.peak)
             yield price_rental(
-                rental, self.assumptions, self.calendar, hours, self.data, self.term_end
+                rental,
+                self.assumptions,
+                self.calendar,
+                hours,
+                self.data,
+                self.term_end,
+                self._fallback_price(rental) if self.price_processes else None,
+                self.peak_hours if is_limited else None,
             )
-        yield from self.servers.build_sources(
-            self.throughput, self.assumptions, self.calendar, self.job_sizes
+
+    @cached_property
+    def fallback(self) -> CapacitySource | None:
+        """The cheapest offer on demand for an hour of the reference accelerator: what spot that is
+        not there falls back to. None without one."""
+        hourly = [r for r in self.rentals if r.purchase_option in ON_DEMAND and r.capacity]
+        return min(
+            (r for r in hourly if r.available is None),
+            key=lambda r: (r.price_per_hour / r.capacity, r.key),
+            default=None,
         )
-        yield from self._idle_storage()
+
+    def _fallback_price(self, rental: CapacitySource) -> float | None:
+        """Price on demand of an hour of as many reference accelerators as a node has."""
+        if self.fallback is None:
+            return None
+        return self.fallback.price_per_hour / self.fallback.capacity * rental.capacity
 
     def _hours_of_whole_nodes(self, capacity: float) -> Floats:
         """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the
@@ -147,16 +285,47 @@ class ModelInputs:
             discount_rate_per_year=assumptions["discount_rate_per_year"],
             tax_rate=assumptions["tax_rate"],
         )
-        return replace(
+        changed = replace(
             self,
             assumptions=assumptions,
             calendar=calendar,
             data=replace(self.data, assumptions=assumptions),
         )
+        rents_as_before = field in WORTH_ALONE | OWNING_ALONE
+        return self._share_with(changed, rents_as_before, field in WORTH_ALONE | RENTING_ALONE)
+
+    def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
+        """`changed` with the charges of rentals, and of servers, where those are as they are
+        here."""
+        if rentals:
+            vars(changed)["priced_rentals"] = self.priced_rentals
+        if servers:
+            vars(changed)["server_sources"] = self.server_sources
+        return changed
+
+    def keep_from(self, other: ModelInputs) -> ModelInputs:
+        """`other` itself where nothing differs; else this, with what is the same in both."""
+        differing = {
+            one.name
+            for one in fields(self)
+            if not _is_same(one.name, getattr(self, one.name), getattr(other, one.name))
+        }
+        if not differing:
+            return other
+        if differing <= _CHOICE:
+            for name in ("sources", "by_key", "units", "problem"):
+                vars(self)[name] = getattr(other, name)
+        if not differing & _IN_RENTALS:
+            vars(self)["priced_rentals"] = other.priced_rentals
+        if not differing & _IN_SERVERS:
+            vars(self)["server_sources"] = other.server_sources
+        return self
 
     def with_demand(self, factor: float) -> ModelInputs:
         """The same with `factor` times the hours and the peak."""
-        return replace(self, hours=self.hours * factor, peak=self.peak * factor)
+        changed = replace(self, hours=self.hours * factor, peak=self.peak * factor)
+        by_date = self.limits_dates and any(map(is_list_price_by_date, self.rentals))
+        return self._share_with(changed, rentals=not (self.data.has_data or by_date), servers=True)
 
     def with_rental_prices(self, factor: float) -> ModelInputs:
         """The same with every rental price, upfront included, times `factor`."""
@@ -164,9 +333,15 @@ class ModelInputs:
             replace(r, price_per_hour=r.price_per_hour * factor, upfront=r.upfront * factor)
             for r in self.rentals
         )
-        return replace(self, rentals=rentals)
+        return self._share_with(replace(self, rentals=rentals), rentals=False, servers=True)
 
     def with_unit_prices(self, factor: float) -> ModelInputs:
         """The same with the price of every server to buy times `factor`."""
         servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
-        return replace(self, servers=replace(self.servers, to_buy=servers))
+        changed = replace(self, servers=replace(self.servers, to_buy=servers))
+        return self._share_with(changed, rentals=True, servers=False)
+
+
+def _is_same(name: str, one: object, other: object) -> bool:
+    """Whether two values of a field are equal; what holds arrays only where it is one."""
+    return one is other or (name not in _HOLDING_ARRAYS and one == other)

@@ -9,12 +9,19 @@ import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import COMMITTED, FLEXIBLE, ON_DEMAND, OWNED, SPOT
+from planner.costing.cost_model.other_costs import select_costs
 from planner.costing.cost_model.ownership import first_arrival_month
+from planner.costing.inputs.missing_prices import describe_missing, find_missing
+from planner.costing.larger_nodes import use_larger_nodes
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Plan, PlanProblem
-from planner.costing.optimizer.solve import solve
+from planner.costing.optimizer.solve import UNDECIDED, solve
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.plans_with_pools import find_plan_with_pools
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.solve_by_kind import solve_by_kind
+from pricing.market.coverage import PriceState
 
 OPTIONS: Mapping[ScenarioKey, frozenset[str]] = {
     ScenarioKey.ON_DEMAND: ON_DEMAND,
@@ -31,6 +38,10 @@ CONTAINS: Mapping[ScenarioKey, tuple[ScenarioKey, ...]] = {
     ScenarioKey.HYBRID: tuple(key for key in ScenarioKey if key is not ScenarioKey.HYBRID),
 }
 """Scenarios whose plans are open to another one too."""
+
+
+LINE_UNITS = 20
+"""Units of work for a line of the books."""
 
 
 def scenario_options(key: ScenarioKey, interruptible: bool) -> frozenset[str]:
@@ -55,20 +66,44 @@ def is_allowed(key: ScenarioKey, interruptible: bool) -> bool:
     return interruptible or key is not ScenarioKey.SPOT
 
 
-def solve_scenarios(inputs: ModelInputs) -> dict[ScenarioKey, Scenario]:
+def solve_scenarios(
+    inputs: ModelInputs, work: WorkMeter | None = None
+) -> dict[ScenarioKey, Scenario]:
     """Every scenario, in the order of `ScenarioKey`.
 
-    A plan that one scenario finds is open to every scenario that contains it, so that none is
-    more expensive than one it contains, whatever gap the optimiser stopped at.
+    A plan that one scenario finds is open to every scenario that contains it and has the same
+    other costs, so that none is more expensive than one it contains, whatever gap the optimiser
+    stopped at. Each scenario may search with its share of the `work`, and what those before it
+    left of theirs.
     """
-    solver = _ScenarioSolver(inputs)
+    work = WorkMeter() if work is None else work
+    common = _ScenarioSolver(inputs)
     contains = contained_scenarios(inputs.interruptible)
     scenarios: dict[ScenarioKey, Scenario] = {}
-    for key in ScenarioKey:
-        own = solver.scenario(key)
-        others = [scenarios[other] for other in contains.get(key, ()) if scenarios[other].feasible]
+    for i, key in enumerate(ScenarioKey):
+        own_inputs = inputs.for_scenario(key)
+        solver = common if own_inputs is inputs else _ScenarioSolver(own_inputs)
+        own = solver.scenario(key, work.share(1 / (len(ScenarioKey) - i), stops=False))
+        others = [
+            scenarios[other]
+            for other in contains.get(key, ())
+            if scenarios[other].feasible and _cost_alike(inputs, key, other)
+        ]
         scenarios[key] = _cheapest(own, others)
     return scenarios
+
+
+def solve_scenario(
+    inputs: ModelInputs, key: ScenarioKey, work: WorkMeter, ceiling: float = np.inf
+) -> Scenario:
+    """One scenario by itself; infeasible where no plan of it costs less than `ceiling`."""
+    return _ScenarioSolver(inputs.for_scenario(key), ceiling).scenario(key, work)
+
+
+def _cost_alike(inputs: ModelInputs, one: ScenarioKey, other: ScenarioKey) -> bool:
+    """Whether two scenarios have the same costs beside machines, so that plans cost the same."""
+    costs = inputs.other_costs
+    return select_costs(costs, one) == select_costs(costs, other)
 
 
 def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
@@ -78,22 +113,26 @@ def _cheapest(own: Scenario, others: Iterable[Scenario]) -> Scenario:
             best = other
     if best is own:
         return own
-    bound = min(own.bound, best.cost) if own.feasible else best.bound
+    is_bounded = own.feasible or UNDECIDED in own.why_not
+    bound = min(own.bound, best.cost) if is_bounded else best.bound
     return replace(best, key=own.key, bound=bound, warnings=own.warnings)
 
 
 class _ScenarioSolver:
     """Solves the scenarios of one project, each set of sources once."""
 
-    def __init__(self, inputs: ModelInputs) -> None:
-        self.inputs = inputs
+    def __init__(self, inputs: ModelInputs, ceiling: float = np.inf) -> None:
+        self.inputs, self.ceiling = inputs, ceiling
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
 
-    def scenario(self, key: ScenarioKey) -> Scenario:
+    def scenario(self, key: ScenarioKey, work: WorkMeter) -> Scenario:
         missing = self._missing_option(key)
         if missing:
-            return Scenario(key, feasible=False, why_not=(missing,))
-        return self._build_scenario(key, self._find_plan(key))
+            why_not = (missing, *self._unknown_prices(key))
+            return Scenario(key, feasible=False, why_not=why_not)
+        scenario = self._build_scenario(key, self._find_plan(key, work))
+        work.charge(LINE_UNITS * len(scenario.lines))
+        return scenario
 
     def _missing_option(self, key: ScenarioKey) -> str:
         """What a scenario lacks to be one at all, "" if nothing."""
@@ -103,12 +142,19 @@ class _ScenarioSolver:
         if key is ScenarioKey.SPOT and not options & SPOT:
             return "no spot offer fits"
         if key is ScenarioKey.SPOT and self.inputs.max_spot_share == 0:
-            return "constraints.max_spot_share is 0"
+            return "the most spot is 0 %"
         if key is ScenarioKey.ON_PREM:
             return self._missing_server()
         if not self.inputs.sources:
             return "nothing fits"
         return ""
+
+    def _unknown_prices(self, key: ScenarioKey) -> Iterator[str]:
+        """What might fit and has no known price, where a way to rent by the hour finds none."""
+        options = {ScenarioKey.ON_DEMAND: ON_DEMAND, ScenarioKey.SPOT: SPOT}.get(key, frozenset())
+        offered = {s.purchase_option for s in self.inputs.sources}
+        if not options & offered:
+            yield from describe_missing(find_missing(self.inputs.coverage, options))
 
     def _missing_server(self) -> str:
         owned = [s for s in self.inputs.sources if s.is_owned]
@@ -118,26 +164,49 @@ class _ScenarioSolver:
         offered = [s for s in owned if s.existing is None]
         to_buy = [s for s in offered if s.max_units != 0]
         if offered and not to_buy and not _has_existing_servers(self.inputs):
-            return "no server may be bought: max_units is 0"
+            return "no server may be bought: the most units of each is 0"
         if to_buy and first_arrival_month(to_buy, months) >= months:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""
 
-    def _find_plan(self, key: ScenarioKey) -> Plan:
+    def _find_plan(self, key: ScenarioKey, work: WorkMeter) -> Plan:
         keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
         if key is ScenarioKey.ON_PREM:
-            return self._solve(keys, self._on_prem_problem(), "on_prem")
+            return self._solve(keys, self._on_prem_problem(), work, "on_prem")
         if key is ScenarioKey.SPOT:
-            spot_only = self._solve(self.inputs.keys(SPOT), self.inputs.problem)
+            spot_only = self._solve(self.inputs.keys(SPOT), self.inputs.problem, work)
             if spot_only.feasible:
                 return spot_only
-        return self._solve(keys, self.inputs.problem)
+        return self._solve(keys, self.inputs.problem, work)
 
-    def _solve(self, keys: frozenset[str], problem: PlanProblem, name: str = "") -> Plan:
+    def _solve(
+        self, keys: frozenset[str], problem: PlanProblem, work: WorkMeter, name: str = ""
+    ) -> Plan:
         cache_key = (name, keys)
         if cache_key not in self.plans:
-            self.plans[cache_key] = solve(problem, keys)
+            if self.inputs.pools:
+                plan = find_plan_with_pools(
+                    self.inputs,
+                    problem,
+                    lambda one, share: self._search(keys, one, work.share(share, stops=False)),
+                )
+            else:
+                plan = self._search(keys, problem, work, self.ceiling)
+            self.plans[cache_key] = use_larger_nodes(plan, self.inputs) if plan.feasible else plan
         return self.plans[cache_key]
+
+    def _search(
+        self, keys: frozenset[str], problem: PlanProblem, work: WorkMeter, ceiling: float = np.inf
+    ) -> Plan:
+        if self.inputs.one_accelerator:
+            return solve_by_kind(problem, list(self._by_accelerator(keys)), work, ceiling)
+        return solve(problem, keys, work=work, ceiling=ceiling)
+
+    def _by_accelerator(self, keys: frozenset[str]) -> Iterator[frozenset[str]]:
+        """The sources of each kind of accelerator, in the order of their names."""
+        kinds = sorted({self.inputs.by_key[key].accelerator for key in keys} - {""})
+        for kind in kinds:
+            yield frozenset(key for key in keys if self.inputs.by_key[key].accelerator == kind)
 
     def _on_prem_problem(self) -> PlanProblem:
         """Renting on demand only until the first servers can arrive."""
@@ -155,7 +224,9 @@ class _ScenarioSolver:
 
     def _build_scenario(self, key: ScenarioKey, plan: Plan) -> Scenario:
         if not plan.feasible:
-            return Scenario(key, feasible=False, why_not=tuple(plan.why_not))
+            valued = tuple(c for c in plan.conflicts if c.required_value is not None)
+            why_not = tuple(reason for reason in plan.why_not if reason not in map(str, valued))
+            return Scenario(key, False, why_not, conflicts=valued, bound=plan.bound)
         warnings = tuple(self._warnings(key, plan))
         return build_scenario(self.inputs, key, plan, plan.bound, warnings)
 
@@ -171,10 +242,37 @@ class _ScenarioSolver:
         ):
             yield "No server is bought: the work is over before the first could arrive."
         if key is ScenarioKey.COMMITTED and not _has_commitments(inputs, plan, units_started):
-            offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
-            verb = "pays" if offered else "fits"
-            suffix = " beside the servers in place" if _has_existing_servers(inputs) else ""
-            yield f"No commitment {verb}: this is renting on demand alone{suffix}."
+            yield self._no_commitment()
+        yield from self._missing_prices(key, plan)
+
+    def _no_commitment(self) -> str:
+        """Why nothing is committed to: none fits, none pays, or none has a known price."""
+        inputs = self.inputs
+        offered = any(s.purchase_option in COMMITTED for s in inputs.sources)
+        is_known = not find_missing(inputs.coverage, COMMITTED)
+        reason = {
+            (True, True): "No commitment pays",
+            (True, False): "No commitment whose price is known pays",
+            (False, True): "No commitment fits",
+            (False, False): "No commitment has a known price here",
+        }[offered, is_known]
+        suffix = " beside the servers in place" if _has_existing_servers(inputs) else ""
+        return f"{reason}: this is renting on demand alone{suffix}."
+
+    def _missing_prices(self, key: ScenarioKey, plan: Plan) -> Iterator[str]:
+        """Commitments to the accelerators that a plan rents which are sold at unknown prices."""
+        inputs = self.inputs
+        options = scenario_options(key, inputs.interruptible) & COMMITTED
+        used = {k for k, hours in plan.rented_hours.items() if hours.any()}
+        used |= {k for k, units in plan.units_started.items() if units.any()}
+        rented = {s.accelerator for s in map(inputs.by_key.__getitem__, used) if not s.is_owned}
+        missing = [
+            row
+            for row in (find_missing(inputs.coverage, options, rented) if rented else ())
+            if row.state is PriceState.SOLD_PRICE_UNKNOWN
+        ]
+        if missing:
+            yield "Proven among the prices known. " + " ".join(describe_missing(missing))
 
 
 def build_scenario(
@@ -182,12 +280,15 @@ def build_scenario(
 ) -> Scenario:
     """A feasible plan with its books; none of the scenario's sources gives one below `bound`."""
     used = settle_used_hours(plan, inputs.by_key, inputs.hours)
-    ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar)
+    ledger = build_ledger(plan, inputs.by_key, used, inputs.calendar, inputs.pools)
     return Scenario(
         key,
         feasible=True,
         lines=ledger.lines,
         accrued=ledger.accrued,
+        entries=ledger.entries,
+        present=ledger.present,
+        pool_entries=ledger.pool_entries,
         write_off=ledger.write_off,
         capacity=capacity_rows(plan, inputs.by_key, used, inputs.peak_hours),
         calendar=inputs.calendar,

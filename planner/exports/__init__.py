@@ -11,10 +11,8 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import as_csv
 from planner.exports.focus import as_focus
 from planner.exports.rows import Context
-from planner.exports.saved_context import context_of
-from planner.exports.workbook import as_workbook
 
-__all__ = ["FORMATS", "Context", "Format", "context_of", "export"]
+__all__ = ["FORMATS", "Context", "Format", "export"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,13 @@ class Format:
 def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
     document = {**_approval(context), **answer.to_json()}
     return json.dumps(document, ensure_ascii=False, indent=1).encode()
+
+
+def _as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
+    # A plain install of the library reads frames from this package and has no XlsxWriter.
+    from planner.exports.workbook import as_workbook
+
+    return as_workbook(answer, context)
 
 
 def _approval(context: Context) -> dict[str, Any]:
@@ -52,7 +57,7 @@ FORMATS = {
     "xlsx": Format(
         "xlsx",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        as_workbook,
+        _as_workbook,
     ),
     "json": Format("json", "application/json", _as_json),
     "focus": Format("focus.csv", "text/csv; charset=utf-8; header=present", as_focus),

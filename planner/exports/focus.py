@@ -3,12 +3,12 @@
 What is paid becomes rows with a BilledCost; what is paid for later use (commitments, servers)
 is a Purchase with EffectiveCost 0, followed month by month by Usage rows with BilledCost 0 that
 book it: of a commitment what is used and what lies idle, of a server its write-off. So the
-EffectiveCost of all rows sums to their BilledCost, in all and for each commitment.
+EffectiveCost of all rows sums to their BilledCost, in all and for each commitment. Loans are no
+charge and have no row; their interest has.
 """
 
 from __future__ import annotations
 
-import datetime as dt
 import json
 from collections import defaultdict
 from collections.abc import Iterator
@@ -27,8 +27,7 @@ from planner.exports.rows import Context
 from pricing.common.invalid_input import InvalidInput
 
 Cells = dict[str, Any]
-CENT = Decimal("0.01")
-_ZERO = Decimal(0)
+CENT, _ZERO = Decimal("0.01"), Decimal(0)
 _COMMITTED = ("commitment", "upfront")
 
 
@@ -40,8 +39,7 @@ def as_focus(answer: ComparisonAnswer, context: Context) -> bytes:
 
 def focus_rows(answer: ComparisonAnswer, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
-    scenario = _chosen(answer, context)
-    if scenario is not None:
+    if (scenario := _chosen(answer, context)) is not None:
         yield from _Rows(answer, context, scenario).all()
 
 
@@ -63,7 +61,8 @@ class _Rows:
     scenario: ScenarioAnswer
 
     def all(self) -> Iterator[Cells]:
-        rows = [*map(self._line, self.scenario.lines), *self._booked()]
+        lines = (line for line in self.scenario.lines if line.category != "loan")
+        rows = [*map(self._line, lines), *self._booked()]
         yield from sorted(rows, key=lambda row: str(row["ChargePeriodStart"]))
 
     @cached_property
@@ -96,8 +95,8 @@ class _Rows:
         cells |= {"BilledCost": amount, "EffectiveCost": amount, "x_Category": category.value}
         if category == "tax":
             return self._unpriced(cells, "Tax", amount, "One-Time")
-        if category == "residual":
-            return self._unpriced(cells, "Credit", amount, "One-Time")
+        if category in names.UNPRICED:
+            return self._unpriced(cells, names.UNPRICED[category], amount, "One-Time")
         cells |= self._priced(line)
         if category in _COMMITTED or category in names.CAPITAL:
             return cells | self._purchase(line)
@@ -226,11 +225,24 @@ class _Rows:
         return cells | (self._consumed(cells) if status == "Used" else {})
 
     def _node_hours(self, line: CostLine, month: int) -> Decimal:
-        """Node-hours that the commitment gives in a month."""
+        """Node-hours that the commitment gives in a month; after the horizon those that are
+        billed then, or that an upfront payment still writes off."""
         row = self.capacity.get((line.source, month))
+        if row is None:
+            return self._hours_after_horizon(line.source, month)
         offer = self._offer(line)
         count = Decimal(str(offer.accelerator_count if offer else 1))
-        return Decimal(str(row.accelerators)) / count * 730 if row else _ZERO
+        return Decimal(str(row.accelerators)) / count * 730
+
+    def _hours_after_horizon(self, source: str, month: int) -> Decimal:
+        own = (row for row in self.scenario.lines if (row.source, row.month) == (source, month))
+        hours = [Decimal(str(row.quantity)) for row in own if row.category == "commitment"]
+        if hours:
+            return sum(hours, _ZERO)
+        months, last = self.scenario.write_off[source], self.answer.horizon_months - 1
+        if not months[last]:
+            return _ZERO
+        return self._node_hours(self.committed[source], last) * months[month] / months[last]
 
     def _commitment(self, line: CostLine, quantity: Decimal) -> Cells:
         option = TRAITS[line.purchase_option]
@@ -272,7 +284,7 @@ class _Rows:
         start, end = self.answer.month(month), self.answer.month(month + 1)
         provider = provider_title(line.provider)
         return {
-            **_period(start, end),
+            **names.period_columns(start, end),
             **self._account(),
             **self._service(line),
             "AvailabilityZone": (offer and offer.zone) or None,
@@ -336,14 +348,3 @@ class _Rows:
 
     def _server(self, line: CostLine) -> ServerUsed | None:
         return next((s for s in self.answer.servers if s.key == line.source), None)
-
-
-def _period(start: dt.date, end: dt.date) -> Cells:
-    """A month as billing and charge period: UTC, the end excluded."""
-    first, last = f"{start}T00:00:00Z", f"{end}T00:00:00Z"
-    return {
-        "BillingPeriodStart": first,
-        "BillingPeriodEnd": last,
-        "ChargePeriodStart": first,
-        "ChargePeriodEnd": last,
-    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 COLUMNS = (
     "AvailabilityZone",
     "BilledCost",
@@ -84,6 +86,8 @@ SERVICE_CATEGORIES = {
 COMPUTE = ("Compute", "Virtual Machines")
 OTHER_COMPUTE = ("Compute", "Other (Compute)")
 
+UNPRICED = {"residual": "Credit", "credit": "Credit", "shortfall": "Adjustment"}
+"""Categories of lines that have no price → their charge category."""
 CAPITAL = frozenset({"capex", "install", "network_storage", "spares"})
 
 
@@ -99,3 +103,14 @@ def unit_of(unit: str) -> str:
     if not dash:
         what, time = unit, ""
     return (what.capitalize() if what.islower() else what) + dash + time.capitalize()
+
+
+def period_columns(start: dt.date, end: dt.date) -> dict[str, str]:
+    """A month as billing and charge period: UTC, the end excluded."""
+    first, last = f"{start}T00:00:00Z", f"{end}T00:00:00Z"
+    return {
+        "BillingPeriodStart": first,
+        "BillingPeriodEnd": last,
+        "ChargePeriodStart": first,
+        "ChargePeriodEnd": last,
+    }

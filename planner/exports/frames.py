@@ -19,6 +19,7 @@ to compute, so nothing that answers imports this module.
 
 from __future__ import annotations
 
+import datetime as dt
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
@@ -32,16 +33,43 @@ import pandas as pd
 from planner.contract.answer.break_even import BreakEvenRow
 from planner.contract.answer.common import AnswerModel, MonthIndex, ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+from planner.contract.answer.finance import FiscalYearFinance
 from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
+from planner.contract.answer.verdict import Verdict
 from planner.exports.spreadsheet_text import text_cell
-from pricing.catalog import DatedPrice
+from pricing.market.dated_price import DatedPrice
 
 _PRICES = ("price_per_hour", "upfront", "effective_price_per_hour")
 MONEY = "object"
 MONTH = "period[M]"
+DAY = "datetime64[s]"
 Dtype = str | pd.CategoricalDtype
+_OFFER_MONEY = (
+    *("usd_per_hour", "recurring_usd_per_hour", "usd_per_accelerator_hour", "upfront_usd"),
+    "native_price",
+)
+_OFFER_DTYPES: Mapping[str, Dtype] = {
+    "id": "str",
+    **dict.fromkeys(("provider", "region"), "category"),
+    **dict.fromkeys(("zone", "instance_type"), "str"),
+    "accelerator": "category",
+    **dict.fromkeys(("accelerator_count", "accelerator_memory_gib", "vcpus"), "float64"),
+    "memory_gib": "float64",
+    "purchase_option": "category",
+    "term_months": "int64",
+    "payment_option": "category",
+    **dict.fromkeys(_OFFER_MONEY[:4], MONEY),
+    "currency": "category",
+    "native_price": MONEY,
+    "sku": "str",
+    "sold_now": "bool",
+    "as_of": DAY,
+    "source": "str",
+    "revision": "Int64",
+}
 _MONTH_UNIT = get_args(MonthIndex)[1].json_schema_extra
 _SCENARIO = pd.CategoricalDtype([key.value for key in ScenarioKey])
 
@@ -75,6 +103,15 @@ def capacity_frame(answer: ComparisonAnswer) -> pd.DataFrame:
 def purchases_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """A row for each purchase of each feasible scenario; `first` and `last` month in service."""
     return _build_by_scenario(Purchase, answer, lambda scenario: scenario.purchases)
+
+
+def fiscal_years_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """A row for each fiscal year of each feasible scenario: cash and cost as booked."""
+    return _build_by_scenario(
+        FiscalYearFinance,
+        answer,
+        lambda scenario: scenario.finance.fiscal_years if scenario.finance else (),
+    )
 
 
 def break_even_frame(answer: ComparisonAnswer) -> pd.DataFrame:
@@ -113,15 +150,32 @@ def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     return frame
 
 
+def verdict_frame(answer: ComparisonAnswer) -> pd.DataFrame:
+    """One row: what the advised plan asks for and how sure it is; none in older answers.
+
+    `p10` and `p90` bound its total in 8 of 10 simulated outcomes.
+    """
+    verdicts = [answer.verdict] if answer.verdict else []
+    frame = _build(Verdict, verdicts, answer)
+    scenario = [answer.recommendation.scenario] * len(verdicts)
+    frame.insert(0, "scenario", pd.Series(scenario, dtype=_SCENARIO))
+    for name in ("p10", "p90"):
+        values = [getattr(one.range, name, None) for one in verdicts]
+        frame[name] = pd.Series(values, dtype=MONEY)
+    return frame
+
+
 FRAMES: Mapping[str, Callable[[ComparisonAnswer], pd.DataFrame]] = {
     "scenarios": scenarios_frame,
     "lines": lines_frame,
     "capacity": capacity_frame,
     "purchases": purchases_frame,
+    "fiscal_years": fiscal_years_frame,
     "break_even": break_even_frame,
     "assumptions": assumptions_frame,
     "tornado": tornado_frame,
     "risk": risk_frame,
+    "verdict": verdict_frame,
 }
 """Every frame by the name of its table."""
 
@@ -141,6 +195,26 @@ def price_history_frame(prices: Iterable[DatedPrice]) -> pd.DataFrame:
     currencies = [change.offer.currency if change.offer else None for change in changes]
     frame["currency"] = pd.Categorical(currencies)
     return frame.set_index("date")
+
+
+def candidates_frame(answer: EstimateAnswer) -> pd.DataFrame:
+    """A row for each accelerator of an estimate; figures are null where it cannot do the work."""
+    dtypes = _dtypes(EstimateCandidate)
+    rows = answer.candidates
+    return pd.DataFrame(
+        {name: pd.Series([getattr(r, name) for r in rows], dtype=d) for name, d in dtypes.items()}
+    )
+
+
+def offers_frame(offers: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """A row for each offer as the API gives it (`pricing.market.offer_json`)."""
+    rows = list(offers)
+    columns = {name: [row[name] for row in rows] for name in _OFFER_DTYPES}
+    for name in _OFFER_MONEY:
+        columns[name] = [Decimal(text) for text in columns[name]]
+    return pd.DataFrame(
+        {name: pd.Series(columns[name], dtype=dtype) for name, dtype in _OFFER_DTYPES.items()}
+    )
 
 
 # What to do with them -----------------------------------------------------------------------
@@ -212,9 +286,12 @@ def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
 
 @cache
 def _money_names() -> frozenset[str]:
-    models = (ScenarioAnswer, CostLine, Purchase, BreakEvenRow, SensitivityRow, CostRange)
+    models = (
+        *(ScenarioAnswer, CostLine, Purchase, BreakEvenRow),
+        *(SensitivityRow, CostRange, Verdict, FiscalYearFinance),
+    )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
-    return frozenset(names | {"regret", *_PRICES})
+    return frozenset(names | {"regret", *_PRICES, *_OFFER_MONEY})
 
 
 @cache
@@ -234,10 +311,11 @@ def _choose_dtype(annotation: Any) -> Dtype | None:
     ('float64', 'Int64', 'int64')
     """
     if get_origin(annotation) in (Union, types.UnionType):
-        kinds = [_plain_type(kind) for kind in get_args(annotation) if kind is not type(None)]
-        if len(kinds) > 1:
+        options = (one for one in get_args(annotation) if one is not type(None))
+        kind, *others = (_plain_type(one) for one in options)
+        if others:
             return MONEY
-        return "Int64" if kinds[0] is int else _choose_dtype(kinds[0])
+        return "Int64" if kind is int else _choose_dtype(kind)
     if get_origin(annotation) is Literal:
         return pd.CategoricalDtype(list(get_args(annotation)))
     kind = _plain_type(annotation)
@@ -246,7 +324,7 @@ def _choose_dtype(annotation: Any) -> Dtype | None:
     return _DTYPES.get(kind)
 
 
-_DTYPES = {Decimal: MONEY, float: "float64", int: "int64", bool: "bool", str: "str"}
+_DTYPES = {Decimal: MONEY, float: "float64", int: "int64", bool: "bool", str: "str", dt.date: DAY}
 
 
 def _plain_type(annotation: Any) -> Any:

@@ -17,6 +17,8 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.exports import workbook_inputs as inputs
 from planner.exports.rows import Context, Step, cost_rows
+from planner.exports.workbook_facts import verdict_facts
+from planner.exports.workbook_finance import fiscal_years
 from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
 
 
@@ -33,6 +35,8 @@ def as_workbook(answer: ComparisonAnswer, context: Context) -> bytes:
         inputs.request(book, answer, context)
         inputs.assumptions(book, answer)
         inputs.offers(book, answer)
+        inputs.coverage(book, answer)
+        fiscal_years(book, answer)
         worth = _cash_flow(book, cash, answer, lines)
         _summary(book, summary, answer, context, _Sources(lines, worth, hours))
         raw.set_properties(
@@ -119,12 +123,13 @@ def _summary(
     sheet.set_column(1, 5, 20)
     book.write(sheet, 0, 0, context.name or answer.name or "Comparison", "title")
     row = 1
-    for title, value in _facts(answer, context):
+    plain = ((title, value, "") for title, value in _facts(answer, context))
+    for title, value, style in (*plain, *verdict_facts(answer)):
         book.write(sheet, row, 0, title, "head")
-        book.write(sheet, row, 1, value)
+        book.write(sheet, row, 1, value, style)
         row += 1
     row = _scenarios(book, sheet, row + 1, answer, over)
-    for text in (*answer.recommendation.because, *answer.warnings):
+    for text in (*answer.advice, *answer.warnings):
         book.write(sheet, row, 0, text)
         row += 1
 
@@ -183,17 +188,24 @@ def _scenarios(book: Book, sheet: Any, row: int, answer: ComparisonAnswer, over:
         total = f"=SUMIFS({over.lines.amount},{over.lines.scenario},{xl_rowcol_to_cell(row, 0)})"
         sheet.write_formula(row, 1, total, book.styles["money"], float(scenario.require_total()))
         column = xl_col_to_name(columns[scenario.key])
-        _present(book, sheet, row, scenario, column, over)
+        _present(book, sheet, row, scenario, column, over, answer)
     return row + 2
 
 
 def _present(
-    book: Book, sheet: Any, row: int, scenario: ScenarioAnswer, column: str, over: _Sources
+    book: Book,
+    sheet: Any,
+    row: int,
+    scenario: ScenarioAnswer,
+    column: str,
+    over: _Sources,
+    answer: ComparisonAnswer,
 ) -> None:
-    """Net present cost from the cash flow's `column`, and over the discounted hours."""
+    """Net present cost from the cash flow's `column`, and over the discounted hours; as the answer
+    has them where bills are paid later than at the start of their month."""
     cost = scenario.require_present_cost()
     per_hour = scenario.levelised_cost_per_accelerator_hour
-    if not over.worth:
+    if not over.worth or not _is_paid_when_due(scenario, answer):
         book.write(sheet, row, 2, cost, "money")
         book.write(sheet, row, 3, per_hour, "price")
         return
@@ -207,6 +219,13 @@ def _present(
         sheet.write_formula(row, 3, levelised, book.styles["price"], float(per_hour))
 
 
+def _is_paid_when_due(scenario: ScenarioAnswer, answer: ComparisonAnswer) -> bool:
+    yearly = 1 + inputs.discount_rate(answer)
+    cash = enumerate(scenario.cash_per_month)
+    present = sum(float(due) * yearly ** (-month / 12) for month, due in cash)
+    return bool(abs(present - float(scenario.require_present_cost())) < _CENTS)
+
+
 def _length(column: str) -> int:
     return int(column.rpartition("$")[2]) - 1
 
@@ -217,6 +236,8 @@ def _first(column: str, months: int) -> str:
 
 
 _CASH = "'Cash flow'"
+_CENTS = 0.011
+"""Difference up to which two sums of rounded figures are the same."""
 
 
 def _cash_flow(book: Book, sheet: Any, answer: ComparisonAnswer, lines: _Ranges) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.labels import cloud_title
+from planner.contract.purchase_options import traits
 from planner.exports.rows import Context
 from planner.exports.workbook_sheets import Book, Cell, Column, number
 
@@ -100,43 +102,78 @@ def assumptions(book: Book, answer: ComparisonAnswer) -> None:
     book.table("Assumptions", columns, rows)
 
 
-def _offer_columns(offer_id: str, offer: OfferUsed) -> tuple[tuple[str, int, Cell], ...]:
-    """Title, width and cell of each column."""
-    return (
-        ("Offer", 52, offer_id),
-        ("Provider", 10, offer.provider),
-        ("Region", 16, offer.region),
-        ("Zone", 12, offer.zone),
-        ("Machine", 22, offer.instance_type),
-        ("Accelerator", 24, offer.accelerator),
-        ("Count", 8, offer.accelerator_count),
-        ("Option", 16, offer.purchase_option),
-        ("Price per hour", 16, number(offer.native_price_per_hour)),
-        ("Upfront", 16, number(offer.native_upfront)),
-        ("Currency", 10, offer.native_currency),
-        ("Units per USD", 14, number(offer.units_per_usd)),
-        ("Contract multiplier", 12, offer.multiplier if offer.native_currency else None),
-        ("Seen on", 12, offer.as_of.isoformat() if offer.as_of else None),
-        ("SKU", 24, offer.sku),
-        ("Source", 70, offer.source),
-    )
-
-
-_NO_OFFER = OfferUsed(
-    label="",
-    provider="",
-    region="",
-    instance_type="",
-    accelerator="",
-    accelerator_count=0,
-    purchase_option="",
+_OFFER_COLUMNS: tuple[tuple[str, int, Callable[[OfferUsed], Cell]], ...] = (
+    ("Provider", 10, lambda offer: offer.provider),
+    ("Region", 16, lambda offer: offer.region),
+    ("Zone", 12, lambda offer: offer.zone),
+    ("Machine", 22, lambda offer: offer.instance_type),
+    ("Accelerator", 24, lambda offer: offer.accelerator),
+    ("Count", 8, lambda offer: offer.accelerator_count),
+    ("Option", 16, lambda offer: offer.purchase_option),
+    ("Price per hour", 16, lambda offer: number(offer.native_price_per_hour)),
+    ("Upfront", 16, lambda offer: number(offer.native_upfront)),
+    ("Currency", 10, lambda offer: offer.native_currency),
+    ("Units per USD", 14, lambda offer: number(offer.units_per_usd)),
+    ("Contract multiplier", 12, lambda offer: _multiplier(offer)),
+    ("Seen on", 12, lambda offer: offer.as_of.isoformat() if offer.as_of else None),
+    ("SKU", 24, lambda offer: offer.sku),
+    ("Source", 70, lambda offer: offer.source),
 )
+"""Title, width and cell of each column beside the offer's id."""
+
+
+def _multiplier(offer: OfferUsed) -> Cell:
+    """The contract's discount, where the provider's own price is known."""
+    return offer.multiplier if offer.native_currency else None
 
 
 def offers(book: Book, answer: ComparisonAnswer) -> None:
-    columns = [Column(title, width) for title, width, _ in _offer_columns("", _NO_OFFER)]
+    columns = [
+        Column("Offer", 52),
+        *(Column(title, width) for title, width, _ in _OFFER_COLUMNS),
+    ]
     rows: list[list[Cell]] = [
-        [cell for _, _, cell in _offer_columns(offer_id, offer)]
+        [offer_id, *(cell(offer) for _, _, cell in _OFFER_COLUMNS)]
         for offer_id, offer in answer.offers.items()
     ]
     book.table("Offers", columns, rows)
+
+
+_COVERAGE = (
+    Column("Accelerator", 30),
+    Column("Provider", 14),
+    Column("Option", 20),
+    Column("Known", 26),
+    Column("Prices", 10, "number"),
+    Column("Oldest", 12, "day"),
+    Column("Newest", 12, "day"),
+    Column("Undated", 10, "number"),
+    Column("Machines without a price", 40),
+    Column("Source", 60),
+)
+_STATES = {
+    "priced": "priced",
+    "sold_price_unknown": "sold, price not known",
+    "not_sold": "not sold",
+    "unknown": "not known",
+}
+
+
+def coverage(book: Book, answer: ComparisonAnswer) -> None:
+    """What is known of the prices that the request asks for."""
+    rows: list[list[Cell]] = [
+        [
+            row.accelerator,
+            cloud_title(row.provider),
+            traits(row.purchase_option).label,
+            _STATES[row.state],
+            row.count,
+            row.oldest,
+            row.newest,
+            row.undated,
+            ", ".join(row.machines),
+            row.source,
+        ]
+        for row in answer.coverage
+    ]
+    book.table("Price coverage", _COVERAGE, rows)

@@ -43,6 +43,8 @@ class Book:
             "title": add({"bold": True, "font_size": 15}),
             "wrap": add({"text_wrap": True, "valign": "top"}),
             "month": add({"num_format": "yyyy-mm", "valign": "top"}),
+            "day": add({"num_format": "yyyy-mm-dd", "valign": "top"}),
+            "share": add({"num_format": "0%", "valign": "top"}),
             "money": add({"num_format": "#,##0.00", "valign": "top"}),
             "price": add({"num_format": "#,##0.00######", "valign": "top"}),
             "number": add({"num_format": "#,##0.######", "valign": "top"}),

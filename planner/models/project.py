@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.summary import AnswerSummary
 from planner.contract.answer.versions import read_answer
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
 
@@ -133,6 +134,10 @@ class SavedComparison(TeamOwned, Versioned):
     def read_answer(self) -> ComparisonAnswer:
         """The answer, validated; an older form is upgraded."""
         return read_answer(self.answer)
+
+    def read_summary(self) -> AnswerSummary:
+        """What lists show of the answer, validated."""
+        return AnswerSummary.model_validate(self.summary)
 
     @property
     def submitter(self) -> str | None:

@@ -19,8 +19,8 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.fitness import exclusion, list_accelerators, notes_on
 from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
-from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
@@ -38,6 +38,10 @@ class Candidate:
     min_accelerators: int = 1
     """Least number that holds the work at once (memory)."""
     notes: tuple[str, ...] = ()
+    range_p10_p90: tuple[float, float] = (1.0, 1.0)
+    """Factors on the hours at p10 and p90 on this accelerator."""
+    tensor_parallel: int = 1
+    """Accelerators that every layer is split over, which a fast interconnect has to join."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +64,16 @@ class Demand:
     warnings: tuple[str, ...] = ()
     training_flops: float | None = None
     """FLOPs of all runs together; None where the workload gives no FLOPs."""
+    is_sized: bool = False
+    """Whether the hours come from a model or samples rather than from the team."""
+    is_level: bool = False
+    """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
+
+    @property
+    def run_width(self) -> float:
+        """Reference accelerators that runs keep busy at once; 0 for given hours, whose jobs are
+        not known."""
+        return float(self.peak_accelerators.max(initial=0.0)) if self.is_sized else 0.0
 
 
 def compute_demand(
@@ -67,8 +81,10 @@ def compute_demand(
     start: dt.date,
     horizon_months: int,
     accelerators: Sequence[str] | None = None,
+    rules: int = 1,
 ) -> Demand:
-    """Accelerator-hours and peak of `workload` in each month from `start`.
+    """Accelerator-hours and peak of `workload` in each month from `start`, under an edition of the
+    rules.
 
     A workload that names its accelerator is for that one alone; else every accelerator of
     `accelerators` (every known one for None) that fits is a candidate. Fields of a refusal
@@ -80,22 +96,37 @@ def compute_demand(
     """
     try:
         if isinstance(workload, AcceleratorHours):
-            return _stated_hours(workload, horizon_months)
-        return _size_workload(workload, start, horizon_months, accelerators)
+            return _stated_hours(workload, horizon_months, rules)
+        return _size_workload(workload, start, horizon_months, accelerators, rules)
     except InvalidInput as error:
         raise error.under("workload") from error
 
 
-def _stated_hours(workload: AcceleratorHours, horizon_months: int) -> Demand:
+def _stated_hours(workload: AcceleratorHours, horizon_months: int, rules: int) -> Demand:
     hours = _hours_of_each_month(workload.hours_per_month, horizon_months)
     slug = resolve(workload.accelerator).slug
+    is_level = rules > 1 and workload.peak_accelerators is None
+    at_once = float(workload.accelerators_per_job or 1)
+    evenly = ", evenly over the month as no peak is given" if is_level else ""
     return Demand(
         accelerator=slug,
         hours_per_month=hours,
-        peak_accelerators=_peaks(hours, workload.peak_accelerators),
+        peak_accelerators=_level(hours, at_once)
+        if is_level
+        else _peaks(hours, workload.peak_accelerators),
         candidates=(Candidate(slug, 1.0),),
-        method="accelerator-hours as given",
+        method=f"accelerator-hours as given{evenly}",
+        is_level=is_level,
     )
+
+
+def _level(hours: Floats, at_once: float) -> Floats:
+    """max(H / 730, n): the work goes on all month, on no fewer accelerators than one job takes.
+
+    >>> _level(np.array([0.0, 365.0, 730.0, 1095.0]), 1.0).tolist()
+    [0.0, 1.0, 1.0, 1.5]
+    """
+    return np.where(hours > 0, np.maximum(hours / HOURS_PER_MONTH, at_once), 0.0)
 
 
 def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Floats:
@@ -110,20 +141,28 @@ def _hours_of_each_month(hours: tuple[float, ...], horizon_months: int) -> Float
     return np.broadcast_to(np.asarray(hours, dtype=np.float64), horizon_months).copy()
 
 
-def _peaks(hours: Floats, stated: int | None) -> Floats:
+def _peaks(hours: Floats, stated: tuple[int, ...] | None) -> Floats:
     """Peak of each month: as given, else ⌈H / 730⌉; 0 where there is no work."""
     least = np.ceil(hours / HOURS_PER_MONTH)
     if stated is None:
         return least
-    if stated < least.max():
-        month = int(least.argmax())
+    if len(stated) not in (1, hours.size):
         raise InvalidInput(
             "peak_accelerators",
-            f"{stated} accelerators deliver {stated * HOURS_PER_MONTH:,} h in a month and month "
-            f"{month + 1} of {hours.size} asks for {hours[month]:,.0f} h; allowed are "
-            f"{int(least.max())} or more",
+            f"{len(stated)} months are given and the horizon is {hours.size}; allowed are one "
+            f"number for every month or a list of {hours.size}",
         )
-    return np.where(hours > 0, float(stated), 0.0)
+    peaks = np.broadcast_to(np.asarray(stated, dtype=np.float64), hours.size)
+    short = np.flatnonzero(peaks < least)
+    if short.size:
+        month = int(least.argmax()) if len(stated) == 1 else int(short[0])
+        raise InvalidInput(
+            "peak_accelerators",
+            f"{int(peaks[month])} accelerators deliver {int(peaks[month]) * HOURS_PER_MONTH:,} h "
+            f"in a month and month {month + 1} of {hours.size} asks for {hours[month]:,.0f} h; "
+            f"allowed are {int(least[month])} or more",
+        )
+    return np.where(hours > 0, peaks, 0.0)
 
 
 def _size_workload(
@@ -131,10 +170,11 @@ def _size_workload(
     start: dt.date,
     horizon: int,
     accelerators: Sequence[str] | None,
+    rules: int,
 ) -> Demand:
     workload = assign_accelerator(workload, accelerators)
     windows = schedule_windows(workload.runs, start, horizon)
-    eligible, excluded = _laid_out(workload, windows, horizon, accelerators)
+    eligible, excluded = _laid_out(workload, windows, horizon, accelerators, rules)
     reference = choose_reference(eligible)
     schedule = eligible.pop(reference)
     others = (_candidate(slug, laid, schedule) for slug, laid in eligible.items())
@@ -148,6 +188,7 @@ def _size_workload(
         excluded=excluded,
         warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
         training_flops=_flops(workload, windows),
+        is_sized=True,
     )
 
 
@@ -156,13 +197,14 @@ def _laid_out(
     windows: Sequence[Window],
     horizon: int,
     accelerators: Sequence[str] | None,
+    rules: int,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
     """Schedules of the accelerators that fit, at least one, and the reasons of the others."""
     if workload.accelerator is not None:
         one = resolve(workload.accelerator)
-        return {one.slug: lay_out_on(workload, windows, horizon, one)}, {}
+        return {one.slug: lay_out_on(workload, windows, horizon, one, rules)}, {}
     schedules, excluded = lay_out_everywhere(
-        workload, windows, horizon, list_accelerators(accelerators)
+        workload, windows, horizon, list_accelerators(accelerators), rules
     )
     if not schedules:
         raise InvalidInput("accelerator", nothing_fits(excluded))
@@ -176,7 +218,13 @@ def _candidate(slug: str, laid: Schedule, reference: Schedule) -> Candidate:
         relative_throughput=float(reference.hours.sum() / laid.hours.sum()),
         min_accelerators=laid.largest.min_accelerators,
         notes=notes_on(laid.largest.accelerator),
+        range_p10_p90=laid.largest.range_p10_p90,
+        tensor_parallel=_tensor_parallel(laid.largest),
     )
+
+
+def _tensor_parallel(size: RunSize) -> int:
+    return 1 if isinstance(size, SampleSize) else size.layout.parallelism.tensor
 
 
 def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | None:
@@ -188,7 +236,7 @@ def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | N
 
 def describe_method(size: RunSize) -> str:
     """How the hours of one run came about, in one sentence."""
-    if isinstance(size, TrainingSize):
+    if not isinstance(size, SampleSize):
         return (
             f"{size.work.model_flops:.3g} FLOPs a run over {size.precision} peak, MFU "
             f"{size.mfu:.1%} ({size.mfu_source}) and goodput {size.goodput:.1%} "

@@ -10,9 +10,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
+
+from pydantic import Field
 
 from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory
 from planner.contract.months import count_months
+from planner.contract.request.comparison import CURRENT_RULES
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
@@ -22,7 +26,7 @@ from planner.contract.request.workload import (
     Training,
     Workload,
 )
-from planner.contract.validation import RequestModel, parse
+from planner.contract.validation import RequestModel, Whole, parse
 from planner.sizing.candidates.candidates import (
     assign_accelerator,
     choose_reference,
@@ -33,6 +37,7 @@ from planner.sizing.candidates.candidates import (
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
 from planner.sizing.candidates.ranking import Ranked, rank
+from planner.sizing.candidates.reasons import TIERS, tier_of
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.performance.confidence import has_user_throughput
@@ -57,6 +62,9 @@ class EstimateRequest(RequestModel):
     """Absent: the workload's own, else the usual reference among those that fit."""
     accelerators: Count | None = None
     """Absent: the fewest that meet the deadline, else the usual number for the work."""
+    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
+    """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak, 2
+    by its layout and what published teams reach."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ class Estimate:
     size: RunSize | None = None
     """Of the run that needs the most accelerators; None for hours as given."""
     peak: int = 1
+    rules: int = 1
     warnings: tuple[str, ...] = ()
 
     @cached_property
@@ -84,7 +93,7 @@ class Estimate:
         known = (self.accelerator,) if is_bound else all_accelerators()
         start, horizon = _span(self.workload.runs)
         windows = schedule_windows(self.workload.runs, start, horizon)
-        return rank(*lay_out_everywhere(self.workload, windows, horizon, known))
+        return rank(*lay_out_everywhere(self.workload, windows, horizon, known, self.rules))
 
     @cached_property
     def answer(self) -> EstimateAnswer:
@@ -100,6 +109,8 @@ class Estimate:
             ),
             inference=self._inference(),
             cpu=cpu_note(self.workload, self.runs),
+            tier=tier_of(self.size) if self.size else None,
+            tier_cards=TIERS[tier_of(self.size)] if self.size else None,
             candidates=tuple(ranked.answer for ranked in self.candidates),
             notes=tuple(notes_on(self.accelerator)),
             method=self.method,
@@ -158,11 +169,11 @@ def _size_workload(
     workload = assign_accelerator(workload, [accelerator.slug] if accelerator else None)
     start, horizon = _span(workload.runs)
     windows = schedule_windows(workload.runs, start, horizon)
-    chosen = accelerator or _reference(workload, windows, horizon)
-    schedule = lay_out_on(workload, windows, horizon, chosen)
+    chosen = accelerator or _reference(workload, windows, horizon, request.rules)
+    schedule = lay_out_on(workload, windows, horizon, chosen, request.rules)
     size = schedule.largest
     if request.accelerators:
-        size = size_run(workload, chosen, request.accelerators)
+        size = size_run(workload, chosen, request.accelerators, request.rules)
     runs = sum(window.count for window in windows)
     same_count = schedule.hours.sum() if size is schedule.largest else None
     return Estimate(
@@ -172,6 +183,7 @@ def _size_workload(
         hours=float(same_count or size.hours * runs * workload.experiments_factor),
         method=describe_method(size),
         size=size,
+        rules=request.rules,
         warnings=(*size.warnings, *_late(windows, size, workload.experiments_factor)),
     )
 
@@ -194,14 +206,16 @@ def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
 
 
 def _reference(
-    workload: Training | Samples, windows: Sequence[Window], horizon: int
+    workload: Training | Samples, windows: Sequence[Window], horizon: int, rules: int
 ) -> Accelerator:
     """A usual accelerator where one fits, else the one with the fewest hours."""
     usual = (get(slug) for slug in PREFERRED)
-    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual))
+    eligible, _ = lay_out_everywhere(workload, windows, horizon, tuple(usual), rules)
     excluded: dict[str, str] = {}
     if not eligible:
-        eligible, excluded = lay_out_everywhere(workload, windows, horizon, all_accelerators())
+        eligible, excluded = lay_out_everywhere(
+            workload, windows, horizon, all_accelerators(), rules
+        )
     if not eligible:
         raise InvalidInput("accelerator", nothing_fits(excluded))
     return get(choose_reference(eligible))

@@ -13,6 +13,8 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import DataError
 from django.http import Http404
 from rest_framework import exceptions, serializers
 from rest_framework.pagination import Cursor, CursorPagination
@@ -21,11 +23,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from pricing.common import strict_json
-from pricing.common.invalid_input import InvalidInput
+from pricing.common.bounded import (
+    check_text,
+    check_tree,
+    read_decimal,
+    read_length,
+    read_position,
+    shorten,
+)
+from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput, and_more
 
 PROBLEM_JSON = "application/problem+json"
-MAX_JSON_DEPTH = 24
-"""Levels of nesting a body may have; the deepest request of the contract has 6."""
 
 
 class PayloadTooLarge(exceptions.APIException):
@@ -82,8 +90,15 @@ def problem_body(
         "title": HTTPStatus(status).phrase,
         "status": int(status),
         "detail": detail,
-        "errors": list(errors),
+        "errors": _cap(list(errors)),
     }
+
+
+def _cap(errors: list[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """The first `MAX_REFUSALS` errors, then how many more there are."""
+    if len(errors) <= MAX_REFUSALS + 1:
+        return errors
+    return [*errors[:MAX_REFUSALS], {"field": "", "message": and_more(len(errors))}]
 
 
 def _explain(exc: Exception, status: HTTPStatus) -> tuple[str, list[dict[str, str]]]:
@@ -136,11 +151,11 @@ class GuardedJSONParser(JSONParser):
         raw = read_body(stream, parser_context, settings.API_MAX_BODY_BYTES)
         try:
             value = strict_json.loads(raw.decode("utf-8"))
-        except RecursionError:
-            raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels") from None
+        except InvalidInput:
+            raise
         except ValueError as error:
             raise exceptions.ParseError(f"The body is not JSON: {error}") from None
-        _check_json(value)
+        check_tree(value)
         return value
 
 
@@ -155,40 +170,14 @@ def read_body(stream: Any, parser_context: Any, limit_bytes: int) -> bytes:
 
 
 def check_length(request: Any, limit_bytes: int) -> None:
-    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH") or "0")
-    if declared.isdecimal() and int(declared) > limit_bytes:
+    declared = str(getattr(request, "META", {}).get("CONTENT_LENGTH") or "")
+    if read_length(declared) > limit_bytes:
         raise PayloadTooLarge(limit_bytes)
     encoding = getattr(request, "META", {}).get("HTTP_CONTENT_ENCODING", "identity")
     if encoding.strip().lower() not in ("", "identity"):
         raise exceptions.UnsupportedMediaType(
             encoding, f"Content-Encoding {encoding!r} is not accepted; send the body as it is."
         )
-
-
-def _check_json(value: object) -> None:
-    """Refuses nesting beyond MAX_JSON_DEPTH, NUL characters and lone surrogates anywhere."""
-    level = [value]
-    for _ in range(MAX_JSON_DEPTH + 1):
-        children: list[object] = []
-        for item in level:
-            if isinstance(item, str):
-                check_text("", item)
-            elif isinstance(item, dict):
-                children.extend(item.keys())
-                children.extend(item.values())
-            elif isinstance(item, list):
-                children.extend(item)
-        if not children:
-            return
-        level = children
-    raise InvalidInput("", f"nested deeper than {MAX_JSON_DEPTH} levels")
-
-
-def check_text(field: str, value: str) -> str:
-    """`value`, unless it holds what no database text can: NUL or half a surrogate pair."""
-    if "\x00" in value or any("\ud800" <= char <= "\udfff" for char in value):
-        raise InvalidInput(field, "holds a NUL or an incomplete surrogate pair; remove it")
-    return value
 
 
 class StrictSerializer(serializers.Serializer[Any]):
@@ -205,8 +194,8 @@ def reject_unknown_fields(data: Iterable[object], allowed: Collection[str]) -> N
     unknown = [str(name) for name in data if name not in allowed]
     if unknown:
         known = ", ".join(sorted(allowed)) or "none"
-        errors = [InvalidInput(n[:100], f"unknown field; allowed are {known}") for n in unknown]
-        raise InvalidInput(errors[0].field, errors[0].message, tuple(errors[1:]))
+        message = f"unknown field; allowed are {known}"
+        raise InvalidInput.together((InvalidInput(n, message) for n in unknown), len(unknown))
 
 
 # Queries ----------------------------------------------------------------------------------
@@ -246,7 +235,9 @@ class Query:
     def choice(self, name: str, allowed: Collection[str]) -> str | None:
         value = self.text(name)
         if value is not None and value not in allowed:
-            raise InvalidInput(name, f"{value[:60]!r} is unknown; allowed are {', '.join(allowed)}")
+            raise InvalidInput(
+                name, f"{shorten(value)} is unknown; allowed are {', '.join(allowed)}"
+            )
         return value
 
     def flag(self, name: str) -> bool | None:
@@ -257,12 +248,9 @@ class Query:
         value = self.text(name)
         if value is None:
             return None
-        try:
-            number = float(value)
-        except ValueError:
-            raise InvalidInput(name, f"{value[:60]!r} is not a number") from None
+        number = float(read_decimal(value, name))
         if not least <= number <= most:
-            raise InvalidInput(name, f"{value[:60]} is outside {least:g} to {most:g}")
+            raise InvalidInput(name, f"{value} is outside {least:g} to {most:g}")
         return number
 
     def whole(self, name: str, least: int, most: int) -> int | None:
@@ -278,7 +266,7 @@ class Query:
         try:
             return dt.date.fromisoformat(value)
         except ValueError:
-            raise InvalidInput(name, f"{value[:60]!r} is not a date like 2026-11-20") from None
+            raise InvalidInput(name, f"{shorten(value)} is not a date like 2026-11-20") from None
 
 
 class CursorPages(CursorPagination):
@@ -293,16 +281,30 @@ class CursorPages(CursorPagination):
         value = request.query_params.get("page_size")
         if value is None:
             return self.page_size
-        size = int(value) if value.isascii() and value.isdecimal() and len(value) < 6 else 0
+        size = read_position(value) or 0
         if not 1 <= size <= self.max_page_size:
-            raise InvalidInput("page_size", f"{value[:60]!r} is not 1 to {self.max_page_size}")
+            raise InvalidInput("page_size", f"{shorten(value)} is not 1 to {self.max_page_size}")
         return size
+
+    def paginate_queryset(
+        self, queryset: Any, request: Request, view: Any = None
+    ) -> list[Any] | None:
+        try:
+            return super().paginate_queryset(queryset, request, view)
+        except (ValidationError, DataError, ValueError) as error:
+            if isinstance(error, InvalidInput) or not request.query_params.get("cursor"):
+                raise
+            raise _foreign_cursor() from None
 
     def decode_cursor(self, request: Request) -> Cursor | None:
         try:
             return super().decode_cursor(request)
         except (exceptions.NotFound, ValueError):
-            raise InvalidInput("cursor", "is not one of ours; follow `next` links") from None
+            raise _foreign_cursor() from None
+
+
+def _foreign_cursor() -> InvalidInput:
+    return InvalidInput("cursor", "is not one of ours; follow `next` links")
 
 
 # Conditional requests ---------------------------------------------------------------------

@@ -8,9 +8,11 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
+from pricing.market.coverage import PriceState
+from pricing.market.offer_filters import ORDERINGS
 from pricing.market.offers import PAYMENT_OPTIONS, PurchaseOption
+from pricing.market.price_age import PricePart
 from pricing.models import RefreshRun
-from pricing.offer_search import ORDERINGS
 
 
 class CatalogStateSerializer(serializers.Serializer[Any]):
@@ -150,6 +152,24 @@ class RefreshRunSerializer(serializers.Serializer[Any]):
     held_batch = serializers.IntegerField(source="held_batch_id", allow_null=True)
 
 
+class StaleOfferSerializer(serializers.Serializer[Any]):
+    offer_id = serializers.CharField()
+    as_of = serializers.DateField()
+
+
+class PartFreshnessSerializer(serializers.Serializer[Any]):
+    """Ages are those of prices sold now; the level is that of the median."""
+
+    part = serializers.ChoiceField([(part.value, part.name) for part in PricePart])
+    level = serializers.ChoiceField(("green", "amber", "red"))
+    count = serializers.IntegerField()
+    undated = serializers.IntegerField()
+    median_age_days = serializers.IntegerField(allow_null=True)
+    oldest_age_days = serializers.IntegerField(allow_null=True)
+    last_confirmed = serializers.DateField(allow_null=True)
+    stale_offers = StaleOfferSerializer(many=True)
+
+
 class FreshnessSerializer(serializers.Serializer[Any]):
     provider = serializers.CharField()
     title = serializers.CharField()
@@ -159,6 +179,7 @@ class FreshnessSerializer(serializers.Serializer[Any]):
     oldest_price_as_of = serializers.DateField(allow_null=True)
     age_days = serializers.IntegerField(allow_null=True)
     level = serializers.ChoiceField(("green", "amber", "red"))
+    parts = PartFreshnessSerializer(many=True)
     offers = serializers.IntegerField()
     undated_prices = serializers.IntegerField()
     last_run = serializers.CharField(allow_blank=True)
@@ -169,6 +190,54 @@ class FreshnessSerializer(serializers.Serializer[Any]):
 
 class FreshnessListSerializer(serializers.Serializer[Any]):
     results = FreshnessSerializer(many=True)
+
+
+class RevisionSummarySerializer(serializers.Serializer[Any]):
+    """One provider's revision with its summary."""
+
+    provider = serializers.CharField()
+    revision = serializers.IntegerField()
+    published_at = serializers.DateTimeField(allow_null=True)
+    as_of = serializers.DateField(allow_null=True)
+    oldest_price_as_of = serializers.DateField(allow_null=True)
+    undated_prices = serializers.IntegerField()
+    offer_count = serializers.IntegerField()
+    origin = serializers.CharField(allow_blank=True)
+
+
+class CatalogSerializer(serializers.Serializer[Any]):
+    """Rows stand under their columns; amounts are decimal text, an absent value is empty text in
+    `offers` and null elsewhere. A rate is currency, day, units per US dollar and source."""
+
+    form = serializers.IntegerField()
+    offer_columns = serializers.ListField(child=serializers.CharField())
+    offers = serializers.ListField(child=serializers.ListField(child=serializers.CharField()))
+    region_columns = serializers.ListField(child=serializers.CharField())
+    regions = serializers.ListField(child=serializers.ListField(child=serializers.JSONField()))
+    exchange_rates = serializers.ListField(
+        child=serializers.ListField(child=serializers.CharField(allow_blank=True))
+    )
+    revisions = RevisionSummarySerializer(many=True)
+
+
+class CoverageSerializer(serializers.Serializer[Any]):
+    """What is known of one accelerator at one provider under one purchase option."""
+
+    accelerator = serializers.CharField()
+    provider = serializers.CharField()
+    purchase_option = serializers.ChoiceField([o.value for o in PurchaseOption])
+    state = serializers.ChoiceField([(state.value, state.name) for state in PriceState])
+    count = serializers.IntegerField()
+    oldest = serializers.DateField(allow_null=True)
+    newest = serializers.DateField(allow_null=True)
+    undated = serializers.IntegerField()
+    machines = serializers.ListField(child=serializers.CharField())
+    needs_account = serializers.BooleanField()
+    source = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
+
+
+class CoverageListSerializer(serializers.Serializer[Any]):
+    results = CoverageSerializer(many=True)
 
 
 class ExchangeRateSerializer(serializers.Serializer[Any]):

@@ -25,19 +25,18 @@ from rest_framework.views import APIView
 
 from pricing import catalog, models
 from pricing.api import schema
-from pricing.api.offer_json import catalog_json, dated_price_json, format_amount, offer_json
 from pricing.api.rest import CursorPages, Query, is_not_modified, make_etag, not_modified
 from pricing.api.schema import parameter
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
+from pricing.market.offer_filters import ORDERINGS, OfferSearch, resolve_slugs
+from pricing.market.offer_json import catalog_json, dated_price_json, format_amount, offer_json
 from pricing.market.offers import PurchaseOption
 from pricing.offer_search import (
-    ORDERINGS,
-    OfferSearch,
     PagePosition,
     catalog_for,
+    check_known_names,
     from_cursor,
-    resolve_slugs,
     to_cursor,
 )
 from pricing.storage import reference
@@ -86,7 +85,7 @@ def _render_page(
 ) -> tuple[str | None, bytes]:
     """(cursor of the next page, this one's JSON); both change with `now` and `today` alone."""
     published = catalog_for(search, position, now)
-    search.check_known_names(published)
+    check_known_names(search, published)
     start = position.start if position else 0
     rows, count = search.page(published.offers, start, size)
     revision_by_provider = {info.provider: info.revision for info in published.revisions}
@@ -256,18 +255,6 @@ class RefreshRunsView(_PagedList):
         """Every attempt to refresh, whatever came of it."""
         Query(request, *self.filters).choice("outcome", models.RefreshRun.Outcome.values)
         return super().get(request, *args, **kwargs)
-
-
-class FreshnessView(APIView):
-    @extend_schema(operation_id="freshness_list", responses=schema.FreshnessListSerializer)
-    def get(self, request: Request) -> Response:
-        """How old each provider's prices are, and what the last refresh did."""
-        Query(request)
-        rows = [asdict(entry) for entry in catalog.freshness()]
-        etag = make_etag("freshness", rows)
-        if is_not_modified(request, etag):
-            return not_modified(etag)
-        return Response({"results": rows}, headers={"ETag": etag})
 
 
 class ExchangeRatesView(APIView):

@@ -10,6 +10,7 @@ from typing import Any
 
 from pricing.bundled import aws, azure, extras, gcp, gcp_tpu, history, places
 from pricing.bundled.draft import DraftOffer, mark_sold_now, record_outcomes
+from pricing.bundled.files import ORIGIN
 from pricing.bundled.gcp import ReferenceLists
 from pricing.bundled.plausibility import reject_implausible, split_newest
 from pricing.bundled.row_audit import RowAudit, RowOutcome
@@ -22,7 +23,6 @@ from pricing.market.snapshot import Region
 from pricing.market.storage_prices import StoragePrice
 from pricing.publish.batch import OfferBatch
 
-ORIGIN = "bundled"
 NOTES = (
     "AWS Elastic Graphics ended on 2024-01-08 and Elastic Inference took no new customers from"
     " 2023-04-15: neither has prices here.",

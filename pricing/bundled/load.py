@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pricing import models
 from pricing.bundled import files
-from pricing.bundled.build import ORIGIN, group_batches, list_skipped
+from pricing.bundled.build import group_batches, list_skipped
 from pricing.publish import history
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
@@ -62,7 +62,7 @@ def _regions(folder: Path) -> Loaded:
 def _prices(folder: Path, force: bool) -> Iterator[Loaded]:
     """Each provider whose prices in force are not exactly the shipped ones is published."""
     file_reports = files.read_report(folder)["files"]
-    for bundled in group_batches(history.read_csv(folder / files.OFFERS)):
+    for bundled in group_batches(files.read_offers(folder)):
         batch = replace(bundled, skipped=tuple(list_skipped(bundled.provider, file_reports)))
         reason = None if force else _reason_to_skip(batch)
         if reason is None:
@@ -76,7 +76,7 @@ def _reason_to_skip(batch: OfferBatch) -> str | None:
     latest = store.latest(batch.provider)
     if latest is None:
         return None
-    if latest.origin != ORIGIN:
+    if latest.origin != files.ORIGIN:
         return f"revision {latest.number} ({latest.origin}) of {latest.as_of} stays in force"
     is_same = set(store.read_offers(latest)) == set(batch.offers)
     return f"revision {latest.number}" if is_same else None
@@ -88,7 +88,7 @@ def _publish(batch: OfferBatch, force: bool) -> Loaded:
         reasons = "; ".join(publication.reasons)
         raise CatalogNotLoadedError(
             f"{batch.provider}: the bundled prices were held for review: {reasons}",
-            "Review the held batch in the admin, or load with --force.",
+            "Review the held batch on the page /operator/, or load with --force.",
         )
     rejected_count = sum(int(str(rows["count"])) for rows in publication.rejected_rows.values())
     note = f"revision {publication.revision.number}" + (

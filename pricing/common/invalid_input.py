@@ -6,6 +6,15 @@ Every interface translates it: the page puts the message beside the field, the A
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import islice
+from typing import Self
+
+MAX_REFUSALS = 20
+"""Most refusals that one answer lists; how many more there are is the last of them."""
+MAX_FIELD_LENGTH = 200
+"""Characters of a field's name that a refusal repeats."""
+
 
 class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
     """A value that cannot be used: `field` (dotted path), what is wrong, what is allowed.
@@ -17,10 +26,20 @@ class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
     """
 
     def __init__(self, field: str, message: str, others: tuple[InvalidInput, ...] = ()) -> None:
+        if len(field) > MAX_FIELD_LENGTH:
+            field = f"{field[: MAX_FIELD_LENGTH - 1]}…"
         super().__init__(f"{field}: {message}" if field else message)
         self.field = field
         self.message = message
         self.others = others
+
+    @classmethod
+    def together(cls, refusals: Iterable[Self], count: int) -> Self:
+        """`count` refusals as one, of which the first `MAX_REFUSALS` are read and listed."""
+        first, *rest = islice(refusals, MAX_REFUSALS)
+        if count > MAX_REFUSALS:
+            rest.append(cls("", and_more(count)))
+        return cls(first.field, first.message, tuple(rest))
 
     def all(self) -> tuple[InvalidInput, ...]:
         """This refusal and those found together with it, in the order of the request."""
@@ -30,3 +49,12 @@ class InvalidInput(ValueError):  # noqa: N818 - it is refused, not broken
         """The same refusal with its field inside `prefix`: `tokens` → `workload.tokens`."""
         field = f"{prefix}.{self.field}" if self.field else prefix
         return InvalidInput(field, self.message, tuple(o.under(prefix) for o in self.others))
+
+
+def and_more(count: int) -> str:
+    """What stands for the refusals beyond `MAX_REFUSALS` of so many.
+
+    >>> and_more(60_020)
+    'and 60,000 more'
+    """
+    return f"and {count - MAX_REFUSALS:,} more"

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
 
-MAX_DIGITS = 1000
-"""Digits of a whole number: more than any figure of a request can need."""
+from pricing.common.bounded import MAX_EXPONENT, check_nesting, shorten
+
+MAX_CHARACTERS = 1_000
+"""Longest number that is converted."""
 
 
 def loads(text: str) -> object:
     """The value of a JSON text; `ValueError` in words for what is not JSON, for NaN and
-    Infinity, for whole numbers beyond `MAX_DIGITS` and for a field given twice.
+    Infinity, for a field given twice and for nesting beyond `bounded.MAX_DEPTH`.
 
-    >>> loads('{"a": [1, 2.5]}')
-    {'a': [1, 2.5]}
+    A number beyond what a float holds stays the text it is, so that the field which takes no
+    text refuses it by name and as it was typed.
+
+    >>> loads('{"a": [1, 2.5]}'), loads('[1e999, 1e-999]')
+    ({'a': [1, 2.5]}, ['1e999', '1e-999'])
     >>> loads('{"a": 1, "a": 2}')
     Traceback (most recent call last):
     ValueError: 'a' is given twice; give it once
     """
+    check_nesting(text)
     value: object = json.loads(
         text,
         parse_constant=_reject_constant,
         parse_int=_parse_integer,
+        parse_float=parse_float,
         object_pairs_hook=_reject_duplicate_keys,
     )
     return value
@@ -31,10 +39,17 @@ def _reject_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON number")
 
 
-def _parse_integer(digits: str) -> int:
-    if len(digits) > MAX_DIGITS:
-        raise ValueError(f"a number of more than {MAX_DIGITS:,} digits")
-    return int(digits)
+def _parse_integer(digits: str) -> int | str:
+    return int(digits) if len(digits.lstrip("-")) <= MAX_EXPONENT + 1 else digits
+
+
+def parse_float(text: str) -> float | str:
+    """A float, or the text itself where it is too long, too large or too small for one."""
+    if len(text) > MAX_CHARACTERS:
+        return text
+    value = float(text)
+    is_lost = not value and any(digit in "123456789" for digit in text.lower().split("e")[0])
+    return text if is_lost or not math.isfinite(value) else value
 
 
 def _reject_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -42,6 +57,6 @@ def _reject_duplicate_keys(pairs: list[tuple[str, object]]) -> dict[str, object]
     fields: dict[str, object] = {}
     for name, value in pairs:
         if name in fields:
-            raise ValueError(f"{name[:60]!r} is given twice; give it once")
+            raise ValueError(f"{shorten(name)} is given twice; give it once")
         fields[name] = value
     return fields

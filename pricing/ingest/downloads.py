@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from pricing.ingest.endpoints import check_endpoint, redact_url
 from pricing.ingest.http import ProviderHttpClient, raise_for_status
-from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.provider import RunStopped
 from pricing.ingest.retries import RetryableError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Download:
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-            raise ProviderUnavailable(
+            raise RunStopped(
                 self.http.provider,
                 f"no space left on disk for {self.name} in {tempfile.gettempdir()}",
                 "Free some space, or set TMPDIR to a disk that has it. The last published "

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
-from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.provider import RunStopped
 
 _SECRET_NAME = re.compile(r"KEY|SECRET|TOKEN|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PASSWORD = re.compile(r"://[^/\s:@]*:([^/\s]+)@")
@@ -46,7 +46,7 @@ def is_loopback(url: str) -> bool:
 
 
 def check_endpoint(provider: str, setting: str, url: str) -> Endpoint:
-    """`url` as an endpoint, or `ProviderUnavailable` that names the setting and what to do.
+    """`url` as an endpoint, or `RunStopped` that names the setting and what to do.
 
     >>> check_endpoint("aws", "AWS_ENDPOINT_URL", "http://127.0.0.1:4566/")
     Endpoint(url='http://127.0.0.1:4566', anonymous=True)
@@ -57,7 +57,7 @@ def check_endpoint(provider: str, setting: str, url: str) -> Endpoint:
         return Endpoint(url, anonymous=False)
     if parts.scheme == "http" and is_loopback(url):
         return Endpoint(url, anonymous=True)
-    raise ProviderUnavailable(
+    raise RunStopped(
         provider,
         f"{setting}={redact_url(url)} is not an address that may be called",
         f"Set {setting} to an https address; plain http is accepted for 127.0.0.1, ::1 and "

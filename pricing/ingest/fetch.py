@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from pricing.ingest.provider import FetchContext, NotRead, Provider, ProviderUnavailable, SkippedRow
+from pricing.ingest.provider import FetchContext, NotRead, Provider, RunStopped, SkippedRow
 from pricing.market.offers import Offer
 
 
@@ -75,7 +75,7 @@ def _check_may_continue(
     if cancelled is not None and cancelled.is_set():
         raise Cancelled(f"{name}: the run was stopped")
     if context.deadline is not None and time.monotonic() > context.deadline:
-        raise ProviderUnavailable(
+        raise RunStopped(
             name,
             "the run's deadline passed while it was read",
             "Try again when the network is faster, or limit it with --region.",

@@ -34,8 +34,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import tenacity
 
+from pricing.ingest import failures
 from pricing.ingest.endpoints import Endpoint, Secrets, check_endpoint, is_loopback, redact_url
-from pricing.ingest.provider import FetchContext, ProviderUnavailable
+from pricing.ingest.failures import AccessDenied, BadRequest, SignInExpired
+from pricing.ingest.provider import FetchContext, ProviderUnavailable, RunStopped
 from pricing.ingest.retries import (
     LONGEST_RETRY_AFTER_S,
     MAX_CALLS,
@@ -49,26 +51,19 @@ from pricing.ingest.retries import (
 if TYPE_CHECKING:
     import httpx
 
+__all__ = ["AccessDenied", "BadRequest", "ProviderHttpClient", "SignInExpired"]
+
 CALL_TIMEOUT_S = 60.0
 """Longest silence of a server within one call, s."""
 CONNECT_TIMEOUT_S = 10.0
 _RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
 _DENIED_STATUS = frozenset({401, 403})
-_RECORDED_DENIAL = "recorded_refusal"
 _CERTIFICATE_HINT = (
     "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
     "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
 )
 
 T = TypeVar("T")
-
-
-class AccessDenied(ProviderUnavailable):
-    """The provider knows us not, or does not let us."""
-
-
-class BadRequest(ProviderUnavailable):
-    """The provider does not understand the question (400): another wording may do."""
 
 
 @dataclass(frozen=True)
@@ -111,12 +106,8 @@ class ProviderHttpClient:
         `ProviderUnavailable` (give up), or into None: then it is a bug and passes through.
         """
         if self.context.replay is not None:
-            return self._replay_response(name)
-        try:
-            response = self.retry(name, lambda: _call_and_translate(request, translate_error))
-        except AccessDenied as error:
-            self._record_json(name, {_RECORDED_DENIAL: {"what": error.what, "remedy": error.hint}})
-            raise
+            return self._parse(name, self._read_recording(name))
+        response = self.retry(name, lambda: _call_and_translate(request, translate_error))
         self._record_json(name, response)
         return response
 
@@ -176,22 +167,29 @@ class ProviderHttpClient:
         self._check_deadline(name)
         try:
             return retryer(request)
-        except RetryableError as error:
-            if fault := certificate_error(error):
-                raise ProviderUnavailable(
-                    self.provider,
-                    f"{name}: the server's certificate is refused ({fault})",
-                    _CERTIFICATE_HINT,
-                ) from None
-            raise ProviderUnavailable(
-                self.provider,
-                self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
-                "The last published prices stay in force; try again later, and if it lasts, "
-                "check the network and the provider's status page.",
-            ) from None
-        except ProviderUnavailable as error:
+        except RunStopped:
+            raise
+        except (RetryableError, ProviderUnavailable) as error:
+            failure = self._explain_failure(name, error)
+            self._record_json(name, failures.to_document(failure))
+            raise failure from None
+
+    def _explain_failure(
+        self, name: str, error: RetryableError | ProviderUnavailable
+    ) -> ProviderUnavailable:
+        """What the run is told of a page that did not come, without secrets."""
+        if isinstance(error, ProviderUnavailable):
             what, hint = self.secrets.scrub(error.what), self.secrets.scrub(error.hint)
-            raise type(error)(self.provider, what, hint) from None
+            return type(error)(self.provider, what, hint)
+        if fault := certificate_error(error):
+            what = f"{name}: the server's certificate is refused ({fault})"
+            return ProviderUnavailable(self.provider, what, _CERTIFICATE_HINT)
+        return ProviderUnavailable(
+            self.provider,
+            self.secrets.scrub(f"{name}: {error.what}, {MAX_CALLS} times in a row"),
+            "The last published prices stay in force; try again later, and if it lasts, "
+            "check the network and the provider's status page.",
+        )
 
     def record_page(self, name: str, body: bytes) -> None:
         """Hands a raw page to `--record`, secrets taken out."""
@@ -254,19 +252,13 @@ class ProviderHttpClient:
     def _read_recording(self, name: str) -> bytes:
         page = self.context.replay(name) if self.context.replay is not None else None
         if page is None:
-            raise ProviderUnavailable(
+            raise RunStopped(
                 self.provider,
                 f"the recorded page {name} is missing",
                 "Record the prices again with --record, or choose the folder that holds them.",
             )
+        failures.raise_recorded(self.provider, page)
         return page
-
-    def _replay_response(self, name: str) -> Any:
-        response = self._parse(name, self._read_recording(name))
-        if isinstance(response, dict) and _RECORDED_DENIAL in response:
-            denial = response[_RECORDED_DENIAL]
-            raise AccessDenied(self.provider, denial["what"], denial["remedy"])
-        return response
 
     def _parse(self, name: str, page: bytes) -> Any:
         try:
@@ -282,9 +274,9 @@ class ProviderHttpClient:
         ) from None
 
     def _check_deadline(self, name: str, wait_s: float = 0.0) -> None:
-        deadline = self.context.deadline
-        if deadline is not None and time.monotonic() + wait_s >= deadline:
-            raise ProviderUnavailable(
+        deadline, now = self.context.deadline, time.monotonic()
+        if deadline is not None and now + wait_s >= deadline:
+            raise (RunStopped if now >= deadline else ProviderUnavailable)(
                 self.provider,
                 f"the run's time limit passed before {name} was read",
                 "The last published prices stay in force; try again when the network is faster, "

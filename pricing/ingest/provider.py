@@ -28,6 +28,10 @@ class ProviderUnavailable(Exception):  # noqa: N818 - it says what is, not who e
         self.hint = hint
 
 
+class RunStopped(ProviderUnavailable):
+    """Nothing more can be read in this run: never taken for the failure of one part."""
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedRow:
     """A row of the provider that became no offer, and why. Counted by reason, never lost."""
@@ -44,12 +48,16 @@ class NotRead:
 
     What is published of that part stays in force with its own, older dates; without this, an
     offer that a fetch does not give counts as gone. Empty tuples mean all of them.
+    `pricing.ingest.parts` makes one of a part that failed.
     """
 
     reason: str
     purchase_options: tuple[str, ...] = ()
     regions: tuple[str, ...] = ()
     instance_types: tuple[str, ...] = ()
+    availability_only: bool = False
+    """The prices were read, and what of it is sold was not: an offer that is published as not
+    sold stays so."""
 
 
 @dataclass(frozen=True)

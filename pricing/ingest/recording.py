@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from pricing.common.invalid_input import InvalidInput
-from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.provider import RunStopped
 
 _METADATA_FILE = "recorded.json"
 """Says when the pages were read: a replay must not look fresher than what it replays."""
@@ -29,7 +29,7 @@ def make_recorder(
             temporary.write_bytes(page)
             os.replace(temporary, path)
         except OSError as error:
-            raise ProviderUnavailable(
+            raise RunStopped(
                 provider,
                 f"{name} cannot be kept in {folder} ({error.strerror})",
                 "Free disk space or choose another folder for --record; nothing was published.",

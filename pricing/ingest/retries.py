@@ -12,7 +12,7 @@ import tenacity
 MAX_CALLS = 5
 """Calls for one page, the first one counted."""
 MAX_WAIT_S = 60.0
-"""Longest wait between two calls by our own choice, s."""
+"""Longest time that one page is waited for by our own choice, over all its calls, s."""
 LONGEST_RETRY_AFTER_S = 300.0
 """A server that asks for a longer wait, s, is taken as unavailable."""
 
@@ -73,7 +73,8 @@ def _seconds_until(date: str, now: datetime) -> float | None:
     return max(0.0, (moment_utc - now).total_seconds())
 
 
-_BACK_OFF = tenacity.wait_random_exponential(multiplier=0.5, max=MAX_WAIT_S)
+_BACK_OFF = tenacity.wait_random_exponential(multiplier=MAX_WAIT_S / (2 ** (MAX_CALLS - 1) - 1))
+"""At random up to 4, 8, 16 and 32 s: `MAX_WAIT_S` in all."""
 
 
 def wait_s(state: tenacity.RetryCallState) -> float:

@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from pricing.market import accelerators as market_accelerators
 from pricing.market.exchange_rates import ExchangeRates
-from pricing.market.offers import HOURS_PER_MONTH, Offer
+from pricing.market.offers import COMPUTE_PLAN_SUFFIX, HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+UNDATED = 0
+"""Day of a price whose source carries no date."""
 DatasheetLookup = Callable[[str], tuple[float, str]]
 """accelerator slug → (memory of one whole accelerator in GiB, interconnect)."""
 
@@ -99,6 +101,8 @@ class OfferTable:
     """effective_usd_per_hour / accelerator_count, USD/h."""
     term_months: NDArray[np.int32]
     sold_now: NDArray[np.bool_]
+    as_of_day: NDArray[np.int64]
+    """Day of the price as an ordinal number (`datetime.date.toordinal`); 0 where it has none."""
     ids: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -146,6 +150,9 @@ class OfferTable:
             usd_per_accelerator_hour=effective / count,
             term_months=term,
             sold_now=np.fromiter((o.sold_now for o in rows), dtype=bool),
+            as_of_day=np.fromiter(
+                (o.as_of.toordinal() if o.as_of else UNDATED for o in rows), dtype=np.int64
+            ),
             ids={o.id: i for i, o in enumerate(rows)},
         )
 
@@ -157,8 +164,12 @@ class OfferTable:
         return self.offers[row]
 
     def find(self, offer_id: str) -> Offer | None:
-        """The offer of this id, None where the catalog has none."""
-        row = self.ids.get(offer_id)
+        """The offer of this id, None where the catalog has none.
+
+        A savings plan was once known by one id, whatever its kind: where the catalog has the
+        Compute plan alone, the id without an ending finds it.
+        """
+        row = self.ids.get(offer_id, self.ids.get(f"{offer_id}:{COMPUTE_PLAN_SUFFIX}"))
         return None if row is None else self.offers[row]
 
     def select(

@@ -53,6 +53,10 @@ _COMMITMENTS = frozenset(
 
 PAYMENT_OPTIONS = ("", "no_upfront", "partial_upfront", "all_upfront", "monthly")
 
+COMPUTE_PLAN_SKU = "ComputeSavingsPlans"
+"""Plan type of AWS that stands as the SKU of an offer."""
+COMPUTE_PLAN_SUFFIX = "compute"
+
 
 @dataclass(frozen=True)
 class Offer:
@@ -105,7 +109,16 @@ class Offer:
             parts.append(f"{self.term_months}m")
         if self.payment_option:
             parts.append(self.payment_option)
+        if self.is_compute_plan:
+            parts.append(COMPUTE_PLAN_SUFFIX)
         return ":".join(parts)
+
+    @property
+    def is_compute_plan(self) -> bool:
+        """Whether it is a Compute savings plan. AWS sells two kinds for one machine and term; the
+        other, EC2 Instance, and plans of no stated kind have the id without an ending."""
+        is_plan = self.purchase_option is PurchaseOption.SAVINGS_PLAN
+        return is_plan and self.sku == COMPUTE_PLAN_SKU
 
     @property
     def effective_price_per_hour(self) -> Decimal:

@@ -9,6 +9,7 @@ Agreement on the European Economic Area, as of 2020-02-01 (after the United King
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 COMMERCIAL = "commercial"
@@ -58,3 +59,17 @@ def is_in_country_group(country: str, group: str) -> bool:
     (True, False)
     """
     return country in COUNTRY_GROUPS[group]
+
+
+_LOCAL_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
+
+
+def is_local_zone(region: str) -> bool:
+    """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
+
+    >>> is_local_zone("us-east-1-atl-1"), is_local_zone("us-west-2-wl1-las1")
+    (True, True)
+    >>> is_local_zone("us-gov-west-1"), is_local_zone("europe-west4")
+    (False, False)
+    """
+    return _LOCAL_ZONE.fullmatch(region) is not None

@@ -16,6 +16,7 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate, ExchangeRates
 from pricing.market.offer_table import DatasheetLookup, OfferTable, lookup_datasheet
 from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.price_age import PartDates, date_parts
 
 __all__ = [
     "Catalog",
@@ -127,6 +128,11 @@ class Catalog:
     def region(self, provider: str, region: str) -> Region | None:
         """Where a region is, None where that is not known."""
         return self.regions.get((provider, region))
+
+    @cached_property
+    def part_dates(self) -> Mapping[str, tuple[PartDates, ...]]:
+        """Provider → when the prices of each of its parts were seen."""
+        return date_parts(self.offers)
 
     @cached_property
     def grids(self) -> frozenset[tuple[str, str]]:

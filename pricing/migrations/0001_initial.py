@@ -2,7 +2,7 @@
 
 import django.db.models.deletion
 import django.utils.timezone
-import pricing.storage.money_field
+import pricing.money_field
 from django.db import migrations, models
 
 
@@ -20,7 +20,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('currency', models.CharField(max_length=3)),
                 ('date', models.DateField()),
-                ('units_per_usd', pricing.storage.money_field.ExactMoneyField()),
+                ('units_per_usd', pricing.money_field.ExactMoneyField()),
                 ('source', models.CharField(blank=True, max_length=500)),
                 ('updated_at', models.DateTimeField(auto_now=True, db_index=True)),
             ],
@@ -61,8 +61,8 @@ class Migration(migrations.Migration):
                 ('pk', models.CompositePrimaryKey('listing_id', 'first_revision', blank=True, editable=False, primary_key=True, serialize=False)),
                 ('first_revision', models.PositiveIntegerField()),
                 ('last_revision', models.PositiveIntegerField(default=2147483647)),
-                ('price_per_hour', pricing.storage.money_field.ExactMoneyField()),
-                ('upfront', pricing.storage.money_field.ExactMoneyField()),
+                ('price_per_hour', pricing.money_field.ExactMoneyField()),
+                ('upfront', pricing.money_field.ExactMoneyField()),
                 ('sold_now', models.BooleanField()),
                 ('listing', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.PROTECT, related_name='prices', to='pricing.listing')),
             ],
@@ -142,8 +142,8 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('date', models.DateField()),
-                ('price_per_hour', pricing.storage.money_field.ExactMoneyField()),
-                ('upfront', pricing.storage.money_field.ExactMoneyField()),
+                ('price_per_hour', pricing.money_field.ExactMoneyField()),
+                ('upfront', pricing.money_field.ExactMoneyField()),
                 ('sold_now', models.BooleanField()),
                 ('listing', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='past_prices', to='pricing.listing')),
             ],

@@ -74,7 +74,8 @@ def pack(batch: OfferBatch) -> bytes:
         "offers": [list(to_row(offer).values()) for offer in batch.offers],
         "skipped": [[row.reason, row.detail] for row in batch.skipped],
         "not_read": [
-            [p.reason, p.purchase_options, p.regions, p.instance_types] for p in batch.not_read
+            [p.reason, p.purchase_options, p.regions, p.instance_types, p.availability_only]
+            for p in batch.not_read
         ],
         "regions": batch.regions,
         "warnings": batch.warnings,
@@ -94,7 +95,9 @@ def unpack(payload: bytes) -> OfferBatch:
         origin=document["origin"],
         skipped=tuple(SkippedRow(*row) for row in document["skipped"]),
         not_read=tuple(
-            NotRead(reason, *map(tuple, part)) for reason, *part in document["not_read"]
+            # Batches of former versions have no `availability_only`.
+            NotRead(reason, tuple(options), tuple(regions), tuple(types), *availability_only)
+            for reason, options, regions, types, *availability_only in document["not_read"]
         ),
         regions=tuple(document["regions"]),
         warnings=tuple(document["warnings"]),

@@ -7,8 +7,8 @@ There are two kinds of finding:
   one offer, a region in two spellings, spot above on demand, a bigger size cheaper than a smaller
   one. A rejected offer is absent; it is never shown with an older price.
 - A batch that differs from the published state as a provider hardly ever does is *held* whole
-  (quarantined) for review: a price that changed by more than a factor of 5, more than 20 % of the
-  offers gone, a family or region gone, a currency label changed over the same number, more than
+  (quarantined) for review: a price that changed by more than a factor of 5, offers gone as
+  `pricing.publish.losses` judges it, a currency label changed over the same number, more than
   20 % of the rows rejected, impossible dates.
 
 `force` overrules the quarantine and, of the rejected rows, the last two kinds, which are
@@ -20,22 +20,20 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pricing.common.pluralize import pluralize
 from pricing.ingest.provider import NotRead, SkippedRow
-from pricing.market.families import instance_family
 from pricing.market.offers import Offer
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import OfferBatch
+from pricing.publish.losses import find_losses, summarize_names
 from pricing.publish.row_checks import RejectedRow, check_rows
 
 MAX_PRICE_RATIO = 5.0
 """A price may rise or fall by this factor from one revision to the next."""
 _MAX_LOG_RATIO = math.log(MAX_PRICE_RATIO) + 1e-9
 """The same for a rise and a fall, rounding of floats aside."""
-MAX_OFFER_LOSS = 0.20
-"""Share of the offers sold now that may go from one revision to the next."""
 MAX_REJECTED_SHARE = 0.20
 """Share of the rows that may be rejected before the whole batch is held for review."""
 
@@ -48,6 +46,8 @@ class PublishedState:
     as_of: dt.date | None = None
     origin: str = ""
     exchange_rates: ExchangeRates = field(default_factory=ExchangeRates)
+    expected: Sequence[Offer] = ()
+    """What the first list of a provider is held against while nothing is published."""
     known_regions: frozenset[str] = frozenset()
     """Regions of the provider in their right spelling."""
 
@@ -77,6 +77,7 @@ def check(
         latest=max(today, batch.as_of),
         force=force,
     )
+    passed = _keep_unsold(batch, passed, published_state.offers)
     carried_over = carry_over_unread(batch, passed, rejected_rows, published_state.offers)
     offers = (*passed, *carried_over)
     reasons = _find_quarantine_reasons(
@@ -110,7 +111,21 @@ def carry_over_unread(
 def _is_unread(offer: Offer, batch: OfferBatch) -> bool:
     if batch.regions and offer.region not in batch.regions:
         return True
-    return any(_covers(part, offer) for part in batch.not_read)
+    return any(_covers(part, offer) for part in batch.not_read if not part.availability_only)
+
+
+def _keep_unsold(batch: OfferBatch, passed: list[Offer], published: Iterable[Offer]) -> list[Offer]:
+    """`passed`, those published as not sold still so where it was not read what is sold."""
+    parts = [part for part in batch.not_read if part.availability_only]
+    if not parts:
+        return passed
+    unsold = {offer.id for offer in published if not offer.sold_now}
+    return [
+        replace(offer, sold_now=False)
+        if offer.id in unsold and any(_covers(part, offer) for part in parts)
+        else offer
+        for offer in passed
+    ]
 
 
 def _covers(part: NotRead, offer: Offer) -> bool:
@@ -134,9 +149,24 @@ def _find_quarantine_reasons(
     yield from _check_rejected_share(batch, rejected_rows)
     published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
     yield from _check_price_changes(passed, published, published_state.exchange_rates)
-    if published_state.origin != "bundled" or batch.origin == "bundled":
-        # A provider's own list replaces the bundled selection, which has other machines in it.
-        yield from _check_losses(batch, passed, carried_over, published)
+    is_first = not published_state.offers
+    if is_first:
+        published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
+        carried_over = [o for o in published.values() if _is_unread(o, batch)]
+    # The bundled prices name zones in another way, or not at all.
+    against_bundled = batch.origin != "bundled" and (
+        is_first or published_state.origin == "bundled"
+    )
+    key = _drop_zone if against_bundled else _get_id
+    yield from find_losses(batch, passed, carried_over, published, key)
+
+
+def _get_id(offer: Offer) -> str:
+    return offer.id
+
+
+def _drop_zone(offer: Offer) -> str:
+    return replace(offer, zone="").id if offer.zone else offer.id
 
 
 def _check_dates(
@@ -171,10 +201,10 @@ def _check_price_changes(
             price_changes.append(
                 f"{offer.id} {_format_price(before)} → {_format_price(offer)} (× {ratio:.3g})"
             )
-    yield from _summarize_names(
+    yield from summarize_names(
         price_changes, f"changed by more than a factor of {MAX_PRICE_RATIO:g}"
     )
-    yield from _summarize_names(currency_changes, "changed currency but not the number")
+    yield from summarize_names(currency_changes, "changed currency but not the number")
 
 
 def _same_price(offer: Offer, before: Offer) -> bool:
@@ -201,39 +231,3 @@ def _price_ratio(offer: Offer, before: Offer, rates: ExchangeRates) -> float:
 
 def _format_price(offer: Offer) -> str:
     return f"{offer.effective_price_per_hour:.6g} {offer.currency}/h"
-
-
-def _check_losses(
-    batch: OfferBatch,
-    passed: Iterable[Offer],
-    carried_over: Iterable[Offer],
-    published: Mapping[str, Offer],
-) -> Iterable[str]:
-    """What was read is compared with what is published of it: the rest, which stays in force
-    unread, must not hide a loss."""
-    unread = [offer for offer in carried_over if offer.sold_now]
-    before = [published[key] for key in published.keys() - {offer.id for offer in unread}]
-    sold = [offer for offer in passed if offer.sold_now]
-    if len(sold) < (1 - MAX_OFFER_LOSS) * len(before):
-        lost_share = 1 - len(sold) / len(before)
-        sold_count = pluralize(len(sold), "offer")
-        yield f"it has {sold_count} on sale, down from {len(before)} ({lost_share:.0%} fewer)"
-    other_regions = [o for o in unread if batch.regions and o.region not in batch.regions]
-    families = _families(before) - _families((*sold, *other_regions))
-    yield from _summarize_names(sorted(families), "families are gone", "family is gone")
-    regions = {o.region for o in before} - {o.region for o in sold}
-    yield from _summarize_names(sorted(regions), "regions are gone", "region is gone")
-
-
-def _families(offers: Iterable[Offer]) -> set[str]:
-    return {instance_family(name) for name in {o.instance_type for o in offers}}
-
-
-def _summarize_names(
-    names: Sequence[str], plural: str, singular: str = "", max_names: int = 5
-) -> Iterable[str]:
-    """One sentence on all of `names`, the first few of them by name."""
-    if names:
-        suffix = f" and {len(names) - max_names} more" if len(names) > max_names else ""
-        count = pluralize(len(names), singular or plural, plural)
-        yield f"{count}: {', '.join(names[:max_names])}{suffix}"

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import lzma
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import zstandard
 from django.db import transaction
 
 from pricing.common.amounts import to_scaled
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.offer_rows import OFFER_COLUMNS, from_row
+from pricing.market.offer_files import read_csv
 from pricing.market.offers import Offer
 from pricing.models import PastPrice
 from pricing.storage import bulk, store
@@ -79,30 +74,3 @@ def _insert_past_prices(offers: Sequence[Offer]) -> None:
         for key, offer in zip(listing_values, offers, strict=True)
     ]
     bulk.insert(PastPrice, _COLUMNS, prices)
-
-
-def read_csv(path: Path) -> Iterator[Offer]:
-    """The offers of a CSV file with the columns of `OFFER_COLUMNS`, compressed or not.
-
-    Raises `InvalidInput` naming file, line and column.
-    """
-    with _open(path) as lines:
-        reader = csv.DictReader(lines)
-        unknown = set(reader.fieldnames or ()) - set(OFFER_COLUMNS)
-        if unknown or not reader.fieldnames:
-            raise InvalidInput(
-                path.name,
-                f"column {min(unknown, default='')!r} is unknown; allowed are "
-                + ", ".join(OFFER_COLUMNS),
-            )
-        for row in reader:
-            yield from_row(row, f"{path.name} line {reader.line_num}")
-
-
-def _open(path: Path) -> io.TextIOBase:
-    openers = {".gz": gzip.open, ".xz": lzma.open, ".zst": zstandard.open}
-    opener = openers.get(path.suffix, open)
-    try:
-        return opener(path, "rt", encoding="utf-8", newline="")  # type: ignore[operator,no-any-return]
-    except OSError as error:
-        raise InvalidInput(str(path), f"cannot be read: {error.strerror or error}") from None

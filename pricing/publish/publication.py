@@ -6,7 +6,7 @@ Bundled catalog and live refresh both come through `publish`.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
+from pricing.market.offers import Offer
 from pricing.models import HeldBatch, Revision
 from pricing.publish import batch_checks
 from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
@@ -23,6 +24,8 @@ from pricing.publish.signals import revision_published
 from pricing.storage import bulk, reference, store
 from pricing.storage.locks import provider_lock
 
+ExpectedOffers = Callable[[str], Sequence[Offer]]
+"""provider → offers."""
 _CLOCK_TOLERANCE = dt.timedelta(minutes=10)
 _MAX_ATTEMPTS = 5
 """Times a batch is judged anew because another was published meanwhile."""
@@ -60,14 +63,22 @@ def publish(
 
 
 def publish_locked(
-    batch: OfferBatch, *, force: bool = False, dry_run: bool = False, today: dt.date | None = None
+    batch: OfferBatch,
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    today: dt.date | None = None,
+    expected: ExpectedOffers = lambda _provider: [],
 ) -> Publication:
-    """`publish` for a caller that holds the provider's lock."""
+    """`publish` for a caller that holds the provider's lock.
+
+    `expected` gives what the batch is held against where nothing is published yet.
+    """
     batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
     with bulk.pause_garbage_collection():
         for _ in range(_MAX_ATTEMPTS):
-            publication = _PublicationAttempt(batch, day, force).run(dry_run)
+            publication = _PublicationAttempt(batch, day, force, expected).run(dry_run)
             if publication is not None:
                 return publication
     raise ProviderUnavailable(
@@ -91,8 +102,11 @@ def release(held_batch: HeldBatch, *, today: dt.date | None = None) -> Publicati
 class _PublicationAttempt:
     """One judgement of a batch against the revision in force, and what follows from it."""
 
-    def __init__(self, batch: OfferBatch, today: dt.date, force: bool) -> None:
+    def __init__(
+        self, batch: OfferBatch, today: dt.date, force: bool, expected: ExpectedOffers
+    ) -> None:
         self.batch = batch
+        self.expected = expected
         self.current_revision = store.latest(batch.provider)
         self.stored_offers = (
             store.read_stored_offers(self.current_revision) if self.current_revision else []
@@ -108,6 +122,7 @@ class _PublicationAttempt:
             offers=[stored.offer for stored in self.stored_offers],
             as_of=self.current_revision.as_of if self.current_revision else None,
             origin=self.current_revision.origin if self.current_revision else "",
+            expected=[] if self.current_revision else self.expected(self.batch.provider),
             exchange_rates=reference.exchange_rates(),
             known_regions=reference.region_names(self.batch.provider),
         )

@@ -27,10 +27,11 @@ from pricing.ingest.fetch import Cancelled, FetchResult, fetch
 from pricing.ingest.provider import FetchContext, Provider, ProviderUnavailable
 from pricing.ingest.recording import make_recorder, make_replayer, read_recording_time
 from pricing.models import RefreshRun
-from pricing.publish import clock_skew, runs
+from pricing.publish import clock_skew, expected_market, runs
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish_locked
 from pricing.publish.refresh_result import RefreshResult
+from pricing.publish.signals import refresh_ended
 from pricing.storage.locks import AlreadyRunning, provider_lock
 
 log = logging.getLogger(__name__)
@@ -114,6 +115,8 @@ class _RefreshJob:
                 self._abort("interrupted", "stopped by the operator", "Run it again.")
             finally:
                 self.cancelled.set()
+        if not self.options.dry_run:
+            refresh_ended.send_robust(sender=type(self), results=tuple(self.results))
         return self.results
 
     def _acquire_lock(self, provider: Provider, locks: ExitStack) -> bool:
@@ -193,7 +196,10 @@ class _RefreshJob:
                 self._build_batch(name, outcome), outcome.server_times
             )
             publication = publish_locked(
-                batch, force=self.options.force, dry_run=self.options.dry_run
+                batch,
+                force=self.options.force,
+                dry_run=self.options.dry_run,
+                expected=expected_market.read_expected_offers,
             )
         except Exception as error:
             self._fail(name, error, "the publication")

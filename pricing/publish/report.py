@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from pricing.common.pluralize import pluralize
-from pricing.freshness import Freshness
 from pricing.publish.changes import Changes
 from pricing.publish.publication import Publication
 from pricing.publish.refresh_result import RefreshResult
+from pricing.revisions import Freshness
 
 
 def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any]:

@@ -220,6 +220,7 @@ def _size_group_key(offer: Offer) -> tuple[object, ...]:
         offer.accelerator,
         offer.term_months,
         offer.payment_option,
+        offer.is_compute_plan,
         offer.zone,
         offer.currency,
     )

@@ -15,7 +15,7 @@ from pricing.publish.refresh_result import RefreshResult
 
 log = logging.getLogger(__name__)
 
-REVIEW_HINT = "Review it in the admin under held batches; release it there or refresh with --force."
+REVIEW_HINT = "Review it on the page /operator/ and release it there, or refresh with --force."
 DRY_RUN_HINT = (
     "Nothing was stored: without --dry-run the batch is held for review, with --force it is"
     " published."

@@ -6,3 +6,6 @@ from django.dispatch import Signal
 
 revision_published = Signal()
 """Sent once a revision is committed, with `revision`."""
+
+refresh_ended = Signal()
+"""Sent once a refresh that may publish has ended, with `results`: what each provider came to."""

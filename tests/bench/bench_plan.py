@@ -14,6 +14,7 @@ from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem
 from planner.costing.optimizer.solve import solve
 from planner.costing.optimizer.variables import StartColumns, continuous_columns
+from planner.costing.optimizer.work import WorkMeter
 from tests.bench.row import SHORT, Row, median_ms
 from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_instances import market, medium
@@ -33,7 +34,7 @@ def relaxation_ms(problem: PlanProblem) -> float:
         columns, start_columns = continuous_columns(rows), StartColumns(rows)
         nothing = np.zeros(columns.count)
         everything = start_columns.entries(np.arange(start_columns.cost.size))
-        program = LinearProgram(rows.lower, rows.upper)
+        program = LinearProgram(rows.lower, rows.upper, WorkMeter())
         program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
         program.add_columns(
             start_columns.cost,

@@ -67,6 +67,7 @@ def table(size: int, wanted: int | None = None) -> OfferTable:
         usd_per_accelerator_hour=price,
         term_months=np.zeros(size, dtype=np.int32),
         sold_now=draw.random(size) < 0.9,
+        as_of_day=np.zeros(size, dtype=np.int64),
     )
 
 

@@ -1,4 +1,7 @@
-"""Eight fixed requests and their answers: every kind of work, of purchase and of limit."""
+"""Nine fixed requests and their answers: every kind of work, of purchase and of limit.
+
+Two are asked under the first edition of the rules, the others under the one that is the default.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +28,16 @@ MARKET = Catalog.of(
 NODE = {"accelerator": H100, "accelerator_count": 8}
 BLOCK = NODE | {"purchase_option": "capacity_block", "usd_per_hour": 15, "label": "block"}
 
+
+def whole(hours: Any = 4000, **fields: Any) -> dict[str, Any]:
+    """A request that is also told what would be cheaper."""
+    return request_of(hours, cheaper_if=True, **fields)
+
+
 REQUESTS: dict[str, dict[str, Any]] = {
-    "hours, commitments with upfront, tax, falling prices": request_of(
+    "hours, commitments with upfront, tax, falling prices": whole(
         [4000.0] * 6 + [9000.0] * 12,
+        rules=1,
         horizon_months=18,
         finance={"tax_rate": 0.2, "cloud_price_trend_per_year": -0.2},
         data={"storage_gib": 10_000, "egress_gib_per_month": 100},
@@ -35,9 +45,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
         constraints={"max_spot_share": 0.2},
         on_prem={"servers": [{"server": "dgx-h100"}]},
     ),
-    "servers bought in several months, sensitivity": request_of(
-        [6000.0] * 8 + [12_000.0] * 8 + [24_000.0] * 14,
+    "servers bought in several months, sensitivity": whole(
         horizon_months=30,
+        workload={
+            "kind": "accelerator_hours",
+            "accelerator": H100,
+            "hours_per_month": [6000.0] * 8 + [12_000.0] * 8 + [24_000.0] * 14,
+            "peak_accelerators": [9] * 8 + [17] * 8 + [33] * 14,
+        },
         sensitivity=True,
         finance={"cloud_price_trend_per_year": 0.08, "depreciation": "macrs_5"},
         on_prem={"servers": [{"server": "hgx-h100-8", "unit_price": 190_000}]},
@@ -71,15 +86,16 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "sensitivity": False,
         "risk": {"samples": 400, "seed": 7},
     },
-    "capacity blocks": request_of(
+    "capacity blocks": whole(
         6000,
         horizon_months=8,
         custom_offers=[BLOCK | {"available_from": "2027-03", "available_until": "2027-05"}],
         constraints={"purchase_options": ["on_demand", "capacity_block", "spot"]},
         on_prem={"servers": []},
     ),
-    "most scenarios infeasible": request_of(
+    "most scenarios infeasible": whole(
         9000,
+        rules=1,
         horizon_months=6,
         constraints={
             "capex_budget": 1000,
@@ -88,10 +104,10 @@ REQUESTS: dict[str, dict[str, Any]] = {
             "quotas": [{"provider": "aws", "accelerator": H100, "max_accelerators": 16}],
         },
     ),
-    "nothing feasible": request_of(
+    "nothing feasible": whole(
         1000, horizon_months=3, constraints={"min_accelerator_memory_gib": 4000}
     ),
-    "risk, robust plan, limits": request_of(
+    "risk, robust plan, limits": whole(
         9000,
         horizon_months=12,
         finance={"cloud_price_trend_per_year": -0.1, "tax_rate": 0.25},
@@ -100,6 +116,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
         on_prem={"servers": [{"server": "hgx-h100-8"}], "residual_rate": 0.5},
         risk={"samples": 300, "seed": 3, "cvar_weight": 1},
         explain=True,
+    ),
+    "owed after the horizon": whole(
+        11_680,
+        horizon_months=30,
+        finance={"tax_rate": 0.2, "discount_rate_per_year": 0},
+        data={"storage_gib": 2000, "egress_gib_per_month": 50},
+        on_prem={"servers": []},
+        term_end="full",
     ),
 }
 
@@ -132,6 +156,7 @@ FEASIBLE: dict[str, tuple[str, ...]] = {
     "most scenarios infeasible": ("committed", "cloud_mix", "hybrid"),
     "nothing feasible": (),
     "risk, robust plan, limits": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
+    "owed after the horizon": ("on_demand", "spot", "committed", "cloud_mix", "hybrid"),
 }
 """Scenarios of each request that have a plan."""
 

@@ -39,18 +39,44 @@ def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[l
     return every
 
 
+def rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
+    """The next best; then the best that buys nothing, where the advised plan buys."""
+    best, other = answer.recommended, answer.recommendation.next_best
+    found = [one for one in answer.scenarios if one.key == other]
+    rented = best_rented(answer)
+    if best and _buys(best) and rented and rented.lines not in [one.lines for one in found]:
+        found.append(rented)
+    return found
+
+
+def best_rented(answer: ComparisonAnswer) -> ScenarioAnswer | None:
+    """The allowed plan of least present value that buys nothing."""
+    renting = [one for one in answer.feasible if one.allowed and not _buys(one)]
+    return min(renting, key=lambda one: one.require_present_cost(), default=None)
+
+
+def _buys(one: ScenarioAnswer) -> bool:
+    return any(line.category == "capex" for line in one.lines)
+
+
 def _cumulative(answer: ComparisonAnswer) -> Series:
     """Cost due so far by month, summed over the lines; the residual value only at the end."""
-    return {
-        TITLES[one.key]: [
-            *(
-                round(sum(float(line.amount) for line in one.lines if line.month <= at), 2)
-                for at in range(answer.horizon_months)
-            ),
-            float(one.require_total()),
-        ]
-        for one in answer.feasible
-    }
+    assert answer.recommended
+    titles = [f"Advised: {TITLES[answer.recommended.key]}"]
+    titles += [TITLES[one.key] for one in rivals(answer)]
+    plans = [answer.recommended, *rivals(answer)]
+    return {title: spent(answer, one) for title, one in zip(titles, plans, strict=True)}
+
+
+def spent(answer: ComparisonAnswer, one: ScenarioAnswer) -> list[float]:
+    """What has fallen due by the end of each month, then everything."""
+    return [
+        *(
+            round(sum(float(line.amount) for line in one.lines if line.month <= at), 2)
+            for at in range(answer.horizon_months)
+        ),
+        float(one.require_total()),
+    ]
 
 
 def _capacity(answer: ComparisonAnswer, shown: ScenarioAnswer) -> Series:

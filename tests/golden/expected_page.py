@@ -1,4 +1,4 @@
-"""What the page of an answer must show: its headline, cards, tables and charts, cell by cell."""
+"""What the page of an answer must show: its scenarios, tables and charts, cell by cell."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from planner.web.common.form_fields import find_label
+from pricing.market.accelerators import get
+from tests.golden.expected_finance import fiscal_years, leases, returns
 from tests.golden.shown import (
     OPTIONS,
+    PROVIDERS,
     TITLES,
     money,
     month,
@@ -15,28 +19,9 @@ from tests.golden.shown import (
     percent,
     plain,
     rate,
-    short,
 )
 
 HOW = {"server": "bought", "commitment": "committed", "capacity_block": "reserved by date"}
-
-
-def headline(answer: ComparisonAnswer) -> str:
-    """The line of figures below the recommendation."""
-    advice, best, currency = answer.recommendation, answer.recommended, answer.currency
-    assert best is not None
-    parts = [
-        f"{short(best.total_cost, currency)} over {answer.horizon_months} months",
-        f"{short(best.net_present_cost, currency)} in today's money",
-    ]
-    if advice.saving and advice.next_best:
-        other = TITLES[advice.next_best].lower()
-        parts[-1] += f", {short(advice.saving, currency)} less than {other}"
-    if answer.risk:
-        likely = percent(answer.risk.probability_cheapest[best.key])
-        parts.append(f"cheapest in {likely} of {number(answer.risk.samples)} simulated outcomes")
-    parts.append(f"proven within {percent(best.gap, 2)}")
-    return " · ".join(parts)
 
 
 def demand(answer: ComparisonAnswer) -> str:
@@ -46,38 +31,71 @@ def demand(answer: ComparisonAnswer) -> str:
     if work.total_hours_p10 != work.total_hours_p90:
         low, high = number(work.total_hours_p10), number(work.total_hours_p90)
         peak += f"; likely {low} to {high} h (p10 to p90)"
-    method = work.method[:1].upper() + work.method[1:]
     hours = number(work.total_hours)
-    return f"{hours} accelerator-hours of {work.accelerator} at a peak of {peak}. {method}."
+    return f"{hours} accelerator-hours of {get(work.accelerator).name} at a peak of {peak}."
 
 
-def card(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> str:
-    """Everything on the card of one scenario, in order."""
-    currency, key = answer.currency, scenario.key
-    parts = [TITLES[key]]
-    if key == answer.recommendation.scenario:
-        parts.append("recommended")
-    if not scenario.feasible:
-        return " ".join([*parts, "Not possible", *scenario.why_not])
-    parts.append(short(scenario.total_cost, currency))
-    parts.append(f"{short(scenario.net_present_cost, currency)} in today's money")
-    per_hour = rate(scenario.levelised_cost_per_accelerator_hour, currency)
-    parts.append(f"{per_hour} per accelerator-hour")
-    if answer.risk:
-        spread = getattr(answer.risk, key)
-        parts.append(f"p10–p90 {short(spread.p10, currency)} – {short(spread.p90, currency)}")
-        parts.append(f"cheapest in {percent(answer.risk.probability_cheapest[key])}")
-    saving = scenario.saving_against_on_demand
-    if key != "on_demand" and saving is not None:
-        parts.append(_saving(saving, currency))
-    return " ".join(parts)
+def groups(answer: ComparisonAnswer) -> list[list[ScenarioAnswer]]:
+    """Scenarios with the same plan together: the advised first, then by total, then those that
+    have none."""
+    best = answer.recommendation.scenario
+    found: dict[Any, list[ScenarioAnswer]] = {}
+    for one in answer.scenarios:
+        plan: Any = one.why_not
+        if one.feasible:
+            plan = tuple((line.month, line.label, line.category, line.amount) for line in one.lines)
+        found.setdefault((one.feasible, one.allowed, plan), []).append(one)
+    firsts = found.values()
+    return sorted(
+        firsts,
+        key=lambda group: (
+            best not in [one.key for one in group],
+            not group[0].feasible,
+            group[0].total_cost or 0,
+        ),
+    )
 
 
-def _saving(saving: Any, currency: str) -> str:
-    if saving == 0:
-        return "the same as on demand"
-    direction = "less" if saving > 0 else "more"
-    return f"{short(abs(saving), currency)} {direction} than on demand, undiscounted"
+def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
+    """Rows of the scenarios on the first screen, one for each plan."""
+    currency = answer.currency
+    rows = []
+    for group in groups(answer):
+        one = group[0]
+        named = f"{' = '.join(TITLES[other.key] for other in group)} {_mark(answer, group)}"
+        if not one.feasible:
+            rows.append([named.strip(), f"not possible: {'; '.join(one.why_not)}"])
+            continue
+        spread = getattr(answer.risk, one.key, None)
+        known = spread and spread.total_p10 is not None
+        low_high = (
+            [money(spread.total_p10, currency), money(spread.total_p90, currency)] if known else []
+        )
+        rows.append([named.strip(), money(one.total_cost, currency), "", " – ".join(low_high)])
+    return rows
+
+
+def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
+    """What stands below a title: whether it is advised, and what the plan leaves out."""
+    one, keys = group[0], {other.key.value for other in group}
+    words = []
+    if answer.recommendation.scenario in keys:
+        words.append("advised")
+    elif not one.allowed:
+        words.append("not advised")
+    if one.feasible:
+        words.append(_note(keys, {line.category.value for line in one.lines}))
+    return " ".join(filter(None, [*words, "" if one.allowed else one.why_not_allowed]))
+
+
+def _note(keys: set[str], paid_for: set[str]) -> str:
+    is_rented = "on_demand" in keys and keys & {"committed", "cloud_mix"}
+    is_unbought = keys & {"on_prem", "hybrid"} and "capex" not in paid_for
+    left_out = ["committed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
+    if left_out:
+        return f"nothing is {' or '.join(left_out)}"
+    rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
+    return "machines rented until and beside its servers" if rents else ""
 
 
 # Tables ---------------------------------------------------------------------------------------
@@ -86,14 +104,38 @@ def _saving(saving: Any, currency: str) -> str:
 def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[list[str]]]:
     """Label → rows of every table that the answer fills."""
     every = {
+        "Cost of each scenario": totals(answer),
         "What to buy, and when": purchases(answer, shown),
         "How sure is it": risk(answer),
         "Break-even": break_even(answer),
         "Owning against renting by use and price of renting": grid(answer),
+        "Who gains by each default": default_effects(answer),
         "Offers and servers used": sources(answer, shown),
         "Energy and carbon": energy(answer),
+        "Fiscal years": fiscal_years(shown),
+        "Leases under IFRS 16": leases(shown),
     }
     return {label: rows for label, rows in every.items() if rows}
+
+
+def totals(answer: ComparisonAnswer) -> list[list[str]]:
+    currency = answer.currency
+    rows = []
+    for one in answer.feasible:
+        saving = one.saving_against_on_demand
+        rows.append(
+            [
+                TITLES[one.key],
+                money(one.total_cost, currency),
+                money(one.within_horizon, currency),
+                money(one.owed_after, currency),
+                "" if saving is None else money(saving, currency),
+                money(one.net_present_cost, currency),
+                rate(one.levelised_cost_per_accelerator_hour, currency),
+                percent(one.gap, 2),
+            ]
+        )
+    return rows
 
 
 def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
@@ -128,6 +170,15 @@ def risk(answer: ComparisonAnswer) -> list[list[str]]:
     return rows
 
 
+def default_effects(answer: ComparisonAnswer) -> list[list[str]]:
+    side = {"own": "owning", "rent": "renting"}
+    return [
+        [find_label(one.field), plain(one.value), plain(one.neutral), one.unit,
+         number(one.effect), side[one.gains]]
+        for one in answer.default_effects
+    ]  # fmt: skip
+
+
 def break_even(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for one in answer.break_even:
@@ -158,10 +209,11 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
         if one.lowest_unit_price != one.highest_unit_price:
             price += f" to {rate(one.highest_unit_price, currency)}"
         option = one.purchase_option or one.category.value
+        provider = PROVIDERS.get(one.provider, one.provider.title())
         rows.append(
             [
                 one.label,
-                f"{one.provider or 'own'} {one.region}".strip(),
+                f"{provider or 'own'} {one.region}".strip(),
                 OPTIONS.get(option, option.replace("_", " ")),
                 f"{price} per {one.unit.removesuffix('s')}",
                 number(one.quantity),
@@ -199,9 +251,10 @@ def energy(answer: ComparisonAnswer) -> list[list[str]]:
 
 def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[str]:
     """What stands on the page word for word."""
-    words = [*answer.recommendation.because, *answer.warnings]
+    words = [*_on_the_page(answer), *answer.warnings, answer.demand.method]
     if shown:
         words += shown.warnings
+        words += returns(shown, answer.currency)
         words += answer.explanation.limits_and_switches if answer.explanation else ()
         if answer.robust_plan:
             words += [*answer.robust_plan.words, *answer.robust_plan.warnings, _robust(answer)]
@@ -215,6 +268,23 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
             words.append(f"{own} against {rent}: which of the two is cheaper")
             words.append(" ".join(f"rent × {plain(f)}" for f in answer.price_grid.price_factors))
     return [" ".join(one.replace("\u00a0", " ").split()) for one in words]
+
+
+def advice(answer: ComparisonAnswer) -> list[str]:
+    """The sentences of the verdict; of an answer kept before there were any, all that was said."""
+    told = answer.verdict
+    if told is None:
+        return list(answer.recommendation.because)
+    return [told.sentence, *told.reasons, *(turn.sentence for turn in told.switch_points),
+            *filter(None, [told.contested])]  # fmt: skip
+
+
+def _on_the_page(answer: ComparisonAnswer) -> list[str]:
+    """The same, what to do and what it costs apart."""
+    told, words = answer.verdict, advice(answer)
+    if told is None:
+        return words
+    return [told.headline, told.sentence.removeprefix(told.headline).strip(), *words[1:]]
 
 
 def _robust(answer: ComparisonAnswer) -> str:

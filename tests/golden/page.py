@@ -11,11 +11,12 @@ from xml.etree.ElementTree import Element, SubElement
 
 from django.template.loader import render_to_string
 
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer.answer_page import AnswerPage
 from tests.golden.answers import answered
 
-_VOID = frozenset({"input", "br", "img", "hr", "meta", "link", "path", "svg"})
+_VOID = frozenset({"input", "br", "img", "hr", "meta", "link", "path"})
 ON_HOVER = ("term-note",)
 """What the screen shows only on hover: explanations of words."""
 NOT_PRINTED = ("no-print", "d-print-none", *ON_HOVER)
@@ -57,9 +58,18 @@ def render(name: str, shown: str = "") -> Element:
     return parse(_markup(name, shown))
 
 
+def render_answer(answer: ComparisonAnswer, shown: str = "") -> Element:
+    """Any answer as its page shows it."""
+    return parse(_draw(answer, shown))
+
+
 @cache
 def _markup(name: str, shown: str) -> str:
-    context = {"page": AnswerPage(answered(name), shown), "titles": SCENARIO_TITLES}
+    return _draw(answered(name), shown)
+
+
+def _draw(answer: ComparisonAnswer, shown: str) -> str:
+    context = {"page": AnswerPage(answer, shown), "titles": SCENARIO_TITLES}
     return render_to_string("web/answer/answer.html", context)
 
 
@@ -118,6 +128,27 @@ def rows(region: Element) -> list[list[str]]:
     body = region.find(".//tbody")
     assert body is not None
     return [[text(cell) for cell in row] for row in body.findall("tr")]
+
+
+def table_head(root: Element, label: str) -> list[str]:
+    """Header of the table of that label."""
+    region = next(one for one in root.iter() if one.get("aria-label") == label)
+    return [text(cell) for cell in region.findall(".//thead/tr/th")]
+
+
+def pairs(block: Element) -> list[list[str]]:
+    """Terms of a description list with what is said of each."""
+    return [[text(cell) for cell in one] for one in block]
+
+
+def lists_below(root: Element, heading: str) -> dict[str, list[str]]:
+    """Title → items, of the lists that follow a heading in the same element."""
+    blocks = (list(one) for one in root.iter())
+    return {
+        text(parts[0]): [text(item) for item in parts[1].findall("li")]
+        for parts in blocks
+        if [part.tag for part in parts] == [heading, "ul"]
+    }
 
 
 def documents(root: Element) -> dict[str, Any]:

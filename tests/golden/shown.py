@@ -6,6 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
+PROVIDERS = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
 TITLES = {
     "on_demand": "On demand",
     "spot": "Spot",

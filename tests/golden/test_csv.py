@@ -13,7 +13,7 @@ from tests.golden.answers import REQUESTS, answered
 from tests.golden.shown import month
 
 pytestmark = pytest.mark.xdist_group("golden")
-"""One process answers the eight requests once for all of them."""
+"""One process answers the nine requests once for all of them."""
 
 
 @pytest.mark.parametrize("name", REQUESTS)

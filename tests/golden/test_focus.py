@@ -15,7 +15,7 @@ from tests.golden.answers import FEASIBLE, answered
 from tests.golden.shown import first_day
 
 pytestmark = pytest.mark.xdist_group("golden")
-"""One process answers the eight requests once for all of them."""
+"""One process answers the nine requests once for all of them."""
 
 Row = dict[str, str]
 KEYS = [(name, key) for name, keys in FEASIBLE.items() for key in keys]
@@ -168,6 +168,29 @@ def test_effective_and_billed_cost_both_sum_to_the_total(name: str, key: str) ->
     assert sum(Decimal(row["BilledCost"]) for row in table) == total
     assert sum(Decimal(row["EffectiveCost"]) for row in table) == total
     assert {row["BillingCurrency"] for row in table} == {answered(name).currency}
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes"),
+    [("owed after the horizon", 2), ("servers bought in several months, sensitivity", 2)],
+)
+def test_hours_after_the_horizon_are_billed_or_written_off_and_lie_idle(
+    name: str, nodes: int
+) -> None:
+    """Paid at the start or month by month, months 30 to 35 of a term of 36 are booked unused."""
+    horizon = answered(name).horizon_months
+    late = [
+        row
+        for row in rows(name, "committed")
+        if row["ChargePeriodStart"] >= period(name, horizon)[0] and is_booking(row)
+    ]
+    by_month: dict[str, float] = defaultdict(float)
+    for row in late:
+        by_month[row["ChargePeriodStart"]] += float(row["CommitmentDiscountQuantity"])
+    assert {row["CommitmentDiscountStatus"] for row in late} == {"Unused"}
+    assert len(by_month) > 0
+    assert max(by_month.values()) == pytest.approx(nodes * 730)
+    assert scenario(name, "committed").owed_after is not None
 
 
 def test_a_commitment_is_never_used_for_more_than_its_hours() -> None:

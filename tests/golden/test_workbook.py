@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import itertools
 import re
 from functools import cache
 from typing import Any
@@ -13,11 +14,13 @@ import pytest
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import Context, export
+from tests.golden import expected_page
 from tests.golden.answers import REQUESTS, answered
+from tests.golden.expected_verdict import workbook_facts
 from tests.golden.shown import first_day
 
 pytestmark = pytest.mark.xdist_group("golden")
-"""One process answers the eight requests once for all of them."""
+"""One process answers the nine requests once for all of them."""
 
 requests = pytest.mark.parametrize("name", REQUESTS)
 Cells = list[list[Any]]
@@ -141,8 +144,19 @@ def test_the_summary_holds_each_scenario_s_figures(name: str) -> None:
     shown = [facts[title] for title in ("Start", "Months", "Currency", "Recommended")]
     assert shown == [answer.start, answer.horizon_months, answer.currency, best]
     texts = [row[0] for row in rows]
-    for sentence in (*answer.recommendation.because, *answer.warnings):
+    for sentence in (*expected_page.advice(answer), *answer.warnings):
         assert sentence in texts
+
+
+@requests
+def test_the_summary_holds_the_figures_of_the_advice(name: str) -> None:
+    told = answered(name).verdict
+    assert told
+    rows = book(name, True)["Summary"]
+    first = next(i for i, row in enumerate(rows) if row[0] == "Recommended") + 1
+    block = itertools.takewhile(lambda row: row[0], rows[first:])
+    wanted = [[title, value] for title, value in workbook_facts(told).items()]
+    assert same([row[:2] for row in block], wanted)
 
 
 # Formulas -----------------------------------------------------------------------------------

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from itertools import islice
 
 from tests.mutants.mutations import Mutant, find_mutants
-from tests.mutants.runner import Job, load_libraries, run
+from tests.mutants.runner import Job, run
 from tests.mutants.targets import TARGETS, modules
 
 LONG, SHORT = 400, 60
 """Mutants of the long and of the short form."""
-LEAST_SHARE_KILLED = 0.85
+LEAST_SHARE_KILLED, LEAST_OF_SHORT = 0.85, 0.75
+"""A change anywhere draws other mutants: of 60, a share of 85 % shows as 75 % or less once in
+forty draws by chance alone."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -27,19 +29,18 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes at once")
     options = parser.parse_args(arguments)
     jobs = _sample(options.count or (SHORT if options.short else LONG), options.seed, options.only)
-    load_libraries()
-    survivors: list[Mutant] = []
     killed: Counter[str] = Counter()
-    for mutant, is_killed in run(_with_originals(jobs), options.workers):
-        if not mutant.operator:
-            _check_original(mutant, is_killed)
-            continue
+
+    def found(mutant: Mutant, is_killed: bool) -> None:
         killed[str(mutant.path)] += is_killed
         if not is_killed:
-            survivors.append(mutant)
-            print(f"survived: {mutant.path}:{mutant.line} {mutant.operator}")
-            print(mutant.diff(), flush=True)
-    return _report(Counter(str(mutant.path) for mutant, _ in jobs), killed)
+            print(f"survived: {mutant.path}:{mutant.line} {mutant.operator}", file=shown)
+            print(mutant.diff(), file=shown, flush=True)
+
+    shown = sys.stdout  # pytest's own output is put aside
+    run(jobs, options.workers, found)
+    tried = Counter(str(mutant.path) for mutant, _ in jobs)
+    return _report(tried, killed, LEAST_OF_SHORT if options.short else LEAST_SHARE_KILLED)
 
 
 def _sample(count: int, seed: int, only: str) -> list[Job]:
@@ -56,18 +57,7 @@ def _sample(count: int, seed: int, only: str) -> list[Job]:
     return sorted(chosen, key=lambda job: (str(job[0].path), job[0].line, job[0].operator))
 
 
-def _with_originals(jobs: Sequence[Job]) -> list[Job]:
-    """The jobs, before them each list of tests without any change: those must pass."""
-    lists = {tests[1:]: mutant.path for mutant, tests in reversed(jobs)}
-    return [*((Mutant(path, "", 0, 0), tests) for tests, path in lists.items()), *jobs]
-
-
-def _check_original(mutant: Mutant, is_killed: bool) -> None:
-    if is_killed:
-        sys.exit(f"The tests of {mutant.path.parent} fail without any mutant.")
-
-
-def _report(tried: Counter[str], killed: Counter[str]) -> int:
+def _report(tried: Counter[str], killed: Counter[str], least: float) -> int:
     print(f"\n{'module':52}{'killed':>8}{'of':>6}")
     for path, count in sorted(tried.items()):
         print(f"{path:52}{killed[path]:>8}{count:>6}")
@@ -77,8 +67,8 @@ def _report(tried: Counter[str], killed: Counter[str]) -> int:
             share = sum(n for path, n in killed.items() if path.startswith(target)) / total
             print(f"{target:52}{share:>8.0%}{total:>6}")
     share = killed.total() / max(1, tried.total())
-    print(f"{share:.1%} of {tried.total()} killed; at least {LEAST_SHARE_KILLED:.0%} is asked")
-    return 0 if share >= LEAST_SHARE_KILLED else 1
+    print(f"{share:.1%} of {tried.total()} killed; at least {least:.0%} is asked")
+    return 0 if share >= least else 1
 
 
 if __name__ == "__main__":

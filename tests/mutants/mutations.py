@@ -51,7 +51,7 @@ that reaches it would notice."""
 
 EQUIVALENT = (
     # Immutability and the size of caches change no figure.
-    re.compile(r"@dataclass\(|lru_cache\(|setflags\("),
+    re.compile(r"@dataclass\(|lru_cache\(|setflags\(|^_DIFFERENT_TEXTS\b"),
     # Samples that are costed at once: speed and memory alone.
     re.compile(r"^CHUNK\b|\+ CHUNK|, CHUNK"),
     # Effort of the search for a robust plan: its result is judged by its cost, not its path.
@@ -65,8 +65,10 @@ EQUIVALENT = (
     # Width, freezing and print format of a sheet's columns; indentation of JSON.
     re.compile(r"\bColumn\(|set_column\(|freeze_panes\(|add_format\(|\badd\(\{|indent="),
     re.compile(r'^\s*\("[A-Z][A-Za-z ]*", \d+, '),
-    # Options of the writer that only matter to other inputs than ours.
-    re.compile(r'^\s*"(in_memory|nan_inf_to_errors|strings_to_numbers)":'),
+    # Options of the writer that only matter to cells written without saying what they are.
+    re.compile(r'^\s*"(in_memory|nan_inf_to_errors|strings_to_(numbers|urls|formulas))":'),
+    # The first month of a calendar of which only lengths are read.
+    re.compile(r"^_ANY_DAY\b"),
 )
 """Lines whose mutants no reader of a figure could tell from the original."""
 
@@ -107,12 +109,15 @@ class Mutant:
 
 
 def find_mutants(path: Path) -> Iterator[Mutant]:
-    """Every mutant of a module but those of lines that are excluded."""
+    """Every mutant of a module but those of lines that are excluded. A bare `*` among arguments
+    multiplies nothing: arguments after it are passed by name, whatever stands for it."""
     code = path.read_text()
     lines, nodes = code.splitlines(), list(ast_nodes(get_ast(code)))
     for name in OPERATORS:
         operator = get_operator(f"core/{name}")()
-        starts = [at[0][0] for node in nodes for at in operator.mutation_positions(node)]
-        for occurrence, line in enumerate(starts):
-            if not any(rule.search(lines[line - 1]) for rule in EQUIVALENT):
+        starts = [at[0] for node in nodes for at in operator.mutation_positions(node)]
+        for occurrence, (line, column) in enumerate(starts):
+            text = lines[line - 1]
+            is_marker = text[column:].startswith("*,")
+            if not is_marker and not any(rule.search(text) for rule in EQUIVALENT):
                 yield Mutant(path, name, occurrence, line)

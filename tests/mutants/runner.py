@@ -1,73 +1,73 @@
-"""Runs the tests of each mutant in a process of its own; no file is changed.
+"""Runs the tests of each mutant in a process of its own, forked where all that it needs is loaded.
 
-Most mutants change the body of a function: they are forked from a process that has imported every
-module and test, and the function gets the changed body. What else a module holds (constants,
-defaults, class bodies) is changed where it is imported: those are forked from a process that has
-only the libraries.
+First the tests run once on unchanged code: they must pass, and it is noted which functions each
+enters (`reach`). Of a mutant those tests run that enter what it changes, up to the first failure.
+Mutants of function bodies are forked from a process that has collected every test, others from
+one that has only the libraries (`changed_code`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
 import io
 import os
-import signal
+import pickle
+import resource
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
-from inspect import CO_OPTIMIZED
-from types import CodeType, FunctionType
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
 
+import pytest
+
+from tests.mutants.changed_code import changes_bodies_alone, mutate_functions, mutate_import
 from tests.mutants.mutations import Mutant
+from tests.mutants.reach import Reach, measure_reach, select_tests
+from tests.mutants.targets import modules
 
 LIBRARIES = (
     "numpy", "pandas", "highspy", "pydantic", "django.test", "rest_framework", "hypothesis",
-    "openpyxl", "xlsxwriter", "pytest", "pytest_django.plugin", "playwright.sync_api",
+    "openpyxl", "xlsxwriter", "pytest_django.plugin", "playwright.sync_api",
     "markdown", "latex2mathml.converter", "celery", "allauth",
     "pricing.market.snapshot", "planner.contract.answer.versions", "planner.sizing.demand",
     "planner.costing.optimizer.stochastic", "planner.costing.assumptions.assumptions",
 )  # fmt: skip
 """What the tests import and nothing here mutates; loaded once."""
-TIMEOUT_SECONDS = 240
-"""A mutant that runs longer counts as killed: its loop does not end."""
-OPTIONS = ("-x", "-q", "--assert=plain", "--hypothesis-seed=0", "-p", "no:cacheprovider")
+LEAST_SECONDS, TIMES_AS_LONG = 10, 5
+"""A mutant whose tests use so many seconds of the processor, and so many times what they use on
+unchanged code, counts as killed: its loop does not end."""
+OPTIONS = ("-q", "--assert=plain", "--hypothesis-seed=0", "-p", "no:cacheprovider")
 """Plain assertions: pytest would rewrite the modules whose doctests it runs, mutants left out."""
 Job = tuple[Mutant, Sequence[str]]
+"""A mutant and the list of its tests: files and folders."""
+Found = Callable[[Mutant, bool], None]
+"""Told of each mutant, in the order in which they end, whether a test noticed it."""
+Items = Sequence[pytest.Item]
+Name = TypeVar("Name")
 
 
-class _Loader(SourceFileLoader):
-    def __init__(self, name: str, mutant: Mutant) -> None:
-        super().__init__(name, str(mutant.path.resolve()))
-        self.mutant = mutant
-
-    def get_code(self, fullname: str) -> CodeType:
-        return compile(self.mutant.source, self.path, "exec")
-
-
-class _Finder(MetaPathFinder):
-    """Finds the mutant where its module is imported."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> ModuleSpec | None:
-        if fullname != self.mutant.module:
-            return None
-        is_package = self.mutant.path.stem == "__init__"
-        location = [str(self.mutant.path.resolve().parent)] if is_package else None
-        return importlib.util.spec_from_file_location(
-            fullname,
-            self.mutant.path.resolve(),
-            loader=_Loader(fullname, self.mutant),
-            submodule_search_locations=location,
-        )
+def run(jobs: Sequence[Job], workers: int, found: Found) -> None:
+    """Tells of each mutant whether a test noticed it; ends where tests fail without any."""
+    _load_libraries()
+    reached = _measure(jobs, workers)
+    selected = {mutant: select_tests(mutant, tests, reached) for mutant, tests in jobs}
+    in_place = {one: tests for one, tests in selected.items() if changes_bodies_alone(one)}
+    _fork_all(
+        {
+            mutant: (partial(_import_and_test, mutant, tests), _limit(tests))
+            for mutant, tests in selected.items()
+            if mutant not in in_place
+        },
+        workers,
+        found,
+    )
+    _with_collected(_files(in_place.values()), partial(_test_in_place, in_place, workers, found))
 
 
-def load_libraries() -> None:
+def _load_libraries() -> None:
     """Loads what all tests share, and nothing that is mutated."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -75,118 +75,142 @@ def load_libraries() -> None:
         importlib.import_module(name)
 
 
-def load_tests(jobs: Sequence[Job]) -> None:
-    """Imports every test of the jobs, and with them all that is mutated."""
-    import pytest
-
-    everything = dict.fromkeys(test for _, tests in jobs for test in tests)
-    silent = io.StringIO()
-    with contextlib.redirect_stdout(silent):
-        status = pytest.main(["--collect-only", *OPTIONS, *everything])
-    if status:
-        sys.exit(silent.getvalue())
+# Tests on unchanged code ----------------------------------------------------------------------
 
 
-def run(jobs: Sequence[Job], workers: int) -> Iterator[tuple[Mutant, bool]]:
-    """Each mutant, in the order in which they end, and whether a test noticed it."""
-    on_import = [job for job in jobs if not changes_bodies_alone(job[0])]
-    yield from _run(on_import, workers, mutate_import)
-    load_tests(jobs)
-    in_place = [job for job in jobs if changes_bodies_alone(job[0])]
-    yield from _run(in_place, workers, mutate_functions)
+def _measure(jobs: Sequence[Job], workers: int) -> list[Reach]:
+    """What each test reaches, in the order in which pytest collects them."""
+    files = sorted({test for _, tests in jobs for test in tests})
+    paths = [path for path, _ in modules()]
+    with TemporaryDirectory() as folder:
+
+        def measure(items: Items) -> int:
+            works = {
+                name: (partial(_measure_some, some, paths, Path(folder) / f"{i:04}"), 600.0)
+                for i, (name, some) in enumerate(_by_folder(items).items())
+            }
+            _fork_all(works, workers, _refuse_failure)
+            return 0
+
+        pid = _fork(lambda: _with_collected(files, measure), 1_200)
+        if os.waitpid(pid, 0)[1]:
+            sys.exit("The tests fail without any mutant: run them with pytest.")
+        stored = sorted(Path(folder).iterdir())
+        return [one for path in stored for one in pickle.loads(path.read_bytes())]
 
 
-def _run(
-    jobs: Sequence[Job], workers: int, mutate: Callable[[Mutant], None]
-) -> Iterator[tuple[Mutant, bool]]:
-    waiting, running = list(reversed(jobs)), dict[int, Mutant]()
+def _by_folder(items: Items) -> dict[str, list[pytest.Item]]:
+    """Tests of one folder together: they read the same answers, which are kept once made."""
+    folders: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        folders.setdefault(str(item.path.parent), []).append(item)
+    return folders
+
+
+def _measure_some(items: Items, paths: Sequence[Path], to: Path) -> int:
+    reached = list(measure_reach(items, paths))
+    to.write_bytes(pickle.dumps(reached))
+    return 0 if all(one.passed for one in reached) else 1
+
+
+def _refuse_failure(folder: str, failed: bool) -> None:
+    if failed:
+        sys.exit(f"Tests in {folder} fail without any mutant: run them with pytest.")
+
+
+# Tests of mutants -----------------------------------------------------------------------------
+
+
+def _import_and_test(mutant: Mutant, tests: Sequence[Reach]) -> int:
+    mutate_import(mutant)
+    return _with_collected(_files([tests]), partial(_run_up_to_a_failure, tests))
+
+
+def _test_in_place(
+    selected: Mapping[Mutant, Sequence[Reach]], workers: int, found: Found, items: Items
+) -> int:
+    by_test = {item.nodeid: item for item in items}
+
+    def test(mutant: Mutant, tests: Sequence[Reach]) -> int:
+        mutate_functions(mutant)
+        return _run_up_to_a_failure(tests, [by_test[one.test] for one in tests])
+
+    work = {one: (partial(test, one, tests), _limit(tests)) for one, tests in selected.items()}
+    _fork_all(work, workers, found)
+    return 0
+
+
+def _run_up_to_a_failure(tests: Sequence[Reach], items: Items) -> int:
+    """1 where a test fails. A mutant may have renamed the cases of a test: those come last."""
+    place = {one.test: i for i, one in enumerate(tests)}
+    ordered = sorted(items, key=lambda item: place.get(item.nodeid, len(place)))
+    for item, following in zip(ordered, [*ordered[1:], None], strict=True):
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        if item.session.testsfailed:
+            return 1
+    return 0
+
+
+def _files(selections: Iterable[Sequence[Reach]]) -> list[str]:
+    return sorted({one.file for tests in selections for one in tests})
+
+
+def _limit(tests: Sequence[Reach]) -> float:
+    """Seconds of the processor that the tests of a mutant may use."""
+    return LEAST_SECONDS + TIMES_AS_LONG * sum(one.seconds for one in tests)
+
+
+# Processes ------------------------------------------------------------------------------------
+
+
+class _Plugin:
+    """Does the work where pytest would run what it has collected."""
+
+    def __init__(self, work: Callable[[Items], int]) -> None:
+        self.work, self.status = work, 1
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        if not session.testsfailed:  # else a file could not be imported
+            self.status = self.work(session.items)
+        return True
+
+
+def _with_collected(files: Sequence[str], work: Callable[[Items], int]) -> int:
+    """The status of the work; 1 where the tests cannot be collected."""
+    if not files:
+        return 0
+    plugin = _Plugin(work)
+    with contextlib.redirect_stdout(io.StringIO()):
+        pytest.main([*OPTIONS, *files], plugins=[plugin])
+    return plugin.status
+
+
+def _fork_all(
+    works: Mapping[Name, tuple[Callable[[], int], float]],
+    workers: int,
+    ended: Callable[[Name, bool], None],
+) -> None:
+    """Does each work, within its seconds of the processor, in a process; so many at once."""
+    waiting, running = list(reversed(works.items())), dict[int, Name]()
     while waiting or running:
         while waiting and len(running) < workers:
-            mutant, tests = waiting.pop()
-            running[_fork(partial(_run_tests, mutant, tests, mutate))] = mutant
+            name, (work, seconds) = waiting.pop()
+            running[_fork(work, seconds)] = name
         pid, status = os.waitpid(-1, 0)
         if pid in running:
-            yield running.pop(pid), os.waitstatus_to_exitcode(status) != 0
+            ended(running.pop(pid), status != 0)
 
 
-def _fork(work: Callable[[], int]) -> int:
+def _fork(work: Callable[[], int], seconds: float) -> int:
     pid = os.fork()
     if pid:
         return pid
     try:
-        signal.alarm(TIMEOUT_SECONDS)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds), int(seconds)))
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         os._exit(work())
     finally:
         os._exit(1)
-
-
-def _run_tests(mutant: Mutant, tests: Sequence[str], mutate: Callable[[Mutant], None]) -> int:
-    import pytest
-
-    mutate(mutant)
-    return int(pytest.main([*OPTIONS, *tests]))
-
-
-# Mutants where a module is imported -----------------------------------------------------------
-
-
-def mutate_import(mutant: Mutant) -> None:
-    """From now on the module of a mutant is imported as the mutant."""
-    sys.meta_path.insert(0, _Finder(mutant))
-
-
-# Mutants of functions already imported --------------------------------------------------------
-
-
-def changes_bodies_alone(mutant: Mutant) -> bool:
-    """Whether a mutant differs from its module in nothing but the bodies of functions."""
-    original = compile(mutant.path.read_text(), "", "exec")
-    return _outside_functions(original) == _outside_functions(compile(mutant.source, "", "exec"))
-
-
-def _outside_functions(code: CodeType) -> list[object]:
-    """Instructions and constants of a module and of its classes."""
-    inner = [one for one in code.co_consts if isinstance(one, CodeType)]
-    plain = [(type(one), one) for one in code.co_consts if not isinstance(one, CodeType)]
-    outside: list[object] = [code.co_code, plain, code.co_names]
-    for one in inner:
-        if not one.co_flags & CO_OPTIMIZED:
-            outside += _outside_functions(one)
-        elif one.co_name.startswith("<"):
-            outside.append((one.co_code, one.co_consts))
-    return outside
-
-
-def mutate_functions(mutant: Mutant) -> None:
-    """Gives the functions of an imported module the bodies of the mutant."""
-    module = sys.modules[mutant.module]
-    bodies = dict(_bodies(compile(mutant.source, str(mutant.path.resolve()), "exec")))
-    for function in _functions(vars(module), module.__name__):
-        if function.__qualname__ in bodies:
-            function.__code__ = bodies[function.__qualname__]
-
-
-def _bodies(code: CodeType) -> Iterator[tuple[str, CodeType]]:
-    """Qualified name → body of each function of a module or class."""
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            if one.co_flags & CO_OPTIMIZED:
-                yield one.co_qualname, one
-            else:
-                yield from _bodies(one)
-
-
-def _functions(names: Mapping[str, object], module: str) -> Iterator[FunctionType]:
-    for one in list(names.values()):
-        if isinstance(one, type) and one.__module__ == module:
-            yield from _functions(vars(one), module)
-        for wrapped in (one, *(getattr(one, name, None) for name in _WRAPPED)):
-            if isinstance(wrapped, FunctionType) and wrapped.__module__ == module:
-                yield wrapped
-
-
-_WRAPPED = ("__func__", "__wrapped__", "fget", "func")
-"""Where methods, cached functions and properties keep what they wrap."""

@@ -1,50 +1,49 @@
-"""Which modules are mutated, and which tests cover each: the quickest first."""
+"""Which modules are mutated, and the tests that state what those do.
+
+Of these a mutant meets those alone that reach the function it changes (`reach.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-COST_MODEL = (
-    "tests/planner/costing/cost_model",
-    "tests/planner/comparison/test_rental.py",
-    "tests/planner/comparison/test_purchase.py",
-    "tests/planner/comparison/test_carbon.py",
-    "tests/planner/comparison/test_break_even.py",
-    "tests/golden/test_csv.py",
-)
-EXPORTS = (
-    "tests/planner/exports/test_focus.py",
-    "tests/golden/test_csv.py",
-    "tests/golden/test_focus.py",
-    "tests/golden/test_workbook.py",
-    "tests/planner/exports/test_tables.py",
-)
-QUERY_CODEC = ("tests/planner/web/common/test_query_codec.py",)
-ANALYSIS = (
-    "tests/planner/costing/analysis",
-    "tests/planner/comparison/test_carbon.py",
-    "tests/planner/comparison/test_break_even.py",
-    "tests/planner/comparison/test_risk.py",
-    "tests/planner/comparison/test_sensitivity.py",
-    "tests/planner/comparison/test_robust.py",
-)
-TARGETS = {
-    "planner/costing/cost_model": COST_MODEL,
-    "planner/exports": EXPORTS,
-    "planner/web/common/query_codec.py": QUERY_CODEC,
-    "planner/costing/analysis": ANALYSIS,
-}
+_ANALYSIS = "tests/planner/costing/analysis"
+_COMPARED = "tests/planner/comparison"
+_EXPORTS = "tests/planner/exports"
 
-OWN_TESTS = {"planner/exports/saved_context.py": ("tests/planner/exports/test_standing.py",)}
-"""Tests with a database, run for the one module that needs them."""
+TARGETS: Mapping[str, tuple[str, ...]] = {
+    "planner/costing/cost_model": (
+        "tests/planner/costing/cost_model",
+        f"{_ANALYSIS}/test_break_even.py",
+        f"{_ANALYSIS}/test_plan_exposure.py",
+        f"{_COMPARED}/test_rental.py",
+        f"{_COMPARED}/test_purchase.py",
+        f"{_COMPARED}/test_carbon.py",
+        f"{_COMPARED}/finance/test_worked_example.py",
+        f"{_COMPARED}/existing/test_existing.py",
+        f"{_COMPARED}/level/test_other_costs.py",
+    ),
+    "planner/exports": (
+        _EXPORTS,
+        "tests/golden/test_csv.py",
+        "tests/golden/test_focus.py",
+        "tests/golden/test_workbook.py",
+    ),
+    "planner/web/common/query_codec.py": ("tests/planner/web/common/test_query_codec.py",),
+    "planner/costing/analysis": (
+        _ANALYSIS,
+        f"{_COMPARED}/test_carbon.py",
+        f"{_COMPARED}/test_risk.py",
+        f"{_COMPARED}/test_sensitivity.py",
+    ),
+}
+"""Part, a folder or a module → the tests of its modules."""
 
 
 def modules() -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Each module to mutate, with its own doctests and the tests that cover it."""
-    for name, tests in TARGETS.items():
-        place = Path(name)
-        paths = [place] if place.suffix == ".py" else sorted(place.glob("*.py"))
-        for path in paths:
+    """Each module to mutate, with its own doctests and the tests of its part."""
+    for part, tests in TARGETS.items():
+        for path in sorted(Path(part).glob("*.py")) or [Path(part)]:
             if path.read_text().strip():
-                yield path, (str(path), *OWN_TESTS.get(str(path), ()), *tests)
+                yield path, (str(path), *tests)

@@ -21,6 +21,8 @@ LENOVO = {
     "start": "2027-01",
     "horizon_months": 36,
     "use_catalog": False,
+    "break_even": "all",
+    "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
     "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 5840},
     "custom_offers": [
         {"label": "on demand", "accelerator": H100, "accelerator_count": 8,
@@ -73,6 +75,8 @@ def generated(seed: int):
     request = {
         "start": "2027-01",
         "horizon_months": rng.randint(1, 24),
+        "sensitivity": False,
+        "cheaper_if": False,
         "workload": {
             "kind": "accelerator_hours",
             "accelerator": H100,

@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 BEFORE = [("planner", "0003_saved_with_rates_and_names")]
 AFTER = [("planner", "0004_variants")]
+NAMED = [("planner", "0005_name_the_rules")]
 
 
 def migrate(target: list[tuple[str, str]]) -> Apps:
@@ -68,3 +69,42 @@ def test_the_migration_to_variants_can_be_undone(old_apps: Apps) -> None:
     migrate(AFTER)
     apps = migrate(BEFORE)
     assert apps.get_model("planner", "SavedComparison").objects.get().scenario_id == variant_id
+
+
+def add_requests(apps: Apps) -> None:
+    """Requests of every kind that are kept: some before rules had editions, one after."""
+    old: dict[str, Any] = {"horizon_months": 12}
+    new: dict[str, Any] = {"horizon_months": 12, "rules": 2}
+    team = apps.get_model("planner", "Team").objects.create(name="Team", slug="team")
+    create = apps.get_model("planner", "Project").objects.create
+    work = {"kind": "accelerator_hours"}
+    project = create(team=team, name="Old", workload=work, assumptions=dict(old))
+    create(team=team, name="New", workload=work, assumptions=dict(new))
+    create(team=team, name="Empty", workload={}, assumptions={})
+    for asked in (old, new):
+        apps.get_model("planner", "SavedComparison").objects.create(
+            team=team, project=project, name="Saved", given=dict(asked), request=dict(asked),
+            answer={"scenarios": []}, answered_on="2026-01-01",
+        )  # fmt: skip
+    jobs = apps.get_model("planner", "Job").objects
+    jobs.create(team=team, kind="comparison", arguments={"request": dict(old)})
+    jobs.create(team=team, kind="bulk", arguments={"items": [{"request": dict(new)}, {"id": 7}]})
+    jobs.create(team=team, kind="reprice", arguments={"saved": "x"})
+    jobs.create(team=team, kind="done", state="succeeded", arguments={"request": dict(old)})
+
+
+def test_what_is_kept_names_the_first_edition_of_the_rules(old_apps: Apps) -> None:
+    add_requests(migrate(AFTER))
+    apps = migrate(NAMED)
+    projects = apps.get_model("planner", "Project").objects.all()
+    assert {project.name: project.assumptions.get("rules") for project in projects} == {
+        "Old": 1, "New": 2, "Empty": None,
+    }  # fmt: skip
+    saved = apps.get_model("planner", "SavedComparison").objects.all()
+    assert sorted((one.request["rules"], one.given["rules"]) for one in saved) == [(1, 1), (2, 2)]
+    assert {job.kind: job.arguments for job in apps.get_model("planner", "Job").objects.all()} == {
+        "comparison": {"request": {"horizon_months": 12, "rules": 1}},
+        "bulk": {"items": [{"request": {"horizon_months": 12, "rules": 2}}, {"id": 7}]},
+        "reprice": {"saved": "x"},
+        "done": {"request": {"horizon_months": 12}},
+    }

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
 from urllib.parse import urlencode
 
 import grimp
+import pytest
 from django.test import Client
 
 from tests.planner.costing.market_of import H100
@@ -29,6 +30,16 @@ PLAN = {
     "workload.hours_per_month": "5840",
     "horizon_months": "12",
 }
+
+RISK = {"risk.samples": "1000"}
+EVERYTHING = {
+    **RISK,
+    "risk.cvar_weight": "1",
+    "explain": "true",
+    "sensitivity": "true",
+    "constraints.monthly_budget": "1000000",
+}
+"""With the plan that holds up over the outcomes, the explanation and the sensitivities."""
 
 Profiler = Callable[[FrameType, str, Any], None]
 
@@ -58,24 +69,39 @@ def profiler(calls: set[tuple[str, str]]) -> Profiler:
     return note
 
 
-def traced_calls(client: Client) -> set[tuple[str, str]]:
+def traced_calls(client: Client, query: Mapping[str, str]) -> set[tuple[str, str]]:
     calls: set[tuple[str, str]] = set()
     sys.setprofile(profiler(calls))
     try:
-        response = client.get(f"/plan/?{urlencode(PLAN)}")
+        response = client.get(f"/plan/?{urlencode(query)}")
     finally:
         sys.setprofile(None)
     assert response.status_code == 200
     return {(caller, callee) for caller, callee in calls if caller and caller != callee}
 
 
-def test_a_page_request_climbs_at_most_three_times(client: Client, db: None) -> None:
+@pytest.fixture(scope="module")
+def graph() -> grimp.ImportGraph:
+    return grimp.build_graph(*PACKAGES, cache_dir=None)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param({}, id="plain"),
+        pytest.param(RISK, id="risk", marks=pytest.mark.sweep),
+        pytest.param(EVERYTHING, id="everything"),
+    ],
+)
+def test_a_page_request_climbs_at_most_three_times(
+    client: Client, graph: grimp.ImportGraph, asked: Mapping[str, str], db: None
+) -> None:
     market("98.32")
-    graph = grimp.build_graph(*PACKAGES, cache_dir=None)
-    client.get(f"/plan/?{urlencode({**PLAN, 'horizon_months': '13'})}")  # imports and caches
+    query = {**PLAN, **asked}
+    client.get(f"/plan/?{urlencode({**query, 'horizon_months': '13'})}")  # imports and caches
     climbs = {
         (caller, callee)
-        for caller, callee in traced_calls(client)
+        for caller, callee in traced_calls(client, query)
         if graph.chain_exists(importer=callee, imported=caller)
     }
     assert len(climbs) <= MAX_CLIMBS, sorted(climbs)

@@ -55,7 +55,10 @@ def test_trap_13_what_fits_nowhere_is_said_with_the_limit_and_costs_nothing_inve
     for one in answer["scenarios"]:
         assert not one["feasible"]
         assert one["total_cost"] is None
-        limit = "on_prem.servers" if one["key"] == "on_prem" else "min_accelerator_memory_gib"
+        is_owning = one["key"] == "on_prem"
+        limit = (
+            "the list of servers is empty" if is_owning else "the least memory of an accelerator"
+        )
         assert any(limit in reason for reason in one["why_not"])
 
 

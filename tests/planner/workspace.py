@@ -31,8 +31,20 @@ WORKLOAD: dict[str, Any] = {
     "kind": "accelerator_hours",
     "accelerator": H100,
     "hours_per_month": 4000,
+    "peak_accelerators": 8,
 }
-REQUEST: dict[str, Any] = {"start": "2027-01", "horizon_months": 6, "workload": WORKLOAD}
+"""A whole machine of eight for 500 hours a month."""
+PLAIN: dict[str, Any] = {
+    "start": "2027-01",
+    "horizon_months": 6,
+    "sensitivity": False,
+    "cheaper_if": False,
+}
+"""Half a year without the tornado and what would be cheaper, which take most of an answer's time;
+a test that looks at them asks for them."""
+WHOLE: dict[str, Any] = {"sensitivity": True, "cheaper_if": True}
+"""Laid over a request: the tornado and what would be cheaper too."""
+REQUEST: dict[str, Any] = PLAIN | {"workload": WORKLOAD}
 ROLES = (Role.VIEWER, Role.EDITOR, Role.APPROVER, Role.OWNER)
 
 
@@ -96,8 +108,7 @@ class Workspace:
         return secret
 
     def project(self, **values: Any) -> Project:
-        assumptions = {"start": "2027-01", "horizon_months": 6}
-        plain = {"name": "Model A", "workload": WORKLOAD, "assumptions": assumptions}
+        plain = {"name": "Model A", "workload": WORKLOAD, "assumptions": PLAIN}
         return projects.create_project(self.access(), self.team, {**plain, **values})
 
     def saved(self, project: Project | None = None, **values: Any) -> SavedComparison:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from pricing.freshness import freshness
+from pricing.market.offers import PurchaseOption
 from pricing.models import HeldBatch, RefreshRun
 from pricing.publish import publication
 from pricing.publish.batch import OfferBatch
@@ -34,12 +35,39 @@ def test_age_turns_amber_and_then_red(settings, days, level):
     assert (aws(days).age_days, aws(days).level) == (days, level)
 
 
+@pytest.mark.parametrize(
+    ("days", "list_level", "spot_level"),
+    [(6, "green", "green"), (7, "green", "amber"), (30, "green", "red"), (90, "amber", "red")],
+)
+def test_list_prices_and_spot_age_apart(days, list_level, spot_level):
+    publish(offer(as_of=DAY), offer("16", purchase_option=PurchaseOption.SPOT, as_of=DAY))
+    levels = {part.part: part.level for part in aws(days).parts}
+    assert levels == {"on_demand": list_level, "spot": spot_level}
+    assert aws(days).level == spot_level
+
+
+def test_one_old_price_colours_nothing_and_is_listed():
+    old = offer(region="eu-west-1", as_of=DAY - dt.timedelta(days=400))
+    newer = offer(region="eu-west-2", as_of=DAY - dt.timedelta(days=30))
+    publish(offer(as_of=DAY), old, newer)
+    (part,) = aws().parts
+    assert (part.level, part.median_age_days, part.oldest_age_days) == ("green", 30, 400)
+    assert part.last_confirmed == DAY
+    assert [stale.offer_id for stale in part.stale_offers] == [old.id]
+
+
+def test_a_part_without_a_dated_price_is_red():
+    publish(offer(as_of=None))
+    (part,) = aws().parts
+    assert (part.level, part.median_age_days, part.undated) == ("red", None, 1)
+
+
 def test_trap_9_the_age_is_that_of_the_oldest_price_sold_now():
     old = offer(region="eu-west-1", as_of=DAY - dt.timedelta(days=400))
     publish(
         offer(as_of=DAY), old, replace(old, region="x", sold_now=False, as_of=dt.date(2017, 1, 1))
     )
-    assert (aws().age_days, aws().level) == (400, "red")
+    assert (aws().age_days, aws().level) == (400, "green")
 
 
 def test_a_provider_that_was_never_read_is_red():

@@ -25,7 +25,7 @@ from planner.api.base import (
 from planner.api.downloads import EXPORT_SCHEMA, SCENARIO, download
 from planner.api.serializers import projects as serializers
 from planner.api.views.teams import ByCreation
-from planner.exports import context_of
+from planner.exports.saved_context import context_of
 from planner.models import Project, SavedComparison, State
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import catalog_on_date, reprice

@@ -31,6 +31,8 @@ class ReferenceServerSerializer(serializers.Serializer[Any]):
     price_year = serializers.IntegerField()
     power_kw = serializers.FloatField()
     idle_power_kw = serializers.FloatField()
+    typical_power_kw = serializers.FloatField(allow_null=True)
+    measured_idle_power_kw = serializers.FloatField(allow_null=True)
     rack_units = serializers.IntegerField()
     on_sale = serializers.BooleanField()
     unverified = serializers.ListField(child=serializers.CharField())

@@ -36,6 +36,12 @@ class PriceMove(AnswerModel):
     after: UnitPrice | None = Field(description="The same now; null if it is not listed any more.")
 
 
+class AlertCause(PriceMove):
+    """A price that moved, as an alert names it."""
+
+    currency: str = Field(description="Currency that the provider asks for.")
+
+
 class RequestChange(AnswerModel):
     """A field of the request that differs from the saved one."""
 

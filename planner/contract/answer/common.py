@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from enum import StrEnum
+from functools import cache
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, PlainSerializer
@@ -18,12 +19,32 @@ class AnswerModel(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
+    @classmethod
+    def of_values(cls, **values: Any) -> Self:
+        """A part of the core's own values, every field of it, each of its type already: a plan has
+        thousands of lines, and checking them takes longer than working them out. All parts of a
+        kind share one set of the fields that are given."""
+        part = cls.__new__(cls)
+        for name, value in (
+            ("__dict__", values),
+            ("__pydantic_fields_set__", _all_fields(cls)),
+            ("__pydantic_extra__", None),
+            ("__pydantic_private__", None),
+        ):
+            object.__setattr__(part, name, value)
+        return part
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """A copy; what was worked out from fields (`cached_property`) is worked out anew."""
         copy = super().model_copy(update=update, deep=deep)
         for name in copy.__dict__.keys() - type(self).model_fields.keys():
             del copy.__dict__[name]
         return copy
+
+
+@cache
+def _all_fields(model: type[BaseModel]) -> set[str]:
+    return set(model.model_fields)
 
 
 class ScenarioKey(StrEnum):
@@ -53,6 +74,13 @@ class Category(StrEnum):
     SUPPORT = "support"
     STAFF = "staff"
     SPARES = "spares"
+    INSURANCE = "insurance"
+    LOAN = "loan"
+    INTEREST = "interest"
+    LEASE = "lease"
+    CREDIT = "credit"
+    SHORTFALL = "shortfall"
+    OTHER = "other"
     RESIDUAL = "residual"
     TAX = "tax"
 

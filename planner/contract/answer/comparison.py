@@ -19,15 +19,16 @@ from planner.contract.answer.common import (
     ScenarioKey,
     Share,
 )
+from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.explanation import Explanation
 from planner.contract.answer.risk import RiskAnswer, RobustPlan
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.contract.answer.sensitivity import PriceGrid, SensitivityRow
-from planner.contract.answer.verdict import Recommendation
+from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, SensitivityRow
+from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
 from planner.contract.months import add_months, month_labels, parse_month
 
-VERSION = 2
+VERSION = 4
 """Version of the answer's form; saved answers of older forms are upgraded when read."""
 
 
@@ -50,7 +51,11 @@ class CatalogRevision(AnswerModel):
     )
     as_of: dt.date | None = Field(description="Day of its newest price.")
     oldest_price_as_of: dt.date | None = Field(description="Day of its oldest price.")
-    age_days: Days | None = Field(description="Days since `as_of`.")
+    age_days: Days | None = Field(description="Age of its oldest price that is sold now.")
+    parts: tuple[PriceAge, ...] = Field(
+        default=(),
+        description="Ages of on demand, spot and commitments; none in answers of before.",
+    )
 
 
 class AssumptionRow(AnswerModel):
@@ -142,6 +147,11 @@ class ComparisonAnswer(AnswerModel):
     catalog: tuple[CatalogRevision, ...] = Field(
         default=(), description="Price lists used; none where only custom offers were compared."
     )
+    coverage: tuple[PriceCoverage, ...] = Field(
+        default=(),
+        description="What the catalog knows of the prices of each accelerator, provider and "
+        "purchase option asked for; none in answers of before.",
+    )
     assumptions: tuple[AssumptionRow, ...] = Field(
         default=(), description="Every figure that the answer rests on."
     )
@@ -153,7 +163,14 @@ class ComparisonAnswer(AnswerModel):
     cost_curve: CostCurve = Field(
         default_factory=CostCurve, description="Cost of a node against its hours of use."
     )
-    recommendation: Recommendation = Field(description="What to do and why.")
+    verdict: Verdict | None = Field(
+        default=None,
+        description="What to do and how sure it is; null in older answers.",
+    )
+    recommendation: Recommendation = Field(description="The cheapest scenario, and why.")
+    cheaper_if: tuple[Alternative, ...] = Field(
+        default=(), description="What would be cheaper if a limit nobody asked for were lifted."
+    )
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."
     )
@@ -167,6 +184,11 @@ class ComparisonAnswer(AnswerModel):
     )
     sensitivity: tuple[SensitivityRow, ...] = Field(
         default=(), description="What moves the advised total, the strongest first."
+    )
+    default_effects: tuple[DefaultEffect, ...] = Field(
+        default=(),
+        description="What each default does to owning less renting, the strongest first; none "
+        "without servers, without a rented plan, or with `sensitivity: false`.",
     )
     price_grid: PriceGrid | None = Field(
         default=None, description="Owning against renting; null where one of them is missing."
@@ -187,6 +209,22 @@ class ComparisonAnswer(AnswerModel):
     def feasible(self) -> tuple[ScenarioAnswer, ...]:
         """Scenarios that have a plan."""
         return tuple(scenario for scenario in self.scenarios if scenario.feasible)
+
+    @property
+    def headline(self) -> str:
+        """What to do, in a sentence."""
+        return self.verdict.headline if self.verdict else self.recommendation.headline
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """What to do, what it costs, why, and what would change it: sentences for readers of
+        text."""
+        if self.verdict is None:
+            return self.recommendation.because
+        turns = (turn.sentence for turn in self.verdict.switch_points)
+        contested = (self.verdict.contested,) if self.verdict.contested else ()
+        proof = self.recommendation.because[-1:] if self.recommended else ()
+        return (self.verdict.sentence, *self.verdict.reasons, *contested, *turns, *proof)
 
     @property
     def recommended(self) -> ScenarioAnswer | None:

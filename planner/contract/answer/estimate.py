@@ -44,6 +44,23 @@ class Parallelism(AnswerModel):
     data: Count = Field(description="Data parallelism.")
     zero_stage: Count = Field(description="ZeRO stage; 3 is full sharding.")
     activation_checkpointing: bool = Field(description="Whether activations are recomputed.")
+    context: Count | None = Field(default=None, description="Context parallelism.")
+    expert: Count | None = Field(default=None, description="Expert parallelism.")
+    checkpointing: str | None = Field(
+        default=None, description="Activations recomputed: none, selective or full."
+    )
+    micro_batch_size: Count | None = Field(
+        default=None, description="Sequences that one replica works on at once."
+    )
+    micro_batches: Count | None = Field(
+        default=None, description="Micro-batches of one replica in a step."
+    )
+    global_batch_tokens: float | None = Field(
+        default=None, description="Tokens of one optimizer step.", json_schema_extra={"unit": "1"}
+    )
+    exposed_communication: Share | None = Field(
+        default=None, description="Share of the working time that communication takes."
+    )
     unused: Count = Field(description="Accelerators that the split leaves over.")
     pipeline_bubble: Share = Field(description="Share of time in which pipeline stages idle.")
 
@@ -89,6 +106,9 @@ class EstimateCandidate(AnswerModel):
     memory_headroom: Share | None = Field(default=None, description="Memory left free.")
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
     notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
+    reasons: tuple[str, ...] = Field(
+        default=(), description="Why it is or is not for this work: memory first."
+    )
 
 
 class RunFigures(AnswerModel):
@@ -144,6 +164,12 @@ class EstimateAnswer(RunFigures):
         default=None, description="Memory to serve the model; null for other kinds of work."
     )
     cpu: CpuNote = Field(description="Whether a CPU is enough.")
+    tier: str | None = Field(
+        default=None,
+        description="How demanding the work is: light, complex or very_demanding; null for hours "
+        "as given.",
+    )
+    tier_cards: str | None = Field(default=None, description="Cards that serve such work.")
     candidates: tuple[EstimateCandidate, ...] = Field(
         default=(), description="Every accelerator, best first, then those that do not fit."
     )

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from planner.contract.answer.common import AnswerModel, Count, Factor, Money, ScenarioKey, Share
 
+PriceModel = Literal["fitted_processes", "given_spread", "common_factor"]
+
 
 class CostRange(AnswerModel):
-    """Net present cost of one scenario over the samples."""
+    """Net present cost of one scenario over the samples, and its undiscounted total."""
 
-    p10: Money = Field(description="10th percentile.")
-    p50: Money = Field(description="Median.")
-    p90: Money = Field(description="90th percentile.")
-    mean: Money = Field(description="Mean.")
-    cvar_90: Money = Field(description="Average of the worst 10 % (conditional value at risk).")
+    p10: Money = Field(description="10th percentile of the net present cost.")
+    p50: Money = Field(description="Its median.")
+    p90: Money = Field(description="Its 90th percentile.")
+    mean: Money = Field(description="Its mean.")
+    cvar_90: Money = Field(
+        description="Its average over the worst 10 % (conditional value at risk)."
+    )
+    total_p10: Money | None = Field(
+        default=None, description="10th percentile of the undiscounted total; null if unknown."
+    )
+    total_p50: Money | None = Field(default=None, description="Its median; null if unknown.")
+    total_p90: Money | None = Field(default=None, description="Its 90th percentile; null likewise.")
 
 
 class RiskAnswer(AnswerModel):
@@ -35,6 +46,11 @@ class RiskAnswer(AnswerModel):
     )
     samples: Count = Field(default=0, description="Outcomes simulated.")
     seed: Count = Field(default=0, description="Seed of the simulation.")
+    price_model: PriceModel = Field(
+        default="common_factor",
+        description="How prices vary: each by the process fitted to its history, rents by the "
+        "spread that the request gives, or all rents by one common factor.",
+    )
 
     def range_of(self, key: ScenarioKey) -> CostRange | None:
         """The range of one scenario; None where it is not feasible."""

@@ -21,6 +21,8 @@ from planner.contract.answer.common import (
     UnitPrice,
 )
 from planner.contract.answer.energy import ScenarioEnergy
+from planner.contract.answer.finance import ScenarioFinance
+from planner.contract.answer.relaxation import Relaxation
 
 PurchaseKind = Literal["server", "commitment", "capacity_block"]
 
@@ -152,7 +154,11 @@ class ScenarioAnswer(AnswerModel):
         default=True,
         description="Whether it may be recommended; false for spot if work is not interruptible.",
     )
+    why_not_allowed: str = Field(default="", description="Why it may not be recommended.")
     why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan.")
+    relaxations: tuple[Relaxation, ...] = Field(
+        default=(), description="Limits that leave no plan, each with the least that would do."
+    )
     total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
     within_horizon: Money | None = Field(
         default=None, description="What of the total falls due within the horizon, resale included."
@@ -198,14 +204,22 @@ class ScenarioAnswer(AnswerModel):
         default=(), description="What each offer and server costs altogether, dearest first."
     )
     gap: Share | None = Field(
-        default=None, description="(cost − bound) / cost: no plan is cheaper by a larger share."
+        default=None,
+        description="(cost − bound) / cost: at the prices known no plan is cheaper by a larger "
+        "share.",
     )
     bound: Money | None = Field(
-        default=None, description="No plan of this scenario has a lower net present cost."
+        default=None,
+        description="At the prices known no plan of this scenario has a lower net present cost.",
     )
     warnings: tuple[str, ...] = Field(default=(), description="What to know of this plan.")
     energy: ScenarioEnergy | None = Field(
         default=None, description="Energy and carbon; null where it is not feasible."
+    )
+    finance: ScenarioFinance | None = Field(
+        default=None,
+        description="Returns and fiscal years; null where it is not feasible, and in answers of "
+        "before.",
     )
 
     def require_total(self) -> Money:

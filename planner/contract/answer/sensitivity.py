@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import Field
 
 from planner.contract.answer.common import AnswerModel, Factor, Hours, Money, ScenarioKey, Share
@@ -41,6 +43,23 @@ class SensitivityRow(AnswerModel):
         if self.total_at_low is None or self.total_at_high is None:
             return 0.0
         return abs(float(self.total_at_high) - float(self.total_at_low))
+
+
+class DefaultEffect(AnswerModel):
+    """One default, and what it does to owning less renting; the plans stay as they are."""
+
+    field: str = Field(description="Default, as the request names it.")
+    unit: str = Field(description="Unit of `value` and `neutral`.")
+    value: float = Field(description="Value in use.", json_schema_extra={"unit": "see unit"})
+    neutral: float = Field(
+        description="Value at which it does nothing, or treats both alike.",
+        json_schema_extra={"unit": "see unit"},
+    )
+    effect: Money = Field(
+        description="Net present cost of the on-prem plan less that of the cheapest rented one, "
+        "as it is less the same at `neutral`; negative: owning gains by the default."
+    )
+    gains: Literal["own", "rent"] = Field(description="Side that looks cheaper by the default.")
 
 
 class PriceGrid(AnswerModel):

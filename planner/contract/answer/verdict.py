@@ -1,10 +1,23 @@
-"""The advice of an answer. PURE."""
+"""The advice of an answer: what to do, what it costs, how sure that is. PURE."""
 
 from __future__ import annotations
 
+import datetime as dt
+from typing import Literal
+
 from pydantic import Field
 
-from planner.contract.answer.common import AnswerModel, Money, ScenarioKey
+from planner.contract.answer.common import (
+    Accelerators,
+    AnswerModel,
+    Factor,
+    Money,
+    ScenarioKey,
+    Share,
+)
+
+Action = Literal["keep", "buy", "lease", "commit", "reserve", "rent"]
+BudgetKind = Literal["total", "capital", "monthly"]
 
 
 class Recommendation(AnswerModel):
@@ -24,3 +37,164 @@ class Recommendation(AnswerModel):
     def reasons(self) -> tuple[str, ...]:
         """Everything else that is said for it."""
         return self.because[1:]
+
+
+class DecisionPart(AnswerModel):
+    """One thing to do: a server, a commitment or a way of renting."""
+
+    action: Action = Field(
+        description="Keep what is owned, buy, lease, commit, reserve by date or rent."
+    )
+    source: str = Field(description="Key of the offer or server.")
+    label: str = Field(description="Machine or server, without its place.")
+    provider: str = Field(default="", description="Provider; empty for what the team owns.")
+    region: str = Field(default="", description="Region of the provider.")
+    place: str = Field(default="", description="Provider and region by name.")
+    purchase_option: str = Field(description="How it is paid for; `owned` for servers.")
+    units: float | None = Field(
+        default=None,
+        description="Servers or commitments; most machines rented or reserved at once.",
+        json_schema_extra={"unit": "see action"},
+    )
+    accelerators: Accelerators | None = Field(
+        default=None, description="Accelerators of all its units together."
+    )
+    term_months: int | None = Field(
+        default=None,
+        description="Term of a commitment or lease.",
+        json_schema_extra={"unit": "months"},
+    )
+    starts: str = Field(description="First month, YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    last_start: str = Field(
+        description="Month in which the last unit is bought or begins, YYYY-MM.",
+        pattern=r"^\d{4}-\d{2}$",
+    )
+    amount: Money = Field(
+        description="Everything that the plan pays for it, running costs in, resale taken off."
+    )
+    due_at_start: Money | None = Field(
+        default=None,
+        description="Invoices of what starts first, network, spares and installation included.",
+    )
+    share_of_hours: Share = Field(description="Share of the work's accelerator-hours it serves.")
+    sentence: str = Field(description="The same in words.")
+
+
+class NextBest(AnswerModel):
+    """The cheapest plan that is another one."""
+
+    scenario: ScenarioKey = Field(description="Which scenario.")
+    words: str = Field(description="What it is called in a sentence.")
+    total: Money = Field(description="Its total, undiscounted.")
+    difference: Money = Field(description="Its total less that of the advised plan.")
+    difference_in_present_value: Money = Field(
+        description="Its net present cost less that of the advised plan."
+    )
+
+
+class CostInterval(AnswerModel):
+    """Where the total lies in 80 of 100 simulated outcomes."""
+
+    p10: Money = Field(description="10th percentile of the total.")
+    p90: Money = Field(description="90th percentile of the total.")
+
+
+class BudgetUse(AnswerModel):
+    """A budget of the request and what the advised plan leaves of it."""
+
+    kind: BudgetKind = Field(description="Budget of the whole plan, of capital, or of a month.")
+    budget: Money = Field(description="The budget.")
+    planned: Money = Field(description="The plan's total, its capital, or its dearest month.")
+    headroom: Money = Field(description="Budget less plan; negative where the plan is over it.")
+    month: str | None = Field(
+        default=None,
+        description="Of a monthly budget the dearest month, after the horizon too; YYYY-MM.",
+    )
+    sentence: str = Field(
+        default="", description="In which month a monthly budget is broken; empty where in none."
+    )
+
+
+class Turn(AnswerModel):
+    """What would have to change for another plan to cost no more than the advised one."""
+
+    field: str = Field(description="Figure that changes: hours, rental prices, server prices.")
+    multiplier: Factor = Field(description="Times its value at which both plans cost the same.")
+    scenario: ScenarioKey = Field(description="Scenario whose plan is the cheaper one beyond it.")
+    sentence: str = Field(description="The same in words.")
+
+
+class Alternative(AnswerModel):
+    """What would be cheaper if a limit that nobody asked for were lifted."""
+
+    field: str = Field(description="Field of the request that lifts it.")
+    value: bool | int | str | tuple[str, ...] = Field(
+        description="Value that lifts it.", json_schema_extra={"unit": "see field"}
+    )
+    change: str = Field(description="The same in words: what would have to be allowed.")
+    plan: str = Field(description="The plan that would then be advised, in a sentence.")
+    total: Money = Field(description="Total of that plan.")
+    saving: Money = Field(description="Net present cost that it would save.")
+    why: str = Field(description="Why it is off unless asked for.")
+
+
+class Verdict(AnswerModel):
+    """What to do, in the order of money, and how sure it is; amounts are nominal."""
+
+    headline: str = Field(description="What to do, in a sentence.")
+    sentence: str = Field(description="The whole advice: what to do, what it costs, how sure.")
+    decision: tuple[DecisionPart, ...] = Field(
+        default=(), description="What to do, dearest first; empty where no plan is feasible."
+    )
+    total: Money | None = Field(default=None, description="Total of the advised plan.")
+    within_horizon: Money | None = Field(
+        default=None, description="What of it falls due within the horizon."
+    )
+    owed_after: Money | None = Field(
+        default=None, description="What of it falls due after the horizon."
+    )
+    present_value: Money | None = Field(default=None, description="Its net present cost.")
+    range: CostInterval | None = Field(
+        default=None, description="Where the total lies; null where it was not simulated."
+    )
+    capital_to_approve: Money | None = Field(
+        default=None,
+        description="All invoices of the first purchase: servers, network, spares, installation.",
+    )
+    obligation_to_sign: Money | None = Field(
+        default=None,
+        description="All payments of the commitments and leases that begin in the first month of "
+        "any.",
+    )
+    resale: Money | None = Field(
+        default=None,
+        description="What the servers are assumed to fetch at the end, counted in the total; "
+        "null where none is resold.",
+    )
+    payback: str | None = Field(
+        default=None,
+        description="Month, YYYY-MM, from which the plan's cumulative cash stays below that of "
+        "the best plan that buys and leases nothing; null where it is one or never gets there.",
+    )
+    against: NextBest | None = Field(default=None, description="The next best plan.")
+    budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
+    reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
+    switch_points: tuple[Turn, ...] = Field(
+        default=(), description="What would change the advice, at most three, the nearest first."
+    )
+    confidence: Share | None = Field(
+        default=None, description="Share of the simulated outcomes in which it stays the cheapest."
+    )
+    contested: str = Field(
+        default="",
+        description="Where another plan is the cheapest in more outcomes: which, and why it is "
+        "not advised.",
+    )
+    oldest_price: dt.date | None = Field(
+        default=None, description="Day of the oldest price that the advised plan pays."
+    )
+    is_small: bool = Field(
+        default=False,
+        description="Whether the work is too small for a question of owning: below 1,000 US "
+        "dollars or a node-month.",
+    )

@@ -2,6 +2,8 @@
 
 Version 1 (without a number) called `robust_plan` robust, `cvar_90` worst_tenth and
 `units_started` begun; what it did not say about purchases is worked out from its own lines.
+Version 3 added the verdict and what belongs to it, version 4 the finance of scenarios; older
+answers leave them out.
 """
 
 from __future__ import annotations
@@ -31,7 +33,10 @@ def read_answer(data: Json) -> ComparisonAnswer:
 
 def upgrade(data: Json) -> Json:
     """A stored answer in today's form; one that has it already is returned as it is."""
-    return data if data.get("version", 1) >= VERSION else _from_version_1(data)
+    version = data.get("version", 1)
+    if version >= VERSION:
+        return data
+    return {**data, "version": VERSION} if version > 1 else _from_version_1(data)
 
 
 def _from_version_1(data: Json) -> dict[str, Any]:

@@ -11,20 +11,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.data import Data
+from planner.contract.request.existing import Existing
 from planner.contract.request.fields import Currency, entries
 from planner.contract.request.finance import Finance, Rates
+from planner.contract.request.horizon import DEFAULT_MONTHS, months_to_last_deadline
 from planner.contract.request.offers import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import OnPrem
+from planner.contract.request.other_costs import OtherCosts
 from planner.contract.request.risk import Risk
 from planner.contract.request.workload import Workload
-from planner.contract.validation import Month, RequestModel, Whole, parse
+from planner.contract.validation import Month, RequestModel, Whole, in_plain_words
 from pricing.common.invalid_input import InvalidInput
 
 MAX_HORIZON_MONTHS = 120
+CURRENT_RULES = 2
+"""Edition of the rules of a request that names none."""
 
 
 class ComparisonRequest(RequestModel):
@@ -34,8 +39,9 @@ class ComparisonRequest(RequestModel):
     """Title of the comparison."""
     start: Month | None = None
     """Month 0; absent: the month after today."""
-    horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = 36
-    """T, months of the plan."""
+    horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = DEFAULT_MONTHS
+    """T, months of the plan; absent: to the last deadline, where `start` is given and every run
+    has a deadline, else 36."""
     currency: Currency = "USD"
     """Currency of every amount of the request and the answer."""
     workload: Workload
@@ -59,19 +65,29 @@ class ComparisonRequest(RequestModel):
     term_end: Literal["full", "within", "prorate"] | None = None
     """Of a commitment that ends after the horizon: all of it counts (`full`), none may be taken
     (`within`), or its share within the horizon counts (`prorate`); absent: as the rules say."""
-    rules: Annotated[Whole, Field(ge=1, le=2)] = 1
+    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
     """Edition of the rules on what a plan may choose from. 1 rules nothing out. 2 keeps to the
     commercial partition, CUDA unless other accelerators are named, no spot unless the work is
     interruptible, commitments to machines also sold on demand, whole machines by the hour, nodes
     that hold a job; and counts commitments in full."""
     on_prem: OnPrem = OnPrem()
     """Servers to buy, servers already owned, and what owning costs."""
+    existing: Existing = Existing()
+    """Contracts, credits and leases that are there already."""
     finance: Finance = Finance()
     """Discount rate, trends, depreciation and tax."""
     data: Data = Data()
     """Data kept in the cloud and carried out of it."""
+    other_costs: OtherCosts = ()
+    """Costs beside machines: one-off, monthly or by the accelerator-hour, of all or of some
+    scenarios."""
     risk: Risk | None = None
     """How far things may go from plan; absent: no simulation."""
+    break_even: Literal["first", "all"] = "first"
+    """Servers whose pay-off is given: the five that pay back first, each against the cheapest
+    rent, or `all` against every way of renting."""
+    cheaper_if: bool = True
+    """Whether the answer says what would be cheaper if a limit nobody asked for were lifted."""
     sensitivity: bool = True
     """Whether the answer says what moves it."""
     explain: bool = False
@@ -81,10 +97,21 @@ class ComparisonRequest(RequestModel):
     @classmethod
     def _absent_sections(cls, data: Any) -> Any:
         """A section given as null counts as absent, as an empty form field does."""
-        sections = ("constraints", "on_prem", "finance", "data")
+        sections = ("constraints", "on_prem", "existing", "finance", "data")
         if isinstance(data, Mapping):
             return {k: v for k, v in data.items() if v is not None or k not in sections}
         return data
+
+    @model_validator(mode="before")
+    @classmethod
+    def _horizon_of_runs(cls, data: Any) -> Any:
+        """The horizon that the deadlines ask for, where none is given."""
+        if not isinstance(data, Mapping) or data.get("rules") == 1:
+            return data
+        months = months_to_last_deadline(data)
+        if months is None or months > MAX_HORIZON_MONTHS or data.get("horizon_months") is not None:
+            return data
+        return {**data, "horizon_months": months}
 
     @model_validator(mode="after")
     def _consistent(self) -> ComparisonRequest:
@@ -92,6 +119,13 @@ class ComparisonRequest(RequestModel):
             raise InvalidInput(
                 "use_catalog", "is false and there are no custom_offers; give one of them"
             )
+        for i, cost in enumerate(self.other_costs):
+            if cost.month >= self.horizon_months:
+                last = self.horizon_months - 1
+                raise InvalidInput(
+                    f"other_costs.{i}.month",
+                    f"{cost.month} is after the last month of the plan; allowed are 0 to {last}",
+                )
         dollar = self.exchange_rates.get("USD")
         if dollar is not None and dollar.units_per_usd != 1:
             raise InvalidInput(
@@ -106,8 +140,18 @@ class ComparisonRequest(RequestModel):
         return self
 
 
+def with_rules(request: Mapping[str, Any], edition: int = CURRENT_RULES) -> dict[str, Any]:
+    """A request that names the edition of its rules, so that a later default changes nothing.
+
+    >>> with_rules({"currency": "EUR"}), with_rules({"rules": 1})
+    ({'currency': 'EUR', 'rules': 2}, {'rules': 1})
+    """
+    named = request.get("rules") is not None
+    return dict(request) if named else {**request, "rules": edition}
+
+
 def read_request(data: object) -> ComparisonRequest:
-    """`data` as a request, or `InvalidInput` naming each field refused.
+    """`data` as a request, or `InvalidInput` naming each field refused; a request is one already.
 
     >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
     >>> read_request({"workload": hours}).horizon_months
@@ -117,6 +161,11 @@ def read_request(data: object) -> ComparisonRequest:
     pricing.common.invalid_input.InvalidInput: horizon_months: 200 is not allowed; must be at
         most 120
     """
+    if isinstance(data, ComparisonRequest):
+        return data
     if not isinstance(data, Mapping):
         raise InvalidInput("", "a request is an object of fields; see the README for an example")
-    return parse(ComparisonRequest, data)
+    try:
+        return ComparisonRequest.model_validate(data)
+    except ValidationError as error:
+        raise in_plain_words(error, ComparisonRequest, data) from None

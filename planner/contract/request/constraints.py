@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from planner.contract.request.fields import Money, Names, Options, Rate, entries
 from planner.contract.request.workload import Slug
-from planner.contract.validation import Number, RequestModel
+from planner.contract.validation import Number, RequestModel, Whole
 
 
 class Quota(RequestModel):
@@ -22,6 +22,15 @@ class Quota(RequestModel):
     """Accelerator that it counts, by slug or usual name."""
     max_accelerators: Annotated[Number, Field(ge=0, le=1e8)]
     """Most accelerators at once."""
+
+
+class FiscalYearBudget(RequestModel):
+    """Most capital in one fiscal year."""
+
+    fiscal_year: Annotated[Whole, Field(ge=1900, le=2200)]
+    """Year in which it ends."""
+    amount: Money
+    """Most capital of the servers bought in it, with network, spares and installation."""
 
 
 class Constraints(RequestModel):
@@ -39,6 +48,17 @@ class Constraints(RequestModel):
     """Parts of the clouds that may be used, such as commercial; absent: as the rules say."""
     allow_partial_nodes: bool | None = None
     """Whether a part of a machine may be rented by the hour; absent: as the rules say."""
+    allow_mixed_accelerators: bool | None = None
+    """Whether sized work may run on several kinds of accelerator at once; absent: as the rules
+    say."""
+    allow_any_node: bool | None = None
+    """Whether jobs may run on nodes of any size, interconnect and network; absent: as the rules
+    say."""
+    allow_consumer_in_datacentre: bool | None = None
+    """Whether consumer cards may be owned in servers of a data centre; absent: as the rules say."""
+    undated_price_margin: Rate | None = None
+    """Share by which a price without a date must be lower than a dated one to be chosen, 0 to 1;
+    absent: as the rules say."""
     accelerators: Names | None = None
     """Accelerators that may do the work, by slug or usual name."""
     purchase_options: Options | None = None
@@ -57,5 +77,13 @@ class Constraints(RequestModel):
     """Most accelerators at once, by provider, region and kind."""
     capex_budget: Money | None = None
     """Most capital over the whole horizon."""
+    capex_by_fiscal_year: Annotated[
+        tuple[FiscalYearBudget, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
+    ] = ()
+    """Most capital in each fiscal year; a year that is not named has no limit of its own. What is
+    leased is no capital."""
     monthly_budget: Money | None = None
     """Most cash in any month, after tax where there is a tax rate."""
+    total_budget: Money | None = None
+    """Most that all payments of the plan together come to, those owed after the horizon too, after
+    tax where there is a tax rate; resale does not count."""

@@ -7,7 +7,17 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from planner.contract.request.fields import Currency, Rate, Trend
-from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel
+from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
+
+CashTiming = Literal["month_start", "month_middle", "month_end", "year_end"]
+SupportPlan = Literal[
+    "none",
+    "aws_business_plus",
+    "aws_enterprise",
+    "gcp_enhanced",
+    "gcp_premium",
+    "azure_professional_direct",
+]
 
 
 class Finance(RequestModel):
@@ -19,10 +29,34 @@ class Finance(RequestModel):
     """Change of rental prices, fraction per year."""
     electricity_trend_per_year: Trend | None = None
     """Change of the electricity price, fraction per year."""
+    staff_cost_trend_per_year: Trend | None = None
+    """Change of what staff costs, for rented and owned machines, fraction per year."""
+    colocation_trend_per_year: Trend | None = None
+    """Change of the rent of a kW, fraction per year."""
+    support_trend_per_year: Trend | None = None
+    """Change of what support of owned servers costs, fraction per year."""
+    server_price_trend_per_year: Trend | None = None
+    """Change of server prices, fraction per year."""
+    cloud_support_rate: Rate | None = None
+    """Support plan of the clouds as a fraction of the bill for rented machines."""
+    cloud_support_plan: SupportPlan | None = None
+    """Support plan whose bands give that fraction at the bill of all hours on demand; a given
+    `cloud_support_rate` goes before it."""
+    cloud_staff_fte_per_accelerator: Annotated[Number, Field(ge=0, le=100)] | None = None
+    """Full-time equivalents for each accelerator rented around the clock."""
     depreciation: Literal["straight_line", "macrs_5", "none"] | None = None
     """How capital is depreciated."""
     tax_rate: Annotated[Number, Field(ge=0, lt=1), DECIMAL_TEXT] | None = None
     """Tax on profits that costs reduce, fraction."""
+    cash_timing: CashTiming = "month_start"
+    """When the bills of a month are paid, for present values and for the cash of fiscal years:
+    `year_end` pays those of twelve months of the plan at their end, as annual models do.
+    Purchases, upfront payments, one-off costs and resale keep their month."""
+    payment_terms_days: Annotated[Number, Field(ge=0, le=365)] = 0.0
+    """Days from there to the payment."""
+    fiscal_year_start_month: Annotated[Whole, Field(ge=1, le=12)] = 1
+    """Month of the calendar in which fiscal years begin; a year is named after the calendar year
+    in which it ends."""
 
 
 class ExchangeRate(RequestModel):

@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, model_validator
 
 from planner.contract.request.fields import MAX_MONEY, CostRate, Money, Price, Rate, Text, entries
+from planner.contract.request.financing import Financing
 from planner.contract.request.workload import Slug
 from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
@@ -28,6 +29,9 @@ class Server(RequestModel):
     """Accelerators of one server."""
     power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
     """Draw at load, which is also the nameplate, kW."""
+    typical_power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
+    """Average draw while it works, kW; absent: as measured for a reference server, else the draw
+    at load. Electricity follows it, colocation the nameplate."""
     idle_power_kw: Annotated[Number, Field(ge=0, le=100_000)] | None = None
     """Draw when idle, kW."""
     running_cost_per_hour: Price | None = None
@@ -51,6 +55,11 @@ class Server(RequestModel):
         load, idle = self.power_kw, self.idle_power_kw
         if load is not None and idle is not None and idle > load:
             yield InvalidInput("idle_power_kw", f"{idle:g} kW is more than {load:g} kW at load")
+        typical = self.typical_power_kw
+        if load is not None and typical is not None and typical > load:
+            yield InvalidInput(
+                "typical_power_kw", f"{typical:g} kW is more than {load:g} kW at load"
+            )
 
 
 class OwnedServer(RequestModel):
@@ -95,14 +104,25 @@ class OnPrem(RequestModel):
     """Cost of a full-time equivalent for a year."""
     spare_rate: Rate | None = None
     """Spare parts as a fraction of the unit price, once."""
+    insurance_rate_per_year: Rate | None = None
+    """Yearly insurance as a fraction of the unit price."""
     useful_life_months: Annotated[Whole, Field(ge=1, le=240)] | None = None
     """Months in service."""
     residual_rate: Rate | None = None
     """Fraction of its value that a server keeps each year."""
+    resale_cost_rate: Rate | None = None
+    """What a sale costs as a fraction of what it fetches."""
+    count_on_resale: bool | None = None
+    """Whether servers may be advised that pay back only with their resale; absent: if a
+    `residual_rate` is given."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service."""
+    workstation_lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
+    """The same for workstations; absent: as `lead_time_months` says where it is given."""
     utilisation_ceiling: Annotated[Number, Field(gt=0, le=1), DECIMAL_TEXT] | None = None
     """Most of a month's hours that an owned server works, 0 to 1."""
+    financing: Financing = Financing()
+    """How the price of servers to buy is paid; absent: at once."""
     already_owned: OwnedServers = ()
     """Servers already in place: no capital cost, their operating cost in every scenario."""
     g_co2e_per_kwh: Annotated[Number, Field(ge=0, le=5000)] | None = None

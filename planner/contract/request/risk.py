@@ -15,7 +15,8 @@ FORMER_CVAR_WEIGHT = "tail_weight"
 
 
 class Risk(RequestModel):
-    """How far things may go from plan; present (even empty) asks for the risk of each scenario."""
+    """How far things may go from plan; present (even empty) asks for the range of each scenario,
+    which edition 2 of the rules gives in any case."""
 
     samples: Annotated[Whole, Field(ge=100, le=1_000_000)] | None = None
     """Outcomes simulated."""
@@ -24,13 +25,14 @@ class Risk(RequestModel):
     demand_growth_sd: Deviation | None = None
     """Standard deviation of the yearly growth of demand, fraction."""
     price_sd: Deviation | None = None
-    """Standard deviation of the yearly change of rental prices, fraction."""
+    """Standard deviation of the yearly change of rental prices, fraction; under edition 2 of the
+    rules it replaces the fitted price processes."""
     spot_interruptions_per_month: Annotated[Number, Field(ge=0, le=10_000)] | None = None
     """Interruptions of a spot machine in a month."""
     slip_months_sd: Annotated[Number, Field(ge=0, le=60)] | None = None
     """Standard deviation of delay, months."""
     residual_sd: Deviation | None = None
-    """Standard deviation of the logarithm of residual values."""
+    """Standard deviation of the logarithm of residual values; under edition 2 likewise."""
     cvar_weight: Annotated[Number, Field(ge=0, le=100), DECIMAL_TEXT] | None = Field(
         default=None, validation_alias=AliasChoices("cvar_weight", FORMER_CVAR_WEIGHT)
     )

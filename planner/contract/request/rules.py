@@ -21,6 +21,8 @@ TermEnd = Literal["full", "within", "prorate"]
 ANY = "any"
 SHORTEST_TERM = 12
 """Months of the shortest commitment that the three clouds sell; 2026."""
+UNDATED_PRICE_MARGIN = 0.05
+"""Share by which a price of unknown age must be lower than a dated one; assumption, 2026."""
 LARGEST_NODE = 8
 """Accelerators that one node of a larger job holds at least: the 8 of HGX and DGX systems (NVIDIA
 HGX H100 datasheet, 2023)."""
@@ -40,12 +42,43 @@ class PlanRules:
     """Whether the recommendation may rest on machines that can be taken back."""
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole."""
+    limits_dates: bool = False
+    """Whether what is reserved by date is paid for in whole days and limited as clouds sell it."""
     needs_on_demand_price: bool = False
     """Whether a commitment must be to a machine that is sold on demand in that region too."""
+    consumer_in_datacentre: bool = True
+    """Whether consumer cards may stand in servers of a data centre."""
+    undated_price_margin: float = 0.0
+    """Share by which a price without a date must be lower than a dated one to be chosen."""
     accelerators_per_job: int = 1
     """Accelerators that one job takes, on nodes that hold it or `LARGEST_NODE` of it."""
+    price_processes: bool = False
+    """Whether the risk is always there, and draws prices from the processes fitted to history."""
     packs_jobs: bool = False
     """Whether jobs take what the sizing found, on nodes that hold it or `LARGEST_NODE` of it."""
+
+    one_accelerator: bool = False
+    """Whether a plan keeps to one kind of accelerator, as sized work is one job on one kind."""
+    needs_payback: bool = False
+    """Whether servers are bought only where they pay back without their resale."""
+    judges_size: bool = False
+    """Whether work too small to own anything for it gets no analysis of owning."""
+    all_break_even: bool = True
+    """Whether every server is held against every way of renting."""
+    is_sized: bool = False
+    """Whether the hours come from a model or samples rather than from the team."""
+    any_node: bool = False
+    """Whether jobs may be spread over nodes of any size and interconnect."""
+
+    @property
+    def needs_network(self) -> bool:
+        """Whether jobs over many nodes need machines with a network for it."""
+        return self.packs_jobs and not self.any_node
+
+    @property
+    def joins_nodes(self) -> bool:
+        """Whether the jobs may take more accelerators than one node holds."""
+        return self.needs_network and (self.is_sized or self.accelerators_per_job > 1)
 
     def job_size(self, min_accelerators: int) -> int:
         """Accelerators that one job takes where the sizing needs `min_accelerators` of a kind."""
@@ -65,7 +98,7 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     >>> rules = resolve_rules(read_request({"workload": hours, "rules": 2}))
     >>> rules.term_end, rules.partitions, rules.software, rules.interruptible, rules.whole_nodes
     ('full', ('commercial',), 'cuda', False, True)
-    >>> resolve_rules(read_request({"workload": hours})) == EDITION_1
+    >>> resolve_rules(read_request({"workload": hours, "rules": 1})) == EDITION_1
     True
     """
     limits, workload = request.constraints, request.workload
@@ -79,11 +112,41 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
         if workload.interruptible is None
         else workload.interruptible,
         whole_nodes=not (is_first if allows_parts is None else allows_parts),
+        limits_dates=not is_first,
         needs_on_demand_price=not is_first,
+        price_processes=not is_first,
         packs_jobs=not is_first,
+        one_accelerator=not is_first and _keeps_to_one_accelerator(request),
+        needs_payback=not is_first and not _counts_on_resale(request),
+        judges_size=not is_first,
+        all_break_even=is_first or request.break_even == "all",
+        is_sized=not is_first and not isinstance(workload, AcceleratorHours),
+        any_node=bool(limits.allow_any_node),
+        consumer_in_datacentre=is_first
+        if limits.allow_consumer_in_datacentre is None
+        else limits.allow_consumer_in_datacentre,
+        undated_price_margin=_undated_price_margin(request),
         accelerators_per_job=workload.accelerators_per_job
         or (1 if is_first else _joined_accelerators(request)),
     )
+
+
+def _keeps_to_one_accelerator(request: ComparisonRequest) -> bool:
+    is_sized = not isinstance(request.workload, AcceleratorHours)
+    return is_sized and not request.constraints.allow_mixed_accelerators
+
+
+def _counts_on_resale(request: ComparisonRequest) -> bool:
+    """What the request says; a residual rate of its own is counted on."""
+    counted = request.on_prem.count_on_resale
+    return request.on_prem.residual_rate is not None if counted is None else counted
+
+
+def _undated_price_margin(request: ComparisonRequest) -> float:
+    margin = request.constraints.undated_price_margin
+    if margin is not None:
+        return margin
+    return 0.0 if request.rules == 1 else UNDATED_PRICE_MARGIN
 
 
 def _default_term_end(request: ComparisonRequest) -> TermEnd:
@@ -97,7 +160,8 @@ def _joined_accelerators(request: ComparisonRequest) -> int:
     workload = request.workload
     if request.constraints.interconnect is None or not isinstance(workload, AcceleratorHours):
         return 1
-    peak = workload.peak_accelerators or ceil(max(workload.hours_per_month) / HOURS_PER_MONTH)
+    least = ceil(max(workload.hours_per_month) / HOURS_PER_MONTH)
+    peak = max(workload.peak_accelerators) if workload.peak_accelerators else least
     return max(1, min(peak, LARGEST_NODE))
 
 

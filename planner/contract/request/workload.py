@@ -6,11 +6,14 @@ value on its own; what the hardware can do is judged where it is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Literal
+import json
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from planner.contract.models.config_fields import MOST_CHARACTERS
+from planner.contract.models.fill import fill_from_model
 from planner.contract.validation import Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
 
@@ -45,6 +48,21 @@ HoursList = Annotated[
 ]
 
 
+PeakList = Annotated[
+    tuple[Annotated[Whole, Field(ge=0, le=10_000_000)], ...],
+    BeforeValidator(_hours),
+    Field(strict=False, min_length=1, max_length=120),
+]
+
+
+def _as_text(value: object) -> object:
+    """A config given as an object, as its text."""
+    return json.dumps(value) if isinstance(value, Mapping) else value
+
+
+ConfigText = Annotated[
+    str, BeforeValidator(_as_text), Field(min_length=2, max_length=MOST_CHARACTERS)
+]
 Count = Annotated[Whole, Field(ge=1, le=10_000_000)]
 Software = Literal["cuda", "rocm", "xla", "neuron", "any"]
 
@@ -69,12 +87,25 @@ class AcceleratorHours(_Work):
     """Slug or usual name; its hours are the reference."""
     hours_per_month: HoursList
     """h; one value counts for every month."""
-    peak_accelerators: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
-    """Most accelerators at once; absent: hours / 730, rounded up."""
+    peak_accelerators: PeakList | None = None
+    """Most accelerators at once; one value counts for every month with hours; absent: hours / 730,
+    rounded up."""
+
+    @model_validator(mode="after")
+    def _has_peak(self) -> AcceleratorHours:
+        if self.peak_accelerators is not None and not any(self.peak_accelerators):
+            raise InvalidInput("peak_accelerators", "is 0 in every month; allowed is at least 1")
+        return self
 
 
 Precision = Literal["fp32", "tf32", "bf16", "fp16", "fp8"]
-Optimizer = Literal["adamw", "sgd", "lora", "qlora"]
+Optimizer = Literal[
+    "adamw", "sgd", "lion", "muon", "adafactor", "adamw_8bit", "adamw_bf16", "lora", "qlora"
+]
+Checkpointing = bool | Literal["selective"]
+Stage = Literal["pretraining", "fine_tuning"]
+Tuning = Literal["hand_tuned", "standard", "first_version"]
+ParallelSize = Annotated[Whole, Field(ge=1, le=65_536)]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
@@ -118,11 +149,33 @@ RATES = ("mfu", "hfu", *MEASURED)
 """Fields of a training that stand in for the calibrated throughput; at most one is given."""
 
 
+class OwnLayout(RequestModel):
+    """How a team splits its own training; replicas fill the accelerators that are left."""
+
+    tensor: ParallelSize = 1
+    """Accelerators over which each layer is split."""
+    pipeline: ParallelSize = 1
+    """Stages into which the layers are split."""
+    context: ParallelSize = 1
+    """Accelerators over which each sequence is split."""
+    expert: ParallelSize = 1
+    """Accelerators over which the experts are spread; they are among the replicas."""
+
+    @property
+    def parts(self) -> int:
+        """Accelerators of one replica."""
+        return self.tensor * self.pipeline * self.context
+
+
 class Training(_Work):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
 
     kind: Literal["training"]
     """A transformer trained on tokens."""
+    model: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """Name of a well-known model, or its size such as 7B; fills what is not given."""
+    config: ConfigText | None = None
+    """A model's `config.json`, as text or as an object; its sizes fill what is not given."""
     parameters: Annotated[Number, Field(ge=1e3, le=1e15)]
     """N, all parameters of the model."""
     tokens: Annotated[Number, Field(ge=1, le=1e18)]
@@ -139,24 +192,56 @@ class Training(_Work):
     """Entries of the vocabulary; absent: 50,257."""
     trainable_parameters: Annotated[Number, Field(ge=1, le=1e15)] | None = None
     """Parameters of the adapters, for lora and qlora."""
+    experts: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
+    """Experts of a layer, for mixture-of-experts models."""
+    experts_per_token: Annotated[Whole, Field(ge=1, le=10_000)] | None = None
+    """Experts that one token visits in a layer, shared ones left out."""
+    feed_forward_size: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
+    """Width of the feed-forward part, of one expert in a mixture; absent: usual for the size."""
+    is_gated: bool | None = None
+    """Whether the feed-forward part has a gate (SwiGLU); absent: yes where its width is given."""
+    cached_values_per_layer: Annotated[Whole, Field(ge=1, le=10_000_000)] | None = None
+    """Keys and values that a token keeps in one layer while serving; absent: twice the width."""
+    sliding_window: Annotated[Whole, Field(ge=1, le=100_000_000)] | None = None
+    """Tokens to which attention looks back in the layers with a window."""
+    sliding_layers: Annotated[Whole, Field(ge=0, le=10_000)] | None = None
+    """Layers with a window; absent: none."""
     precision: Precision | None = None
     """Number format; absent: the best that the accelerator has of bf16, fp16, fp32."""
     optimizer: Optimizer = "adamw"
-    """`adamw` or `sgd` train all weights, `lora` and `qlora` adapters on frozen ones."""
+    """`lora` and `qlora` train adapters on frozen weights, the others all weights."""
+    optimizer_offload: bool = False
+    """Whether the optimizer's states live in the memory of the host."""
+    stage: Stage | None = None
+    """Absent: fine-tuning with adapters or on fewer tokens than parameters at work."""
+    code: Tuning | None = None
+    """How well tuned the code is; absent: what teams have, with its spread in the range."""
+    global_batch_tokens: Annotated[Number, Field(ge=1, le=1e12)] | None = None
+    """Tokens of one optimizer step; absent: usual for the work."""
+    chunked_loss: bool = False
+    """Whether the loss is computed in parts, or fused, so that logits are never whole."""
+    layout: OwnLayout | None = None
+    """One's own split, judged as given; absent: the fastest that fits."""
     mfu: Utilisation | None = None
     """Model FLOP/s over dense peak, 0 to 1; recomputation is not counted."""
     hfu: Utilisation | None = None
     """Executed FLOP/s over dense peak under full recomputation: MFU is 3/4 of it."""
+    mfu_of: Literal["step", "run"] | None = None
+    """Whether a given MFU is that of a step or of the whole run, lost time included; absent: of a
+    step."""
+    padding: Annotated[Number, Field(ge=0, le=0.99)] | None = None
+    """Share of the processed tokens that fills up sequences; absent: none, or sequences are
+    packed."""
     tokens_per_second_per_accelerator: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured on `accelerator`; replaces the calibrated throughput."""
     measured_accelerator_hours: Annotated[Number, Field(gt=0, le=MAX_HOURS)] | None = None
     """Hours that one such run took on `accelerator`, lost time included; replaces the estimate."""
     zero_stage: Annotated[Whole, Field(ge=0, le=3)] | None = None
     """ZeRO stage (3 is FSDP's full sharding); absent: the lowest that fits."""
-    activation_checkpointing: bool | None = None
-    """Absent: only where memory asks for it."""
-    micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] = 1
-    """Sequences that one replica works on at once."""
+    activation_checkpointing: Checkpointing | None = None
+    """`selective` recomputes attention alone; absent: only where memory asks for it."""
+    micro_batch_size: Annotated[Whole, Field(ge=1, le=100_000)] | None = None
+    """Sequences that one replica works on at once; absent: what fits best, 1 under rules 1."""
     goodput: Fraction | None = None
     """Useful share of paid time; absent: calibrated."""
     accelerator: Slug | None = None
@@ -165,6 +250,12 @@ class Training(_Work):
     """When it is done; absent: one run from the first month."""
     experiments_factor: ExperimentsFactor = 1.0
     """All attempts over the final runs, in hours."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_model(cls, data: Any) -> Any:
+        """The sizes of a named or pasted model under those that are given."""
+        return fill_from_model(data) if isinstance(data, Mapping) else data
 
     @model_validator(mode="after")
     def _consistent(self) -> Training:
@@ -190,7 +281,7 @@ class Training(_Work):
                 f"{self.hfu:g} counts recomputation and activation_checkpointing is false; allowed "
                 "there is mfu",
             )
-        if self.mfu is not None and self.mfu > MOST_MFU_RECOMPUTING and checkpointing:
+        if self.mfu is not None and self.mfu > MOST_MFU_RECOMPUTING and checkpointing is True:
             yield InvalidInput(
                 "mfu",
                 f"{self.mfu:g} is more than 100 % of peak with the recomputation of "
@@ -198,6 +289,10 @@ class Training(_Work):
             )
         if self.measured_accelerator_hours is not None and self.goodput is not None:
             yield InvalidInput("goodput", "is already in measured_accelerator_hours; leave it out")
+        if self.mfu_of is not None and self.mfu is None and self.hfu is None:
+            yield InvalidInput("mfu_of", "says of what a given MFU is and none is given")
+        if self.mfu_of == "run" and self.goodput is not None:
+            yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
 
 
 class Samples(_Work):
@@ -213,6 +308,9 @@ class Samples(_Work):
     """Slug of a measured workload of the same kind."""
     samples_per_second: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """Measured by the team on one `accelerator`; replaces the benchmark's rate."""
+    forward_gflops_per_sample: Annotated[Number, Field(gt=0, le=1e12)] | None = None
+    """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
+    benchmark measures."""
     accelerator: Slug | None = None
     """Where `samples_per_second` was measured, and the reference of the hours."""
     precision: Precision | None = None
@@ -226,8 +324,11 @@ class Samples(_Work):
 
     @model_validator(mode="after")
     def _has_a_rate(self) -> Samples:
-        if self.benchmark is None and self.samples_per_second is None:
-            raise InvalidInput("benchmark", "give a benchmark or samples_per_second")
+        rates = (self.benchmark, self.samples_per_second, self.forward_gflops_per_sample)
+        if all(rate is None for rate in rates):
+            raise InvalidInput(
+                "benchmark", "give a benchmark, samples_per_second or forward_gflops_per_sample"
+            )
         return self
 
 

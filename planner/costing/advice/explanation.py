@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.money import format_money
+from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.advice.limit_words import name_limit
 from planner.costing.advice.server_operating_cost import additional_units
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.marginal_values import (
     MarginalValue,
@@ -18,6 +20,7 @@ from planner.costing.optimizer.marginal_values import (
     marginal_values,
 )
 from planner.costing.optimizer.problem import Plan
+from planner.costing.optimizer.work import WorkMeter
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
 
@@ -55,11 +58,13 @@ def list_purchases(scenario: Scenario, inputs: ModelInputs) -> tuple[UnitStart, 
     return list_unit_starts(inputs.problem, to_plan(scenario, inputs))
 
 
-def explain(scenario: Scenario, inputs: ModelInputs) -> Explanation:
+def explain(scenario: Scenario, inputs: ModelInputs, work: WorkMeter | None = None) -> Explanation:
     """The best plan of all sources, its limits and the demand at which it would be another.
 
-    The changed problems are solved anew: seconds, not milliseconds.
+    The changed problems are solved anew: seconds, not milliseconds. Limits and demands that the
+    `work` does not allow for are left out.
     """
+    work = WorkMeter() if work is None else work
     keys = inputs.keys(scenario_options(ScenarioKey.HYBRID, inputs.interruptible))
     plan = to_plan(scenario, inputs)
     values = marginal_values(
@@ -69,8 +74,11 @@ def explain(scenario: Scenario, inputs: ModelInputs) -> Explanation:
         gap=MARGINAL_GAP,
         node_limit=NODES,
         additional_units=additional_units(inputs.sources, inputs.calendar),
+        work=work.share(0.5),
     )
-    points = demand_switch_points(inputs.problem, keys, samples=SAMPLES, tolerance=TOLERANCE)
+    points = demand_switch_points(
+        inputs.problem, keys, samples=SAMPLES, tolerance=TOLERANCE, work=work.share(1.0)
+    )
     return Explanation(
         list_unit_starts(inputs.problem, plan),
         tuple(value for value in values if value.saving > 0.005),
@@ -91,29 +99,35 @@ def _groups(keys: frozenset[str] | None, inputs: ModelInputs) -> frozenset[str] 
     return frozenset(groups)
 
 
-def describe(explanation: Explanation, inputs: ModelInputs, currency: str) -> list[str]:
+def describe(
+    explanation: Explanation, inputs: ModelInputs, request: ComparisonRequest
+) -> list[str]:
     """The explanation as sentences."""
     calendar = inputs.calendar
     sentences = [_describe_start(purchase, inputs, calendar) for purchase in explanation.purchases]
-    sentences += [describe_value(value, inputs, currency) for value in explanation.marginal_values]
-    sentences += [describe_switch(point, inputs) for point in explanation.switch_points]
+    sentences += [describe_value(value, inputs, request) for value in explanation.marginal_values]
+    sentences += [describe_switch(point, inputs, request) for point in explanation.switch_points]
     return sentences
 
 
 def _describe_start(purchase: UnitStart, inputs: ModelInputs, calendar: Calendar) -> str:
     source = inputs.by_key[purchase.key]
-    verb = "buy" if source.is_owned else "commit to"
+    verb = "commit to"
+    if source.is_owned:
+        verb = "lease" if source.is_leased else "buy"
     period = f"{calendar.month(purchase.first):%Y-%m} to {calendar.month(purchase.last):%Y-%m}"
     when = f"{calendar.month(purchase.month):%Y-%m}"
     return f"{when}: {verb} {purchase.units} × {source.label}, in use from {period}."
 
 
-def describe_value(value: MarginalValue, inputs: ModelInputs, currency: str) -> str:
-    limit = _add_label(value.limit, inputs)
-    saving_text = f"would save {format_money(value.saving, currency)} of present value"
-    if limit.startswith("one more"):
+def describe_value(value: MarginalValue, inputs: ModelInputs, request: ComparisonRequest) -> str:
+    saving_text = f"would save {format_money(value.saving, request.currency)} of present value"
+    if value.limit.startswith("one more"):
+        limit = _add_label(value.limit, inputs)
         return f"{limit[0].upper()}{limit[1:]} {saving_text}."
-    return f"{value.step:,.6g} more of {limit} (now {value.current_value:,.6g}) {saving_text}."
+    named = name_limit(value.limit, request, inputs)
+    more = f"{named.amount(value.step)} more of the {named.now(value.current_value)}"
+    return f"{more} {saving_text}."
 
 
 def _add_label(limit: str, inputs: ModelInputs) -> str:
@@ -125,13 +139,13 @@ def _add_label(limit: str, inputs: ModelInputs) -> str:
     return limit.replace(", already owned in place", ", as old as the youngest one owned,")
 
 
-def describe_switch(point: SwitchPoint, inputs: ModelInputs) -> str:
+def describe_switch(point: SwitchPoint, inputs: ModelInputs, request: ComparisonRequest) -> str:
     below, above = _groups(point.below, inputs), _groups(point.above, inputs)
     if below is None or above is None:
         side = "From" if above is None else "Up to"
         return (
             f"{side} {point.multiplier:.2f} times the demand there is no plan"
-            f"{_describe_conflicts(point, inputs)}."
+            f"{_describe_conflicts(point, inputs, request)}."
         )
     return (
         f"At {point.multiplier:.2f} times the demand the advice turns from "
@@ -139,7 +153,7 @@ def describe_switch(point: SwitchPoint, inputs: ModelInputs) -> str:
     )
 
 
-def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs) -> str:
+def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs, request: ComparisonRequest) -> str:
     """The limits that would have to give way, those of which one alone is enough told from
     those that must change together."""
     if not point.conflicts:
@@ -148,7 +162,8 @@ def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs) -> str:
     if unserved:
         return f": {'; '.join(unserved)}"
     limits = [
-        f"{_add_label(c.limit, inputs)} (now {c.current_value:,.6g})" for c in point.conflicts
+        f"the {name_limit(c.limit, request, inputs).now(c.current_value or 0.0)}"
+        for c in point.conflicts
     ]
     if all(conflict.is_sufficient for conflict in point.conflicts):
         return f" unless {' or '.join(limits)} is raised"

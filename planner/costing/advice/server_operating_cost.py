@@ -9,7 +9,13 @@ import numpy as np
 
 from planner.contract.answer.common import Category
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import CAPITAL, Calendar, Stream, build_unit_streams
+from planner.costing.cost_model.charges import (
+    CAPITAL,
+    FINANCING,
+    Stream,
+    build_unit_streams,
+)
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.marginal_values import AdditionalUnit
 
 
@@ -30,17 +36,18 @@ def _add_unit(source: CapacitySource, calendar: Calendar) -> AdditionalUnit:
     else:
         in_service = source.existing > 0
         streams = tuple(_streams_of_youngest(source))
-    cash = replace(source, fixed_streams=streams).fixed_cash(calendar)
-    return AdditionalUnit(
-        in_service.astype(np.int64), float(cash @ calendar.discount), cash[: calendar.months]
-    )
+    one = replace(source, fixed_streams=streams)
+    cash = one.fixed_cash(calendar)
+    cost = float(cash @ calendar.discount) + one.fixed_shift(calendar)
+    return AdditionalUnit(in_service.astype(np.int64), cost, cash[: calendar.months])
 
 
 def _streams_of_new_unit(source: CapacitySource) -> Iterator[Stream]:
     """What a unit in service from month 0 costs but its purchase."""
     assert source.term is not None
     units_started = np.eye(1, source.term.months)[0]
-    charges = tuple(c for c in source.unit_charges if c.category not in CAPITAL)
+    bought = CAPITAL | FINANCING
+    charges = tuple(c for c in source.unit_charges if c.category not in bought)
     return build_unit_streams(charges, replace(source.term, lead_months=0), units_started)
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
+from planner.costing.advice.limit_words import describe_relaxations
+from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -29,8 +30,6 @@ SCENARIO_NAMES = {
 }
 NEGLIGIBLE = Decimal("0.0001")
 """Share of the cost under which two scenarios count as the same: 0.01 %."""
-ALL = "all of the hours"
-EXACT = 1e-6
 HALF_CENT = 0.005
 """Gap, and difference in money, under which a plan is called the cheapest without more ado."""
 
@@ -47,23 +46,34 @@ class Recommendation:
     because: tuple[str, ...]
 
 
+def choose(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
+    """The feasible scenario of least net present cost; of those that cost the same the one that
+    uses the fewest ways of buying."""
+    ranked = rank_feasible(scenarios)
+    if not ranked:
+        return None
+    edge = _edge(ranked)
+    same = (s for s in ranked if s.net_present_cost <= edge)
+    return min(same, key=lambda s: list(ScenarioKey).index(s.key))
+
+
+def _edge(ranked: Sequence[Scenario]) -> Decimal:
+    """Net present cost up to which a scenario costs the same as the cheapest."""
+    return ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
+
+
 def recommend(
     scenarios: Mapping[ScenarioKey, Scenario],
     inputs: ModelInputs,
     break_even: Sequence[BreakEven],
     currency: str,
 ) -> Recommendation:
-    """The scenario of least net present cost; of scenarios that cost the same the one that
-    uses the fewest ways of buying."""
-    ranked = rank_feasible(scenarios)
-    if not ranked:
+    """The scenario that `choose` finds, and the sentences for it."""
+    ranked, best = rank_feasible(scenarios), choose(scenarios)
+    if best is None:
         sentences = ("No scenario is feasible.", *_describe_obstacles(scenarios))
         return Recommendation(None, Decimal("0.00"), None, sentences)
-    edge = ranked[0].net_present_cost + abs(ranked[0].net_present_cost) * NEGLIGIBLE
-    best = min(
-        (s for s in ranked if s.net_present_cost <= edge),
-        key=lambda s: list(ScenarioKey).index(s.key),
-    )
+    edge = _edge(ranked)
     other = next((s for s in ranked if s.net_present_cost > edge), None)
     saving = other.net_present_cost - best.net_present_cost if other else Decimal("0.00")
     because = [*_describe_plan(best, inputs), *_describe_saving(best, ranked, other, currency)]
@@ -101,43 +111,7 @@ def _describe_plan(best: Scenario, inputs: ModelInputs) -> Iterator[str]:
 
 
 def _share(best: Scenario, source: CapacitySource, inputs: ModelInputs) -> str:
-    hours = best.used_hours.get(source.key)
-    if hours is None:
-        return _format_share(0.0)
-    if source.term is None:
-        hours = hours * _needed_share_of_rent(best, inputs)
-    return _format_share(float(hours.sum()) * source.capacity / float(best.served_hours.sum()))
-
-
-def _needed_share_of_rent(best: Scenario, inputs: ModelInputs) -> NDArray[np.float64]:
-    """[T] share of the hours rented that the demand needs: below 1 where machines rent whole."""
-    needed = np.array(best.served_hours, dtype=np.float64)
-    rented = np.zeros(inputs.calendar.months)
-    for key, hours in best.used_hours.items():
-        source = inputs.by_key[key]
-        if source.term is None:
-            rented += hours * source.capacity
-        else:
-            needed -= hours * source.capacity
-    needed = np.maximum(needed, 0.0)
-    return np.divide(needed, rented, out=np.ones_like(rented), where=rented > needed)
-
-
-def _format_share(share: float) -> str:
-    """A share of the hours, never rounded to none or to all.
-
-    >>> _format_share(0.0), _format_share(0.004), _format_share(0.1)
-    ('none of the hours', 'less than 1% of the hours', '10% of the hours')
-    >>> _format_share(0.996), _format_share(1.0)
-    ('more than 99% of the hours', 'all of the hours')
-    """
-    if share <= EXACT:
-        return "none of the hours"
-    if share >= 1 - EXACT:
-        return ALL
-    if share < 0.01:
-        return "less than 1% of the hours"
-    return f"{'more than 99%' if share > 0.99 else f'{share:.0%}'} of the hours"
+    return format_share(share_of_hours(best, source, inputs))
 
 
 def _describe_saving(
@@ -277,10 +251,11 @@ def describe_proof(best: Scenario, currency: str) -> Iterator[str]:
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:
-    """What keeps the widest scenario from a plan; limits of which one alone would do are told
-    from those that must change together."""
-    reasons = scenarios[ScenarioKey.HYBRID].why_not
-    limits = [reason for reason in reasons if "→" in reason]
-    either = limits == list(reasons) and not any("together" in reason for reason in limits)
-    if reasons:
-        yield f"In the way: {(' or ' if either else '; ').join(reasons)}."
+    """What keeps the widest scenario from a plan: the least change of its limits, then what else
+    there is to say."""
+    widest = scenarios[ScenarioKey.HYBRID]
+    if widest.relaxations:
+        yield describe_relaxations(widest.relaxations)
+    others = widest.why_not[len(widest.relaxations) :]
+    if others:
+        yield f"In the way: {'; '.join(others)}."

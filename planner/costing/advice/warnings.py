@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,8 @@ from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Quota
 from planner.costing.results.scenario_result import Scenario
@@ -19,6 +20,9 @@ from planner.sizing.demand import Demand
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
+MANY_MACHINES = 64
+"""Machines rented at once beyond which capacity is a contract of its own: the largest Capacity
+Block (EC2 user guide, Capacity Blocks for ML, 2025)."""
 _CENT = 0.005
 _NOTES = {
     PurchaseOption.LOW_PRIORITY: "low priority exists in Azure Batch and old scale sets only.",
@@ -29,25 +33,66 @@ _NOTES = {
 
 
 def collect_warnings(
-    inputs: ModelInputs, scenarios: Mapping[ScenarioKey, Scenario], catalog_offers: OfferTable
+    inputs: ModelInputs,
+    scenarios: Mapping[ScenarioKey, Scenario],
+    allowed: Mapping[ScenarioKey, Scenario],
+    catalog_offers: OfferTable,
 ) -> Iterator[str]:
-    """Warnings on the answer as a whole."""
+    """Warnings on the answer as a whole; on what it rents, those of what may be advised."""
     committed = scenarios[ScenarioKey.COMMITTED]
     if committed.feasible and not {s.purchase_option for s in inputs.sources} & COMMITTED:
-        yield "No commitment fits: committed is the same as on demand."
-    used_keys = {key for s in scenarios.values() for key in (*s.used_hours, *s.units_started)}
+        missing = find_missing(inputs.coverage, COMMITTED)
+        if missing:
+            yield "No commitment has a known price here: committed is the same as on demand."
+            yield from describe_missing(missing)
+        else:
+            yield "No commitment fits: committed is the same as on demand."
+    used_keys = {key for s in allowed.values() for key in (*s.used_hours, *s.units_started)}
     rented = [s for s in inputs.sources if s.key in used_keys and s.native is not None]
     yield from _warn_price_dates([s for s in rented if s.native and s.native.source != "request"])
     for source in rented:
         yield from _warn_option_terms(source)
     for source in rented:
         yield from _warn_quota_below_node(source, inputs.quotas)
-    unsold = len(catalog_offers) - int(catalog_offers.sold_now.sum())
+    if inputs.limits_dates:
+        yield from _warn_many_machines(rented, inputs, allowed.values())
+    for server in inputs.servers.to_buy:
+        if not server.is_hosted and f"server:{server.slug}" in used_keys:
+            yield (
+                f"{server.label} holds consumer cards, whose driver licence excludes data centres: "
+                "it stands in an office, without colocation."
+            )
+    unsold = _count_unsold(catalog_offers, inputs.throughput)
     if unsold:
         yield (
-            f"{unsold:,} prices of retired machines, or of machines not sold where they are "
-            "listed, are known and not proposed."
+            f"{unsold:,} prices of these accelerators are of retired machines, or of machines not "
+            "sold where they are listed: known, and not proposed."
         )
+
+
+def _count_unsold(offers: OfferTable, accelerators: Collection[str]) -> int:
+    """Prices of some accelerators that nobody can rent at today."""
+    named = [slug in accelerators for slug in offers.accelerator.names]
+    is_named = np.array(named, dtype=bool)[offers.accelerator.codes] if named else np.zeros(0, bool)
+    return int((is_named & ~offers.sold_now).sum())
+
+
+def _warn_many_machines(
+    rented: Iterable[CapacitySource], inputs: ModelInputs, plans: Collection[Scenario]
+) -> Iterator[str]:
+    """Warnings on more machines by the hour at once than clouds hold ready for everybody."""
+    at_peak = inputs.peak_hours
+    for source in rented:
+        if source.is_committed:
+            continue
+        hours = [plan.used_hours[source.key] for plan in plans if source.key in plan.used_hours]
+        most = max(float((used[at_peak > 0] / at_peak[at_peak > 0]).max()) for used in hours)
+        if most > MANY_MACHINES:
+            yield (
+                f"{most:,.0f} × {source.instance_type} at once: no cloud holds so many ready by "
+                "the hour. Ask for a contract on the capacity; the list price is where its talks "
+                "begin."
+            )
 
 
 def warn_without_deadline(

@@ -16,14 +16,17 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category
 from planner.contract.purchase_options import OWNED
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.ownership import (
-    ServerToBuy,
     build_server_source,
+    resale_value,
     running_cost_per_hour,
 )
+from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -89,15 +92,13 @@ def compute_rent(source: CapacitySource, calendar: Calendar) -> Rent:
     )
     if source.term is None:
         return Rent(source, 0, in_use)
-    monthly = sum(
-        c.quantity * float(c.unit_price[0])
-        for c in source.unit_charges
-        if c.category is Category.COMMITMENT
-    )
-    upfront = sum(
-        c.quantity * float(c.unit_price[0])
-        for c in source.unit_charges
-        if c.category is Category.UPFRONT
+    monthly, upfront = (
+        sum(
+            c.quantity * float(c.unit_price[0])
+            for c in source.unit_charges
+            if isinstance(c, UnitCharge) and c.timing is timing
+        )
+        for timing in (ChargeTiming.MONTHLY, ChargeTiming.START)
     )
     charged = float(source.term.active[0].sum())
     per_hour = in_use + (monthly + upfront / charged) / HOURS_PER_MONTH
@@ -108,12 +109,11 @@ def find_best_rents(sources: Iterable[CapacitySource], calendar: Calendar) -> li
     """The cheapest offer per reference accelerator-hour of each purchase option and term."""
     best: dict[tuple[str, int], Rent] = {}
     for source in sources:
-        if source.is_owned or not source.capacity:
+        if source.is_owned or not source.capacity or source.existing is not None:
             continue
         rent = compute_rent(source, calendar)
         at = (source.purchase_option, rent.term_months)
-        if at not in best or _sort_key(rent) < _sort_key(best[at]):
-            best[at] = rent
+        best[at] = min(best.get(at, rent), rent, key=_sort_key)
     return [best[at] for at in sorted(best)]
 
 
@@ -168,10 +168,16 @@ def _price_to_recover(
         for name in ("network_storage_rate", "install_cost_rate")
         if name in request_fields
     ]
-    price = server.unit_price * (1.0 + sum(rates))
-    in_service_until = assumptions["lead_time_months"] + assumptions["useful_life_months"]
-    if "residual_rate" in request_fields and calendar.months < in_service_until:
-        price -= server.unit_price * assumptions["residual_rate"] ** (calendar.months / 12.0)
+    paid = 1.0
+    if server.financing is not None:
+        paid = server.financing.total_paid(assumptions["interest_rate_per_year"])
+    price = server.unit_price * (paid + sum(rates))
+    lead = lead_months(assumptions, comes_from_stock=server.comes_from_stock)
+    in_service_until = lead + assumptions["useful_life_months"]
+    is_resold = assumptions.is_level or calendar.months < in_service_until
+    if "residual_rate" in request_fields and is_resold and not server.is_leased:
+        age = min(calendar.months, in_service_until)
+        price -= float(resale_value(server.unit_price, age, assumptions))
     return price
 
 
@@ -190,13 +196,15 @@ class _Life:
 
     @classmethod
     def at_purchase(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
-        lead, life = int(assumptions["lead_time_months"]), int(assumptions["useful_life_months"])
+        lead = lead_months(assumptions, comes_from_stock=server.comes_from_stock)
+        life = int(assumptions["useful_life_months"])
         calendar = Calendar(_ANY_DAY, lead + life, assumptions["discount_rate_per_year"])
         source = build_server_source(server, r, assumptions, calendar)
         assert source.term is not None
-        paid, capital = source.unit_amounts()
+        cash = source.unit_amounts().cash[0] @ calendar.discount
+        later = np.atleast_1d(source.payment_shift(calendar))[0]
         return cls(
-            fixed=float((paid[0] + capital[0]) @ calendar.discount),
+            fixed=float(cash + later),
             in_use=source.hour_cash(calendar),
             discount=discount_factors(assumptions["discount_rate_per_year"], lead + life),
             in_service=source.term.active[0, : lead + life],
@@ -251,13 +259,14 @@ def build_cost_lines(
     months = np.ones(calendar.months)
     lines = []
     if server is not None and server.term is not None:
-        unit = server.commitment_option(calendar)
+        unit = server.commitment_option(calendar, keeps_cash=False)
         fixed = float(unit.start_cost[0])
         if np.isfinite(fixed) and unit.max_units != 0:
             months = server.term.active[0, : calendar.months]
             in_use = float(unit.hour_cost @ months)
             lines.append(CostLine(server.key, server.label, OWNED, fixed, in_use))
-    weight = float(months @ calendar.discount[: calendar.months]) * (1.0 - calendar.tax_rate)
+    worth = calendar.running_discount[: calendar.months]
+    weight = float(months @ worth) * (1.0 - calendar.tax_rate)
     for rent in rents:
         cost = rent.per_capacity * capacity * weight
         is_fixed = rent.source.term is not None

@@ -117,7 +117,7 @@ def calculate_energy(scenario: Scenario, inputs: ModelInputs, intensity: Intensi
     """Energy and carbon of every source that the scenario keeps in service or uses."""
     by_source, unknown_power = [], []
     for key, source in inputs.by_key.items():
-        hours_used = float(scenario.used_hours.get(key, np.zeros(1)).sum())
+        hours_used = float(np.sum(scenario.used_hours.get(key, 0.0)))
         hours_in_service = _hours_in_service(scenario, source)
         if not hours_used and not hours_in_service:
             continue

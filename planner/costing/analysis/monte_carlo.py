@@ -10,34 +10,29 @@ What is rented is mixed as the plan mixes it in that month, but never more of it
 `max_spot_share` of g · H: the rest of that is rented on demand. Quotas and budgets are those of
 the plan and not held against a sample.
 
-Each sample draws one value of each of these, the same for every scenario:
-
-- demand: g_t = exp(σ z t/12 − ½ (σ t/12)²), so that E g = 1
-- rental prices: likewise; a commitment started in month m takes the price of that month
-- slips: work is done max(0, round(σ z)) months later, what would fall beyond the horizon in
-  its last month
-- spot interruptions: λ gamma-distributed around its mean with coefficient of variation 0.5;
-  a useful hour costs 1 / goodput by Young's overhead
-- resale: the residual value times exp(σ z − ½ σ²)
-- the hours themselves, where they were estimated: exp(σ z), σ from the estimate's p10 and p90
+Each sample draws one value of each of these, the same for every scenario: demand,
+rental prices (a commitment started in month m takes the price of that month), slips,
+spot interruptions, resale, and the hours themselves where they were estimated; their
+distributions stand in `docs/methodology/risk.md`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.risk import PriceModel
 from planner.contract.request.risk import Risk as RiskRequest
-from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
-from planner.costing.analysis.progress import report
+from planner.costing.analysis.plan_exposure import Exposure
+from planner.costing.analysis.progress import Report, nobody_waits
+from planner.costing.analysis.simulation_work import simulation_units
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.model_inputs import ModelInputs
-from planner.costing.results.scenario_result import Scenario
+from planner.costing.assumptions.defaults import default
+from planner.costing.optimizer.work import WorkMeter
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -67,6 +62,26 @@ class RiskParameters:
     interruptions_vary: bool = True
     hours_sd: float = 0.0
     """Of the logarithm of the hours themselves: how well the sizing knows them."""
+    price_processes: bool = False
+    """Whether prices are drawn from fitted processes, and later starts follow each sample
+    (`outcomes`, `recourse`); what follows matters only then."""
+    demand_half_life_months: float = 24.0
+    spot_patience_hours: float = 0.0
+    waiting_sd: float = 0.0
+    """Of the logarithm of the wait for spot machines."""
+    draws_rental_prices: bool = True
+    """False where the request gives `price_sd`."""
+    draws_hardware_prices: bool = True
+    """False where it gives `residual_sd`."""
+    keeps_price_trend: bool = False
+    """Whether the mean of rental prices follows the trend that the request gives."""
+
+    @property
+    def price_model(self) -> PriceModel:
+        """How rental prices vary."""
+        if not self.price_processes:
+            return "common_factor"
+        return "fitted_processes" if self.draws_rental_prices else "given_spread"
 
 
 @dataclass(frozen=True)
@@ -91,42 +106,46 @@ class RiskSamples:
         return RiskSamples(**{name: values[rows] for name, values in vars(self).items()})
 
 
-@dataclass(frozen=True)
-class RiskResult:
-    """Net present cost of each scenario over the samples."""
-
-    percentiles: Mapping[ScenarioKey, tuple[float, float, float]]
-    """p10, p50, p90."""
-    mean: Mapping[ScenarioKey, float]
-    cvar_90: Mapping[ScenarioKey, float]
-    """CVaR 90: mean of the most expensive tenth of the samples."""
-    probability_cheapest: Mapping[ScenarioKey, float]
-    """Sums to 1: of scenarios that cost the same the first counts."""
-    regret: Mapping[ScenarioKey, float]
-    """Mean of what a scenario costs above the cheapest one of each sample."""
-    samples: int
-    seed: int
-
-
 def build_risk_parameters(
-    request: RiskRequest, assumptions: Assumptions, hours_p10_p90: tuple[float, float] = (1.0, 1.0)
+    request: RiskRequest,
+    assumptions: Assumptions,
+    hours_p10_p90: tuple[float, float] = (1.0, 1.0),
+    price_processes: bool = False,
 ) -> RiskParameters:
     """The spread that a request asks for, defaults where it says nothing.
 
     `hours_p10_p90` are the factors between which four fifths of estimates like this one lie.
     """
-    return RiskParameters(
+    plain = RiskParameters(
         samples=int(assumptions["samples"]),
         seed=int(assumptions["seed"]) if request.seed is None else request.seed,
         demand_growth_sd=assumptions["demand_growth_sd"],
-        price_sd=assumptions["price_sd"],
+        price_sd=assumptions.values.get("price_sd", 0.0),
         slip_months_sd=assumptions["slip_months_sd"],
-        residual_sd=assumptions["residual_sd"],
-        hours_sd=math.log(hours_p10_p90[1] / hours_p10_p90[0]) / P10_TO_P90,
+        residual_sd=assumptions.values.get("residual_sd", 0.0),
+        hours_sd=_sd_of_range(*hours_p10_p90),
         spot_interruptions_per_month=assumptions["spot_interruptions_per_month"],
         checkpoint_save_hours=assumptions["checkpoint_save_hours"],
         restart_hours=assumptions["restart_hours"],
     )
+    if not price_processes:
+        return plain
+    waiting = default("spot_waiting_hours_training")
+    return replace(
+        plain,
+        price_processes=True,
+        demand_half_life_months=assumptions["demand_half_life_months"],
+        spot_patience_hours=assumptions["spot_patience_hours"],
+        waiting_sd=_sd_of_range(waiting.low, waiting.high),
+        draws_rental_prices=request.price_sd is None,
+        draws_hardware_prices=request.residual_sd is None,
+        keeps_price_trend=assumptions.is_from_request("cloud_price_trend_per_year"),
+    )
+
+
+def _sd_of_range(p10: float, p90: float) -> float:
+    """Standard deviation of the logarithm between whose p10 and p90 the range lies."""
+    return math.log(p90 / p10) / P10_TO_P90
 
 
 def draw_samples(parameters: RiskParameters) -> RiskSamples:
@@ -134,7 +153,7 @@ def draw_samples(parameters: RiskParameters) -> RiskSamples:
     random = np.random.Generator(np.random.PCG64(parameters.seed))
     n = parameters.samples
     growth, price, slip, resale, level = random.standard_normal((5, n))
-    gamma = random.standard_gamma(INTERRUPTION_SHAPE, n) / INTERRUPTION_SHAPE
+    gamma = draw_interruptions(random, n)
     months = np.maximum(np.rint(parameters.slip_months_sd * slip), 0.0).astype(np.int64)
     order = np.argsort(months, kind="stable")
     sd = parameters.residual_sd
@@ -142,15 +161,18 @@ def draw_samples(parameters: RiskParameters) -> RiskSamples:
         growth=growth[order],
         price=price[order],
         slip=months[order],
-        spot=_spot_factor(parameters, gamma if parameters.interruptions_vary else np.ones(n))[
-            order
-        ],
+        spot=spot_factor(parameters, gamma if parameters.interruptions_vary else np.ones(n))[order],
         resale=np.exp(sd * resale - 0.5 * sd * sd)[order],
         level=np.exp(parameters.hours_sd * level)[order],
     )
 
 
-def _spot_factor(parameters: RiskParameters, gamma: Floats) -> Floats:
+def draw_interruptions(random: np.random.Generator, n: int) -> Floats:
+    """[n] factors on the rate of interruptions, mean 1."""
+    return np.asarray(random.standard_gamma(INTERRUPTION_SHAPE, n) / INTERRUPTION_SHAPE)
+
+
+def spot_factor(parameters: RiskParameters, gamma: Floats) -> Floats:
     """(1 − overhead at the mean) / (1 − overhead), overhead √(2 δ / M) + R / M, M = 730 / λ."""
 
     def useful(rate: Floats | float) -> Floats:
@@ -167,17 +189,21 @@ def simulate(
     peak: Floats,
     parameters: RiskParameters,
     samples: RiskSamples,
+    report: Report = nobody_waits,
+    meter: WorkMeter | None = None,
 ) -> Floats:
     """[scenario, N] net present cost of each scenario in each sample."""
+    meter = WorkMeter() if meter is None else meter
     months = len(hours)
     years = np.arange(months) / 12.0
     cost = np.empty((len(exposures), len(samples.slip)))
     peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
-    for rows, slip in _chunks(samples.slip):
+    for rows, slip in chunks_of_one_slip(samples.slip):
         report(rows.start, len(samples.slip))
+        meter.charge(simulation_units(rows.stop - rows.start, len(exposures), months))
         work, at_peak = _apply_slip(hours, peak_hours, slip)
         demand = _demand(work, parameters, samples, rows)
-        prices = _lognormal(samples.price[rows], parameters.price_sd, years)
+        prices = draw_lognormal(samples.price[rows], parameters.price_sd, years)
         for i, exposure in enumerate(exposures):
             committed_hours = np.minimum(exposure.hours, exposure.width * at_peak)
             rented = np.maximum(demand - committed_hours, 0.0)
@@ -212,28 +238,29 @@ def demand_in_sample(
     years = np.arange(len(hours)) / 12.0
     peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
     work, at_peak = _apply_slip(hours, peak_hours, int(samples.slip[n]))
-    demand = _demand(work, parameters, samples, slice(n, n + 1))[0]
+    demand = _demand(work, parameters, samples, slice(n, n + 1)).ravel()
     width = np.divide(demand, at_peak, out=np.zeros(len(hours)), where=at_peak > 0)
-    return demand, width, _lognormal(samples.price[n : n + 1], parameters.price_sd, years)[0]
+    prices = draw_lognormal(samples.price[n : n + 1], parameters.price_sd, years)
+    return demand, width, prices.ravel()
 
 
 def _apply_slip(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:
     """[T] hours moved `slip` months later, and the hours at their peak."""
-    work = _shift(hours, slip)
-    return work, np.maximum(_shift(peak_hours, slip, keep_total=False), (work > 0) * 1.0)
+    work = shift_months(hours, slip)
+    return work, np.maximum(shift_months(peak_hours, slip, keep_total=False), (work > 0) * 1.0)
 
 
 def _demand(work: Floats, parameters: RiskParameters, samples: RiskSamples, rows: slice) -> Floats:
     """[n, T] hours asked in some samples of one slip."""
     years = np.arange(len(work)) / 12.0
-    demand = _lognormal(samples.growth[rows], parameters.demand_growth_sd, years)
+    demand = draw_lognormal(samples.growth[rows], parameters.demand_growth_sd, years)
     demand *= work
     if parameters.hours_sd:
         demand *= samples.level[rows, None]
     return demand
 
 
-def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
+def chunks_of_one_slip(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
     """Slices of at most `CHUNK` samples with one slip."""
     chunks = []
     for value in np.unique(slip).tolist():
@@ -244,7 +271,7 @@ def _chunks(slip: NDArray[np.int64]) -> list[tuple[slice, int]]:
     return chunks
 
 
-def _shift(values: Floats, slip: int, keep_total: bool = True) -> Floats:
+def shift_months(values: Floats, slip: int, keep_total: bool = True) -> Floats:
     """`values` moved `slip` months later; what leaves the horizon is piled on its last month."""
     months = len(values)
     slip = min(slip, months - 1)
@@ -256,62 +283,10 @@ def _shift(values: Floats, slip: int, keep_total: bool = True) -> Floats:
     return moved
 
 
-def _lognormal(z: Floats, sd: float, years: Floats) -> Floats:
+def draw_lognormal(z: Floats, sd: float, years: Floats) -> Floats:
     """[n, T] exp(σ z t − ½ (σ t)²)."""
     if not sd:
         return np.ones((len(z), len(years)))
     factor = np.multiply.outer(z, sd * years)
     factor -= 0.5 * (sd * years) ** 2
     return np.asarray(np.exp(factor, out=factor))
-
-
-def assess_risk(
-    scenarios: Mapping[ScenarioKey, Scenario], inputs: ModelInputs, parameters: RiskParameters
-) -> RiskResult:
-    """Percentiles, probability of being cheapest and regret of every feasible scenario."""
-    feasible = [s for s in scenarios.values() if s.feasible]
-    exposures = [measure_exposure(s, inputs) for s in feasible]
-    cost = simulate(exposures, inputs.hours, inputs.peak, parameters, draw_samples(parameters))
-    return summarize_risk([s.key for s in feasible], cost, parameters)
-
-
-def summarize_risk(
-    keys: Sequence[ScenarioKey], cost: Floats, parameters: RiskParameters
-) -> RiskResult:
-    """What the costs [scenario, N] come to."""
-    if not keys:
-        return RiskResult({}, {}, {}, {}, {}, parameters.samples, parameters.seed)
-    n = cost.shape[1]
-    cheapest = np.bincount(_first_cheapest(cost), minlength=len(keys)) / n
-    best = cost.min(axis=0)
-    return RiskResult(
-        percentiles={k: _p10_p50_p90(row) for k, row in zip(keys, cost, strict=True)},
-        mean={k: float(row.mean()) for k, row in zip(keys, cost, strict=True)},
-        cvar_90={k: calculate_cvar_90(row) for k, row in zip(keys, cost, strict=True)},
-        probability_cheapest=dict(zip(keys, cheapest.tolist(), strict=True)),
-        regret={k: float((row - best).mean()) for k, row in zip(keys, cost, strict=True)},
-        samples=parameters.samples,
-        seed=parameters.seed,
-    )
-
-
-def calculate_cvar_90(row: Floats) -> float:
-    """Mean of the worst tenth of the costs of a scenario.
-
-    >>> calculate_cvar_90(np.arange(20.0))
-    18.5
-    """
-    tail = max(1, len(row) // 10)
-    return float(np.partition(row, len(row) - tail)[len(row) - tail :].mean())
-
-
-def _first_cheapest(cost: Floats) -> NDArray[np.int64]:
-    """[N] the first scenario within a hair of the least cost."""
-    edge = cost.min(axis=0)
-    edge = edge + 1e-9 * np.abs(edge)
-    return np.asarray((cost <= edge).argmax(axis=0))
-
-
-def _p10_p50_p90(row: Floats) -> tuple[float, float, float]:
-    low, middle, high = np.percentile(row, (10, 50, 90))
-    return float(low), float(middle), float(high)

@@ -7,14 +7,15 @@ What is started stays as planned; hours of use follow the circumstances. Both th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.contract.purchase_options import ON_DEMAND, SPOT
-from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.capacity_source import CapacitySource, UnitValue
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import scenario_options
@@ -24,7 +25,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Exposure:
-    """A scenario as the samples see it; costs are net present, per reference hour."""
+    """A scenario as the samples see it; costs are net present or nominal, per reference hour."""
 
     fixed: float
     """What no sample changes: servers bought, operating them, commitments started in month 0."""
@@ -44,18 +45,22 @@ class Exposure:
     """[T] storage and egress of an hour rented."""
     in_use: Floats
     """[T] cost of an hour used of units."""
-    max_spot_share: float = 1.0
+    max_spot_share: float
     """Most of the hours asked in a month that may be spot."""
-    spot_share: Floats = field(default_factory=lambda: np.zeros(0))
+    spot_share: Floats
     """[T] share of the hours rented that is spot, as long as that is within the most."""
-    on_demand_rent: Floats = field(default_factory=lambda: np.zeros(0))
+    on_demand_rent: Floats
     """[T] rent of an hour that may not be spot."""
 
 
-def measure_exposure(scenario: Scenario, inputs: ModelInputs) -> Exposure:
-    """A scenario's plan as the samples see it."""
-    months = inputs.calendar.months
-    fixed, residual = _fixed(inputs)
+def measure_exposure(
+    scenario: Scenario, inputs: ModelInputs, calendar: Calendar | None = None
+) -> Exposure:
+    """A scenario's plan as the samples see it: net present, or in the money of `calendar`."""
+    calendar = calendar or inputs.calendar
+    months = calendar.months
+    fixed, residual = measure_fixed_costs(inputs.fixed_sources(scenario.key), calendar)
+    fixed += scenario.pool_cost(calendar)
     later_commitments, hours, width, in_use, in_service_cost = (np.zeros(months) for _ in range(5))
     used_hours = np.zeros(months)
     for key, source in inputs.by_key.items():
@@ -69,16 +74,17 @@ def measure_exposure(scenario: Scenario, inputs: ModelInputs) -> Exposure:
         width += in_service * source.capacity
         source_hours = scenario.used_hours.get(key, np.zeros(months))
         used_hours += source_hours * source.capacity
-        in_use += source_hours * inputs.units[key].hour_cost
-        in_service_cost += in_service * inputs.units[key].hour_cost
-        cost, residual_value = _start_costs(source, units_started, inputs)
+        unit = source.unit_value(calendar)
+        in_use += source_hours * unit.hour_cost
+        in_service_cost += in_service * unit.hour_cost
+        cost, residual_value = _start_costs(unit, units_started)
         residual += residual_value
         fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
         if not source.is_owned:
             later_commitments[1:] += cost[1:]
-    rents = _average_rents(scenario, inputs)
+    rents = _average_rents(scenario, inputs, calendar)
     np.divide(in_service_cost, width, out=in_service_cost, where=width > 0)
-    in_use = np.where(used_hours > 0, in_use / np.maximum(used_hours, 1e-12), in_service_cost)
+    in_use = np.divide(in_use, used_hours, out=in_service_cost, where=used_hours > 0)
     return Exposure(
         fixed,
         residual,
@@ -95,34 +101,26 @@ def measure_exposure(scenario: Scenario, inputs: ModelInputs) -> Exposure:
     )
 
 
-def _fixed(inputs: ModelInputs) -> tuple[float, float]:
+def measure_fixed_costs(
+    sources: Sequence[CapacitySource], calendar: Calendar
+) -> tuple[float, float]:
     """Operating cost of the servers already owned, and their residual value."""
-    calendar = inputs.calendar
     operating_cost = residual_value = 0.0
-    for source in inputs.sources:
+    for source in sources:
         for stream in source.fixed_streams:
-            is_taxed = stream.category is not Category.RESIDUAL or source.taxes_capital
-            due = stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
+            due = source.stream_cash(stream, calendar)
+            worth = calendar.discount_of(stream.payment)
             if stream.category is Category.RESIDUAL:
-                residual_value += float(due @ calendar.discount)
+                residual_value += float(due @ worth)
             else:
-                operating_cost += float(due @ calendar.discount)
+                operating_cost += float(due @ worth)
     return operating_cost, residual_value
 
 
-def _start_costs(
-    source: CapacitySource, units_started: Floats, inputs: ModelInputs
-) -> tuple[Floats, float]:
-    """[T] present cost of units by their start without the residual value, and that value."""
-    calendar = inputs.calendar
-    assert source.term is not None
-    after_tax = 1.0 - calendar.tax_rate * source.taxes_capital
-    residual = sum(
-        (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
-        np.zeros((calendar.months, calendar.length)),
-    )
-    residual_value = units_started * (residual @ calendar.discount) * after_tax
-    start = inputs.units[source.key].start_cost
+def _start_costs(unit: UnitValue, units_started: Floats) -> tuple[Floats, float]:
+    """[T] cost of units by their start without the residual value, and that value."""
+    residual_value = units_started * unit.residual
+    start = unit.start_cost
     start_cost = np.where(
         units_started > 0, units_started * np.where(np.isfinite(start), start, 0.0), 0.0
     )
@@ -140,7 +138,7 @@ class _Rents:
     on_demand_rent: Floats
 
 
-def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
+def _average_rents(scenario: Scenario, inputs: ModelInputs, calendar: Calendar) -> _Rents:
     """What an hour rented costs in each month.
 
     A month in which the plan rents nothing takes what its scenario may rent: spot where that is
@@ -154,7 +152,7 @@ def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
         if source.term is not None:
             from_units += used * source.capacity
             continue
-        price, data_cost = _split_hour_cost(source, inputs)
+        price, data_cost = source.split_hour_cost(calendar)
         into = spot if source.is_spot else rent
         into += used * price
         data += used * data_cost
@@ -163,9 +161,9 @@ def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
     if inputs.whole_nodes:  # what is rented beside the need is part of the price of the need
         needed = np.maximum(np.asarray(scenario.served_hours) - from_units, 0.0)
         spot_hours *= np.divide(needed, hours, out=np.ones(months), where=hours > needed)
-        hours = np.where(hours > 0, np.minimum(hours, needed), 0.0)
-    on_demand, data_cost = _on_demand(scenario, inputs)
-    spot_price, spot_data_cost = _spot(scenario, inputs)
+        hours = np.minimum(hours, needed)
+    on_demand, data_cost = _on_demand(scenario, inputs, calendar)
+    spot_price, spot_data_cost = _spot(scenario, inputs, calendar)
     is_spot = spot_price + spot_data_cost < on_demand + data_cost
     for rate, fallback in (
         (rent, np.where(is_spot, 0.0, on_demand)),
@@ -173,55 +171,55 @@ def _average_rents(scenario: Scenario, inputs: ModelInputs) -> _Rents:
         (data, np.where(is_spot, spot_data_cost, data_cost)),
         (spot_hours, is_spot),
     ):
-        np.divide(rate, hours, out=rate, where=hours > 0)
-        rate[hours <= 0] = fallback[hours <= 0]
+        rate[:] = np.divide(rate, hours, out=fallback.astype(np.float64), where=hours > 0)
     return _Rents(rent, spot, data, spot_hours, on_demand)
 
 
-def _split_hour_cost(source: CapacitySource, inputs: ModelInputs) -> tuple[Floats, Floats]:
-    """[T] net present rent, and data, of one useful node-hour."""
-    calendar = inputs.calendar
-    months = calendar.months
-    after_tax = (1.0 - calendar.tax_rate) * calendar.discount[:months]
-    price, data = np.zeros(months), np.zeros(months)
-    for charge in source.hour_charges:
-        is_data = charge.category in (Category.STORAGE, Category.EGRESS)
-        into = data if is_data else price
-        into += charge.per_hour[:months] * after_tax
-    return price, data
-
-
-def _on_demand(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, Floats]:
+def _on_demand(
+    scenario: Scenario, inputs: ModelInputs, calendar: Calendar
+) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour on demand; without offers, the scenario's own average cost."""
-    hourly = [s for s in inputs.sources if s.term is None and s.capacity]
-    candidates = [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
+    candidates = list_on_demand(inputs)
     months = inputs.calendar.months
     if not candidates:
         served = float(scenario.served_hours.sum())
-        average = scenario.cost / served if served else 0.0
+        is_present = calendar is inputs.calendar
+        cost = scenario.cost if is_present else float(scenario.total_cost)
+        average = cost / served if served else 0.0
         return np.full(months, average), np.zeros(months)
-    return _cheapest(candidates, inputs)
+    return _cheapest(candidates, calendar)
 
 
-def _spot(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, Floats]:
+def _spot(scenario: Scenario, inputs: ModelInputs, calendar: Calendar) -> tuple[Floats, Floats]:
     """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
-    candidates = [
+    candidates = list_spot(scenario, inputs)
+    if not candidates:
+        return np.full(inputs.calendar.months, np.inf), np.zeros(inputs.calendar.months)
+    return _cheapest(candidates, calendar)
+
+
+def list_on_demand(inputs: ModelInputs) -> list[CapacitySource]:
+    """Offers on demand; where there is none, all that is rented by the hour."""
+    hourly = [s for s in inputs.sources if s.term is None and s.capacity]
+    return [s for s in hourly if s.purchase_option in ON_DEMAND] or hourly
+
+
+def list_spot(scenario: Scenario, inputs: ModelInputs) -> list[CapacitySource]:
+    """Spot offers that a scenario may rent in any month; none where spot is ruled out."""
+    options = scenario_options(scenario.key, inputs.interruptible) & SPOT
+    if not inputs.max_spot_share:
+        return []
+    return [
         s
         for s in inputs.sources
-        if s.is_spot
-        and s.capacity
-        and s.available is None
-        and s.purchase_option in scenario_options(scenario.key, inputs.interruptible) & SPOT
+        if s.is_spot and s.capacity and s.available is None and s.purchase_option in options
     ]
-    if not candidates or not inputs.max_spot_share:
-        return np.full(inputs.calendar.months, np.inf), np.zeros(inputs.calendar.months)
-    return _cheapest(candidates, inputs)
 
 
-def _cheapest(sources: Sequence[CapacitySource], inputs: ModelInputs) -> tuple[Floats, Floats]:
+def _cheapest(sources: Sequence[CapacitySource], calendar: Calendar) -> tuple[Floats, Floats]:
     """[T] rent and data of a reference hour of the source that is cheapest in the first month."""
     cheapest = min(
-        sources, key=lambda s: (float(_split_hour_cost(s, inputs)[0][0]) / s.capacity, s.key)
+        sources, key=lambda s: (float(s.split_hour_cost(calendar)[0][0]) / s.capacity, s.key)
     )
-    price, data = _split_hour_cost(cheapest, inputs)
+    price, data = cheapest.split_hour_cost(calendar)
     return price / cheapest.capacity, data / cheapest.capacity

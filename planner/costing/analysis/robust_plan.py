@@ -13,7 +13,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
@@ -22,16 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.monte_carlo import (
-    RiskParameters,
-    RiskSamples,
-    calculate_cvar_90,
-    demand_in_sample,
-    draw_samples,
-    simulate,
-)
-from planner.costing.analysis.plan_exposure import measure_exposure
-from planner.costing.analysis.progress import listener
+from planner.costing.analysis.plan_neighbours import UnitsStarted, neighbours, signature
+from planner.costing.analysis.risk_result import calculate_cvar_90
+from planner.costing.analysis.simulation import Simulation
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Plan, PlanProblem
@@ -43,26 +37,24 @@ from planner.costing.optimizer.stochastic import (
     evaluate_over_samples,
     solve_over_samples,
 )
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.ledger import settle_used_hours
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import build_scenario, scenario_options
 
 Floats = NDArray[np.float64]
-UnitsStarted = Mapping[str, NDArray[np.int64]]
 
 MODEL_SAMPLES, TAIL_SAMPLES = 16, 6
 """Samples in the model, and those of them that stand for the worst tenth."""
 TAIL = 0.1
+MODEL_SHARE, POLISH_SHARE = 0.5, 0.7
+"""Share of the work left that the model may take, and then the changes of a unit."""
 NODES = 100
 """Nodes of the model's search: a change of units mends what it leaves."""
 POLISH_SAMPLES = 2_000
 """Samples over which a change of units is judged, at most."""
 MAX_TRIALS = 400
 """Plans judged so at most."""
-START_MONTHS_TRIED = 12
-"""Months over the horizon in which one more unit is tried."""
-SHIFTS_MONTHS = (-6, -3, -2, -1, 1, 2, 3, 6)
-"""Months by which a unit is started earlier or later."""
 TIE = 1e-9
 """Relative difference under which two plans are equally good; the first one counts."""
 
@@ -89,34 +81,41 @@ class RobustPlan:
 
 
 def find_robust_plan(
-    inputs: ModelInputs,
-    parameters: RiskParameters,
+    simulation: Simulation,
     cvar_weight: float,
     scenarios: Iterable[Scenario],
+    work: WorkMeter | None = None,
 ) -> RobustPlan | None:
     """The best plan on expected cost + `cvar_weight` · worst tenth; None where nothing is feasible.
 
-    The limits hold where all goes as expected, as they do in the scenarios.
+    The limits hold where all goes as expected, as they do in the scenarios. Where the `work` that
+    may be spent is over, the best plan so far stands. Raises `WorkSpentError` where it does not
+    even allow for the samples.
     """
+    work = WorkMeter() if work is None else work
     feasible = sorted(
         (s for s in scenarios if s.feasible), key=lambda s: s.key != ScenarioKey.HYBRID
     )
     if not feasible:
         return None
-    with listener(lambda _done, _total: None):  # the progress bar already covers the samples
-        return _RobustSearch(inputs, parameters, cvar_weight, tuple(feasible)).best()
+    return _RobustSearch(simulation, cvar_weight, tuple(feasible), work).best()
 
 
 @dataclass(frozen=True)
 class _RobustSearch:
     """The plans that come into question, and what they cost over the samples."""
 
-    inputs: ModelInputs
-    parameters: RiskParameters
+    simulation: Simulation
+    """All samples, those of the risk."""
     weight: float
     scenarios: tuple[Scenario, ...]
     """The feasible ones, that of every source first."""
+    work: WorkMeter
     _scores: dict[tuple[tuple[str, bytes], ...], float] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> ModelInputs:
+        return self.simulation.inputs
 
     @cached_property
     def problem(self) -> PlanProblem:
@@ -129,14 +128,9 @@ class _RobustSearch:
         return prune(self.problem)
 
     @cached_property
-    def all_samples(self) -> RiskSamples:
-        """All samples, those of the risk."""
-        return draw_samples(self.parameters)
-
-    @cached_property
     def cost(self) -> Floats:
         """[scenario, N]"""
-        return self._simulate_cost(self.scenarios, self.all_samples)
+        return self.simulation.net_present_cost(self.scenarios, self.work)
 
     @cached_property
     def order(self) -> NDArray[np.intp]:
@@ -145,12 +139,12 @@ class _RobustSearch:
 
     def best(self) -> RobustPlan:
         model_samples = self._select_model_samples()
-        solution = solve_over_samples(
-            self.problem, model_samples, cvar_weight=self.weight, node_limit=NODES
-        )
-        plans = [*self.scenarios, *self._new_plans(solution)]
-        new_cost = self._simulate_cost(plans[len(self.scenarios) :], self.all_samples)
-        cost = np.concatenate([self.cost, new_cost])
+        solution = self._solve_model(model_samples)
+        plans, cost = list(self.scenarios), self.cost
+        with suppress(WorkSpentError):
+            new_plans = list(self._new_plans(solution))
+            new_cost = self.simulation.net_present_cost(new_plans, self.work)
+            plans, cost = plans + new_plans, np.concatenate([cost, new_cost])
         i = _argmin_with_ties([self._objective(row) for row in cost])
         return RobustPlan(
             scenario=plans[i],
@@ -158,26 +152,39 @@ class _RobustSearch:
             cvar_weight=self.weight,
             expected=float(cost[i].mean()),
             cvar_90=calculate_cvar_90(cost[i]),
-            samples=self.parameters.samples,
-            seed=self.parameters.seed,
+            samples=self.simulation.parameters.samples,
+            seed=self.simulation.parameters.seed,
             model_samples=len(model_samples),
             gap=self._gap(plans[i], model_samples, solution),
         )
+
+    def _solve_model(self, model_samples: Sequence[Sample]) -> StochasticPlan:
+        """The model's plan and bound, none of both where it takes more work than there is."""
+        try:
+            return solve_over_samples(
+                self.problem,
+                model_samples,
+                cvar_weight=self.weight,
+                node_limit=NODES,
+                work=self.work.share(MODEL_SHARE, stops=False),
+            )
+        except WorkSpentError:
+            return StochasticPlan(False, np.inf, -np.inf)
 
     def _new_plans(self, solution: StochasticPlan) -> Iterator[Scenario]:
         """The model's plan and what unit by unit changes make of the best, booked; none that a
         scenario starts already."""
         units_started: list[UnitsStarted] = [scenario.units_started for scenario in self.scenarios]
-        seen = {_signature(starts_of_plan) for starts_of_plan in units_started}
+        seen = {signature(starts_of_plan) for starts_of_plan in units_started}
         units_started += [solution.units_started] if solution.units_started is not None else []
         units_started.append(self._polish(units_started))
         for starts_of_plan in units_started[len(self.scenarios) :]:
             plan = (
                 None
-                if _signature(starts_of_plan) in seen
-                else dispatch_units(self.reduced, starts_of_plan)
+                if signature(starts_of_plan) in seen
+                else dispatch_units(self.reduced, starts_of_plan, self.work)
             )
-            seen.add(_signature(starts_of_plan))
+            seen.add(signature(starts_of_plan))
             if plan is not None:
                 yield build_scenario(self.inputs, ScenarioKey.HYBRID, plan, self.scenarios[0].bound)
 
@@ -194,9 +201,16 @@ class _RobustSearch:
         best = units_started[
             _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in units_started])
         ]
+        most = self.work.done + self.work.remaining * POLISH_SHARE
         while len(self._scores) < MAX_TRIALS:
-            candidates = [best, *_neighbours(best, keys, self.inputs.calendar.months)]
-            i = _argmin_with_ties([self._evaluate(starts_of_plan) for starts_of_plan in candidates])
+            candidates = [best]
+            values = [self._evaluate(best)]
+            for candidate in neighbours(best, keys, self.inputs.calendar.months):
+                if self.work.done > most:
+                    break
+                candidates.append(candidate)
+                values.append(self._evaluate(candidate))
+            i = _argmin_with_ties(values)
             if not i:
                 break
             best = candidates[i]
@@ -204,11 +218,11 @@ class _RobustSearch:
 
     def _evaluate(self, units_started: UnitsStarted) -> float:
         """Objective over some of the samples; ∞ for what a limit forbids."""
-        signature = _signature(units_started)
-        if signature not in self._scores:
-            plan = dispatch_units(self.reduced, units_started)
-            self._scores[signature] = np.inf if plan is None else self._cost_on_samples(plan)
-        return self._scores[signature]
+        key = signature(units_started)
+        if key not in self._scores:
+            plan = dispatch_units(self.reduced, units_started, self.work)
+            self._scores[key] = np.inf if plan is None else self._cost_on_samples(plan)
+        return self._scores[key]
 
     def _cost_on_samples(self, plan: Plan) -> float:
         used = settle_used_hours(plan, self.inputs.by_key, self.inputs.hours)
@@ -220,19 +234,13 @@ class _RobustSearch:
             used_hours=used,
             cost=plan.cost,
         )
-        return self._objective(self._simulate_cost([scenario], self._polish_samples)[0])
+        return self._objective(self._polish_samples.net_present_cost([scenario], self.work)[0])
 
     @cached_property
-    def _polish_samples(self) -> RiskSamples:
+    def _polish_samples(self) -> Simulation:
         """Samples evenly spaced from the cheapest to the most expensive."""
         step = -(-len(self.order) // POLISH_SAMPLES)
-        return self.all_samples.select(np.sort(self.order[step // 2 :: step]))
-
-    def _simulate_cost(self, plans: Sequence[Scenario], samples: RiskSamples) -> Floats:
-        """[plan, N] net present cost, as `assess_risk` computes it."""
-        inputs = self.inputs
-        exposures = [measure_exposure(plan, inputs) for plan in plans]
-        return simulate(exposures, inputs.hours, inputs.peak, self.parameters, samples)
+        return self.simulation.select(np.sort(self.order[step // 2 :: step]))
 
     def _objective(self, cost: Floats) -> float:
         return float(cost.mean()) + self.weight * calculate_cvar_90(cost)
@@ -247,7 +255,10 @@ class _RobustSearch:
         ]
         at = np.unique(np.round(cuts).astype(np.int64))
         classes = [self.order[a:b] for a, b in pairwise(at)]
-        return [self._to_sample(self._pick_representative(rows), len(rows) / n) for rows in classes]
+        return [
+            self.simulation.sample(self._pick_representative(rows), len(rows) / n)
+            for rows in classes
+        ]
 
     def _pick_representative(self, rows: NDArray[np.intp]) -> int:
         """The sample that costs the scenarios most nearly what the class does on average."""
@@ -255,26 +266,23 @@ class _RobustSearch:
         distance = ((cost - cost.mean(axis=1)[:, None]) ** 2).sum(axis=0)
         return int(rows[distance.argmin()])
 
-    def _to_sample(self, n: int, share: float) -> Sample:
-        inputs, all_samples = self.inputs, self.all_samples
-        hours, peak, prices = demand_in_sample(
-            inputs.hours, inputs.peak, self.parameters, all_samples, n
-        )
-        return Sample(hours, peak, prices, share, float(all_samples.spot[n]))
-
     def _gap(
         self, scenario: Scenario, model_samples: Sequence[Sample], solution: StochasticPlan
     ) -> float | None:
         """How far a plan is from the model's bound."""
         if not solution.feasible:
             return None
-        evaluation = evaluate_over_samples(
-            self.problem,
-            model_samples,
-            scenario.units_started,
-            cvar_weight=self.weight,
-            bound=solution.bound,
-        )
+        try:
+            evaluation = evaluate_over_samples(
+                self.problem,
+                model_samples,
+                scenario.units_started,
+                cvar_weight=self.weight,
+                bound=solution.bound,
+                work=self.work,
+            )
+        except WorkSpentError:
+            return None
         return evaluation.gap if evaluation.feasible else None
 
 
@@ -287,46 +295,3 @@ def _argmin_with_ties(values: Sequence[float]) -> int:
     lowest = min(values)
     threshold = lowest + TIE * abs(lowest) if np.isfinite(lowest) else lowest
     return next(i for i, value in enumerate(values) if value <= threshold)
-
-
-def _signature(units_started: UnitsStarted) -> tuple[tuple[str, bytes], ...]:
-    """What tells plans apart: the units started of each source by month."""
-    return tuple(
-        (key, units.astype(np.int64).tobytes())
-        for key, units in sorted(units_started.items())
-        if units.any()
-    )
-
-
-def _neighbours(
-    units_started: UnitsStarted, keys: Sequence[str], months: int
-) -> Iterator[UnitsStarted]:
-    """Plans with one unit more, fewer, earlier, later or of another source."""
-    for key in keys:
-        for month in range(0, months, max(1, months // START_MONTHS_TRIED)):
-            yield _apply_changes(units_started, months, (key, month, 1))
-    for key, units in sorted(units_started.items()):
-        for month in np.flatnonzero(units).tolist():
-            yield _apply_changes(units_started, months, (key, month, -1))
-            for new_month in (month + shift for shift in SHIFTS_MONTHS):
-                if 0 <= new_month < months:
-                    yield _apply_changes(
-                        units_started, months, (key, month, -1), (key, new_month, 1)
-                    )
-            for other in keys:
-                if other != key:
-                    yield _apply_changes(units_started, months, (key, month, -1), (other, month, 1))
-
-
-def _apply_changes(
-    units_started: UnitsStarted, months: int, *changes: tuple[str, int, int]
-) -> UnitsStarted:
-    """`units_started` with (key, month, units) added.
-
-    >>> _apply_changes({"a": np.array([1, 0])}, 2, ("a", 0, -1), ("b", 1, 1))
-    {'a': array([0, 0]), 'b': array([0, 1])}
-    """
-    changed = {key: units.copy() for key, units in units_started.items()}
-    for key, month, units in changes:
-        changed.setdefault(key, np.zeros(months, np.int64))[month] += units
-    return changed

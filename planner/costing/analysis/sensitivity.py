@@ -8,18 +8,26 @@ have been the cheaper one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND
 from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
-from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
+from planner.costing.analysis.monte_carlo import (
+    RiskParameters,
+    RiskSamples,
+    draw_samples,
+    simulate,
+)
 from planner.costing.analysis.plan_exposure import measure_exposure
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -37,8 +45,11 @@ FIELDS = (
     "utilisation_ceiling",
     "discount_rate_per_year",
     "cloud_price_trend_per_year",
+    "cloud_support_rate",
 )
 """Assumptions that are moved, where they move anything."""
+CASE_UNITS = 300
+"""Units of work for one figure at both its values, and for every 100 months of sources."""
 UPPER_LIMITS = {"utilisation_ceiling": 1.0, "residual_rate": 1.0, "discount_rate_per_year": 1.0}
 LOWER_LIMITS = {"pue": 1.0}
 UTILISATIONS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -89,41 +100,64 @@ def one_way_sensitivity(
     inputs: ModelInputs,
     scenarios: Mapping[ScenarioKey, Scenario],
     advised: ScenarioKey,
-    demand_range: tuple[float, float] = (1.0, 1.0),
-    request_fields: frozenset[str] = frozenset(),
+    demand_range: tuple[float, float],
+    request_fields: frozenset[str],
+    work: WorkMeter | None = None,
 ) -> list[TornadoBar]:
-    """One row for each figure that moves anything, the furthest reaching first."""
-    plans = _distinct(scenarios, advised)
+    """One row for each figure that moves anything, the furthest reaching first; those that the
+    `work` that may be spent allows for."""
+    work = WorkMeter() if work is None else work
+    plans = distinct_plans(scenarios, advised)
     keys = {key for s in plans for key in (*s.units_started, *s.used_hours)}
     restricted = inputs.select_sources(
         keys | _first_to_break_even(inputs, request_fields) | _on_demand_keys(inputs)
     )
+    units = case_units(restricted)
     rows = []
-    for parameter in _parameters(restricted, demand_range):
-        low, high = (
-            _CaseResult.evaluate(parameter, at, restricted, plans, request_fields)
-            for at in (parameter.low, parameter.high)
-        )
-        row = TornadoBar(
-            parameter.field,
-            parameter.unit,
-            parameter.low,
-            parameter.high,
-            low.total,
-            high.total,
-            low.costs[0],
-            high.costs[0],
-            plans[int(np.argmin(low.costs))].key,
-            plans[int(np.argmin(high.costs))].key,
-            low.break_even,
-            high.break_even,
-        )
-        if row.span > 0.005 or low.break_even != high.break_even:
-            rows.append(row)
-    return sorted(rows, key=lambda row: -row.span)
+    with suppress(WorkSpentError):
+        for parameter in _parameters(restricted, demand_range):
+            work.charge(units)
+            row = _bar(parameter, restricted, plans, request_fields)
+            if row.span > 0.005 or row.break_even_at_low != row.break_even_at_high:
+                rows.append(row)
+    # Beyond nine digits lies what rounding leaves: there the order of the fields holds.
+    return sorted(rows, key=lambda row: -float(f"{row.span:.9g}"))
 
 
-def _distinct(scenarios: Mapping[ScenarioKey, Scenario], advised: ScenarioKey) -> list[Scenario]:
+def case_units(inputs: ModelInputs) -> float:
+    """Units of work for one figure at both its values."""
+    return CASE_UNITS * (1 + len(inputs.sources) * inputs.calendar.length / 100)
+
+
+def _bar(
+    parameter: _Parameter,
+    inputs: ModelInputs,
+    plans: Sequence[Scenario],
+    request_fields: frozenset[str],
+) -> TornadoBar:
+    low, high = (
+        _CaseResult.evaluate(parameter, at, inputs, plans, request_fields)
+        for at in (parameter.low, parameter.high)
+    )
+    return TornadoBar(
+        parameter.field,
+        parameter.unit,
+        parameter.low,
+        parameter.high,
+        low.total,
+        high.total,
+        low.costs[0],
+        high.costs[0],
+        plans[int(np.argmin(low.costs))].key,
+        plans[int(np.argmin(high.costs))].key,
+        low.break_even,
+        high.break_even,
+    )
+
+
+def distinct_plans(
+    scenarios: Mapping[ScenarioKey, Scenario], advised: ScenarioKey
+) -> list[Scenario]:
     """The advised scenario, then the others with plans of their own."""
     first = scenarios[advised]
     distinct, seen = [first], {first.net_present_cost}
@@ -152,14 +186,13 @@ def _parameters(inputs: ModelInputs, demand_range: tuple[float, float]) -> Itera
             "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
         )
     for row in inputs.assumptions.rows:
-        name = row.field.rsplit(".", 1)[-1]
-        if name in FIELDS:
-            yield _assumption_case(row, name, inputs)
+        if row.name in FIELDS:
+            yield _assumption_case(row, row.name, inputs)
 
 
 def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parameter:
     """Between the published ends of a default, in its own unit; ± 20 % of what was given."""
-    value, default = inputs.assumptions[name], all_defaults()[name]
+    value, default = inputs.assumptions[name], all_defaults(inputs.assumptions.rules)[name]
     scale = value / default.value if default.value and not row.given else 1.0
     low, high = default.low * scale, default.high * scale
     if row.given:
@@ -201,9 +234,17 @@ class _CaseResult:
 def cost_plans(plans: Sequence[Scenario], inputs: ModelInputs) -> list[float]:
     """Cost of each plan in the circumstances of `inputs`, discounted at its rate."""
     exposures = [measure_exposure(plan, inputs) for plan in plans]
-    no_risk = RiskParameters(samples=1, seed=0, interruptions_vary=False)
-    cost = simulate(exposures, inputs.hours, inputs.peak, no_risk, draw_samples(no_risk))
+    cost = simulate(exposures, inputs.hours, inputs.peak, _NO_RISK, _as_planned())
     return [float(one) for one in cost[:, 0]]
+
+
+_NO_RISK = RiskParameters(samples=1, seed=0, interruptions_vary=False)
+
+
+@cache
+def _as_planned() -> RiskSamples:
+    """The one sample in which nothing varies."""
+    return draw_samples(_NO_RISK)
 
 
 def _break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> float | None:

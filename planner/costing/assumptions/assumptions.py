@@ -9,12 +9,15 @@ that currency already.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from math import nan
 from types import MappingProxyType
 
 from planner.contract.answer.comparison import AssumptionRow
-from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
+from planner.contract.request.risk import Risk
+from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.defaults import Default, default
 
 _ON_PREM = (
@@ -30,14 +33,33 @@ _ON_PREM = (
     "useful_life_months",
     "residual_rate",
     "lead_time_months",
+    "workstation_lead_time_months",
     "utilisation_ceiling",
+    "insurance_rate_per_year",
+    "resale_cost_rate",
 )
 _FINANCE = (
     "discount_rate_per_year",
     "cloud_price_trend_per_year",
     "electricity_trend_per_year",
     "tax_rate",
+    "staff_cost_trend_per_year",
+    "colocation_trend_per_year",
+    "support_trend_per_year",
+    "server_price_trend_per_year",
+    "cloud_support_rate",
+    "cloud_staff_fte_per_accelerator",
 )
+LEVEL_FIELDS = frozenset(
+    {
+        "on_prem.workstation_lead_time_months",
+        "on_prem.insurance_rate_per_year",
+        "on_prem.resale_cost_rate",
+        *(f"finance.{field}" for field in _FINANCE[4:]),
+    }
+)
+"""Figures by which renting and owning are held to the same rules, from edition 2 on; before, and
+in answers of before they were there, each is 0."""
 _RISK = (
     "demand_growth_sd",
     "price_sd",
@@ -47,11 +69,20 @@ _RISK = (
     "checkpoint_save_hours",
     "restart_hours",
 )
+_PRICE_PROCESSES = (
+    "demand_half_life_months",
+    "spot_waiting_hours_training",
+    "spot_waiting_hours_other",
+    "spot_patience_hours",
+)
+"""What samples with fitted prices rest on besides; no request gives them."""
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
 RISK_SAMPLES = 10_000
+HEADLINE_SAMPLES = 2_000
+"""Where the range is always there."""
 RISK_SEED = 1
 RESIDUAL_SD = 0.25
 _RISK_CHOICES = (
@@ -78,6 +109,15 @@ class Assumption:
     unit: str
     given: bool
     source: str
+
+    @property
+    def name(self) -> str:
+        """Last part of its field: its name among the values.
+
+        >>> Assumption("on_prem.pue", 1.5, "ratio", False, "x").name
+        'pue'
+        """
+        return self.field.rpartition(".")[2]
 
 
 PreviousAssumptions = Mapping[str, Assumption]
@@ -118,6 +158,11 @@ class Assumptions:
     depreciation: str = DEPRECIATION
     request_fields: frozenset[str] = frozenset()
     """Last parts of the fields that the request gives."""
+    rules: int = CURRENT_RULES
+    """Edition of the rules, which the defaults follow."""
+    is_level: bool = True
+    """Whether renting and owning are held to the same rules: not under edition 1, nor where an
+    answer of before they were there is computed again."""
 
     def __getitem__(self, field: str) -> float:
         return self.values[field]
@@ -128,14 +173,20 @@ class Assumptions:
         request: ComparisonRequest,
         units_per_usd: float,
         previous: PreviousAssumptions = MappingProxyType({}),
+        price_processes: bool = False,
     ) -> Assumptions:
         """Values for `request`; `units_per_usd` converts the defaults that are money.
 
-        What is `previous` of an earlier answer stands in for the defaults of today.
+        What is `previous` of an earlier answer stands in for the defaults of today. With
+        `price_processes` the range is always there and prices are drawn from fitted processes.
         """
-        rows = list(_rows(request, units_per_usd, previous))
-        values = {row.field.rsplit(".", 1)[-1]: float(row.value) for row in rows}
-        values.setdefault("staff_fte_per_server", float("nan"))
+        is_level = _is_level(request, previous)
+        rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
+        values = {row.name: float(row.value) for row in rows}
+        values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
+        for field in LEVEL_FIELDS:
+            values.setdefault(field.rsplit(".", 1)[-1], 0.0)
+        rows += _rule_rows(request)
         method = request.finance.depreciation
         rows.append(
             Assumption(
@@ -146,12 +197,24 @@ class Assumptions:
                 "request" if method else "usual for servers: published accounts, 10-K 2025",
             )
         )
-        request_fields = frozenset(row.field.rsplit(".", 1)[-1] for row in rows if row.given)
-        return cls(values, tuple(rows), method or DEPRECIATION, request_fields)
+        request_fields = frozenset(row.name for row in rows if row.given)
+        return cls(
+            values, tuple(rows), method or DEPRECIATION, request_fields, request.rules, is_level
+        )
 
     def is_from_request(self, field: str) -> bool:
         """Whether the request gives a figure itself."""
         return field in self.request_fields
+
+    def with_support_rate(self, rate: float, source: str) -> Assumptions:
+        """The same with what a support plan of the clouds takes of the bill."""
+        field = "finance.cloud_support_rate"
+        stated = Assumption(field, rate, "fraction of the bill for machines", True, source)
+        return replace(
+            self,
+            values={**self.values, "cloud_support_rate": rate},
+            rows=(*(row for row in self.rows if row.field != field), stated),
+        )
 
     def staff_fte(self, accelerators: float) -> float:
         """Full-time equivalents that one server of `accelerators` takes."""
@@ -161,15 +224,45 @@ class Assumptions:
         return accelerators / self.values["staff_accelerators_per_fte"]
 
 
+def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool:
+    """Whether the figures of `LEVEL_FIELDS` count: the earlier answer had them, or there is
+    none."""
+    parts = (("on_prem", request.on_prem), ("finance", request.finance))
+    named = {f"{name}.{field}" for name, part in parts for field in part.model_fields_set}
+    known = not previous or any(field in previous or field in named for field in LEVEL_FIELDS)
+    return request.rules > 1 and known
+
+
+def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
+    """Figures of the rules that a plan's choices rest on; none where the rules have none."""
+    stated = request.constraints.undated_price_margin
+    margin = resolve_rules(request).undated_price_margin
+    if margin or stated is not None:
+        yield Assumption(
+            "constraints.undated_price_margin",
+            margin,
+            "fraction",
+            stated is not None,
+            "assumption (2026): a price of unknown age may be gone"
+            if stated is None
+            else "request",
+        )
+
+
 def _rows(
-    request: ComparisonRequest, units_per_usd: float, previous: PreviousAssumptions
+    request: ComparisonRequest,
+    units_per_usd: float,
+    previous: PreviousAssumptions,
+    price_processes: bool,
+    is_level: bool,
 ) -> Iterator[Assumption]:
     currency = request.currency
 
     def row(field: str, request_value: float | None) -> Assumption:
         if request_value is None and field in previous:
             return previous[field]
-        return _row(field, request_value, currency, units_per_usd)
+        standard = default(field.rsplit(".", 1)[-1], request.rules)
+        return _row(field, request_value, standard, currency, units_per_usd)
 
     for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
         part = getattr(request, section)
@@ -177,22 +270,48 @@ def _rows(
             request_value = getattr(part, field, None)
             if request_value is None and field == "staff_fte_per_server":
                 field = "staff_accelerators_per_fte"
+            if request_value is None and field == "price_sd" and price_processes:
+                continue  # drawn from the process of each price
+            if request_value is None and not is_level and f"{section}.{field}" in LEVEL_FIELDS:
+                continue
             yield row(f"{section}.{field}", request_value)
-    if request.risk is not None:
-        for field, value, unit, reason in _RISK_CHOICES:
-            request_value = getattr(request.risk, field)
-            source = reason if request_value is None else "request"
-            value = value if request_value is None else request_value
-            yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)
+    if request.risk is not None or price_processes:
+        yield from _risk_choices(request.risk or Risk(), price_processes)
+    for path, request_value in _figures_where_used(request, price_processes):
+        yield row(path, request_value)
+
+
+def _figures_where_used(
+    request: ComparisonRequest, price_processes: bool
+) -> Iterator[tuple[str, float | None]]:
+    """Figures that only some requests rest on, with what the request says."""
+    financing = request.on_prem.financing
+    if financing.method != "purchase":
+        yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
+    for field in _PRICE_PROCESSES if price_processes else ():
+        yield f"risk.{field}", None
     if request.data.storage_gib or request.data.egress_gib_per_month:
         for field in _DATA_PRICES:
-            yield row(f"data.{field}", None)
+            yield f"data.{field}", None
+
+
+def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:
+    """Samples, seed and spread of resale values, given or chosen."""
+    for field, value, unit, reason in _RISK_CHOICES:
+        request_value = getattr(risk, field)
+        if price_processes and request_value is None:
+            if field == "residual_sd":
+                continue  # drawn from the price process of the hardware
+            if field == "samples":
+                value, reason = HEADLINE_SAMPLES, "standard error of a probability at most 1.1 %"
+        source = reason if request_value is None else "request"
+        value = value if request_value is None else request_value
+        yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)
 
 
 def _row(
-    field: str, request_value: float | None, currency: str, units_per_usd: float
+    field: str, request_value: float | None, standard: Default, currency: str, units_per_usd: float
 ) -> Assumption:
-    standard = default(field.rsplit(".", 1)[-1])
     is_money = standard.unit.startswith("USD")
     unit = standard.unit.replace("USD", currency, 1) if is_money else standard.unit
     if request_value is not None:

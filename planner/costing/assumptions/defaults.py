@@ -11,7 +11,11 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
+from planner.contract.request.comparison import CURRENT_RULES
+
 _TABLE = Path(__file__).with_name("defaults.csv")
+_TABLE_OF_EDITION_1 = Path(__file__).with_name("defaults_of_edition_1.csv")
+"""Defaults that edition 1 of the rules had instead."""
 
 
 @dataclass(frozen=True)
@@ -30,20 +34,29 @@ class Default:
     source: str
 
 
-def default(field: str) -> Default:
-    """The default of a field; `KeyError` if it has none.
+def default(field: str, rules: int = CURRENT_RULES) -> Default:
+    """The default of a field under an edition of the rules; `KeyError` if it has none.
 
     >>> default("pue").value
     1.56
+    >>> default("utilisation_ceiling").value, default("utilisation_ceiling", 1).value
+    (1.0, 0.9)
     """
-    return all_defaults()[field]
+    return all_defaults(rules)[field]
 
 
 @cache
-def all_defaults() -> MappingProxyType[str, Default]:
-    """Every default by field."""
-    with _TABLE.open(newline="", encoding="utf-8") as lines:
-        return MappingProxyType({row["field"]: _default(row) for row in csv.DictReader(lines)})
+def all_defaults(rules: int = CURRENT_RULES) -> MappingProxyType[str, Default]:
+    """Every default by field, under an edition of the rules."""
+    table = _read(_TABLE)
+    if rules == 1:
+        table |= _read(_TABLE_OF_EDITION_1)
+    return MappingProxyType(table)
+
+
+def _read(path: Path) -> dict[str, Default]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return {row["field"]: _default(row) for row in csv.DictReader(lines)}
 
 
 def _default(row: dict[str, str]) -> Default:

@@ -42,6 +42,9 @@ class Server:
     power_kw: float
     """Nameplate (maximum) draw at the wall."""
     idle_power_kw: float
+    typical_power_kw: float | None
+    """Average draw at work as measured; None where nobody measured it."""
+    measured_idle_power_kw: float | None
     rack_units: int
     """0 for a machine that stands on the floor."""
     on_sale: bool
@@ -95,9 +98,15 @@ def _server(row: dict[str, str]) -> Server:
         price_year=int(row["price_year"]),
         power_kw=float(row["power_kw"]),
         idle_power_kw=float(row["idle_power_kw"]),
+        typical_power_kw=_number(row["typical_power_kw"]),
+        measured_idle_power_kw=_number(row["measured_idle_power_kw"]),
         rack_units=int(row["rack_units"]),
         on_sale=row["on_sale"] == "yes",
         unverified=tuple(part for part in row["unverified"].split(";") if part),
         source=row["source"],
         notes=row["notes"],
     )
+
+
+def _number(cell: str) -> float | None:
+    return float(cell) if cell else None

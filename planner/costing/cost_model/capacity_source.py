@@ -8,8 +8,9 @@ One `CapacitySource` gives the optimiser its coefficients (`rental_option`,
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +18,17 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category
 from planner.contract.purchase_options import OWNED
 from planner.costing.cost_model.charges import (
-    CAPITAL,
-    Calendar,
+    FINANCING,
+    Charge,
     HourCharge,
     Stream,
-    Term,
-    UnitCharge,
     build_hour_streams,
     build_unit_streams,
 )
+from planner.costing.cost_model.terms import Calendar, PaidWhen, Term
+from planner.costing.cost_model.unit_amounts import UnitAmounts, shift_payments, sum_unit_amounts
 from planner.costing.optimizer.problem import CommitmentOption, RentalOption
+from planner.costing.price_processes.spot_availability import SpotAvailability
 from pricing.market.offers import HOURS_PER_MONTH, Offer
 
 Floats = NDArray[np.float64]
@@ -42,12 +44,24 @@ class NativePrice:
     upfront: str
     units_per_usd: str
     """Exchange rate used for it; "1" for US dollars."""
-    rate_date: dt.date | None = None
-    multiplier: float = 1.0
+    rate_date: dt.date | None
+    multiplier: float
     """Contract discount applied to it."""
-    as_of: dt.date | None = None
-    source: str = ""
-    sku: str = ""
+    as_of: dt.date | None
+    source: str
+    sku: str
+
+
+@dataclass(frozen=True)
+class UnitValue:
+    """What one unit of a source costs after tax, net present; [T] by the month of its start."""
+
+    start_cost: Floats
+    """All of it, the residual value taken off; `inf` where it may not start."""
+    residual: Floats
+    """The residual value in it, not above 0."""
+    hour_cost: Floats
+    """Of one node-hour of use in month t, on top."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,7 @@ class CapacitySource:
     capacity: float
     """Reference accelerators served by one node: accelerators · r."""
     hour_charges: tuple[HourCharge, ...] = ()
-    unit_charges: tuple[UnitCharge, ...] = ()
+    unit_charges: tuple[Charge, ...] = ()
     term: Term | None = None
     """Set for what is started in whole units; None for what is rented by the hour."""
     instance_type: str = ""
@@ -75,8 +89,12 @@ class CapacitySource:
     min_accelerators: int = 1
     """Least number of accelerators that one job takes."""
     hours_per_month: float = float(HOURS_PER_MONTH)
+    stands_for: str = ""
+    """Key of a smaller machine of which whole numbers stand in for it at the same cost."""
     goodput: float = 1.0
     """Useful share of the hours paid for."""
+    availability: SpotAvailability | None = None
+    """How much of the time a spot machine is there, where that is priced."""
     is_spot: bool = False
     limit_groups: tuple[str, ...] = ()
     available: NDArray[np.bool_] | None = None
@@ -124,6 +142,18 @@ class CapacitySource:
         """Id of the offer, "" for servers."""
         return self.offer.id if self.offer else ""
 
+    def hour_present(self, calendar: Calendar, after_tax: Floats) -> Floats:
+        """[T] net present cost of one useful node-hour, of which `after_tax` [T] is due."""
+        months = calendar.months
+        present = after_tax * calendar.discount[:months]
+        if calendar.is_plain:
+            return present
+        later = (calendar.running_discount - calendar.discount)[:months]
+        for charge in self.hour_charges:
+            if charge.paid is PaidWhen.RUNNING:
+                present = present + charge.per_hour[:months] * (1.0 - calendar.tax_rate) * later
+        return present
+
     def hour_cash(self, calendar: Calendar) -> Floats:
         """[T] money for one useful node-hour in month t, before tax."""
         total = np.zeros(calendar.months)
@@ -139,24 +169,21 @@ class CapacitySource:
             key=self.key,
             capacity=self.capacity,
             accelerators=self.accelerators,
-            hour_cost=after_tax * calendar.discount[: calendar.months],
+            hour_cost=self.hour_present(calendar, after_tax),
             hour_cash=after_tax,
             is_spot=self.is_spot,
             limit_groups=self.limit_groups,
             available=self.available,
         )
 
-    def commitment_option(self, calendar: Calendar) -> CommitmentOption:
-        """The optimiser's view of a source started in whole units."""
+    def commitment_option(self, calendar: Calendar, keeps_cash: bool = True) -> CommitmentOption:
+        """The optimiser's view of a source started in whole units; it `keeps_cash` by month where
+        a budget asks for it."""
         assert self.term is not None
         months, term = calendar.months, self.term
-        paid, capital = self.unit_amounts()
-        cash = paid + capital - self._tax_relief(paid, capital, calendar)
+        amounts = self.unit_amounts()
+        cash = amounts.cash - self._tax_relief(amounts, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
-        can_start = term.can_start & (self.existing is None)
-        if self.available is not None:
-            can_start = can_start & self.available
-        start_cost = np.where(can_start, cash @ calendar.discount, np.inf)
         return CommitmentOption(
             key=self.key,
             is_owned=self.is_owned,
@@ -164,43 +191,122 @@ class CapacitySource:
             accelerators=self.accelerators,
             lead_months=term.lead_months,
             duration_months=term.duration_months,
-            start_cost=start_cost,
-            hour_cost=hour_cash * calendar.discount[:months],
+            start_cost=self._start_cost(cash, calendar),
+            hour_cost=self.hour_present(calendar, hour_cash),
             hours_per_month=self.hours_per_month,
-            start_cash=cash[:, :months],
+            start_cash=cash[:, :months].copy() if keeps_cash else None,
             hour_cash=hour_cash,
-            capex=capital.sum(axis=1),
+            capex=amounts.capital.sum(axis=1),
+            payments=self._payments(amounts, calendar),
             max_units=self.max_units,
             existing=self.existing,
             limit_groups=self.limit_groups,
         )
 
-    def unit_amounts(self) -> tuple[Floats, Floats]:
-        """[T, L] money of one unit started in month m: running and commitment, and capital."""
+    def unit_value(self, calendar: Calendar) -> UnitValue:
+        """What one unit costs in the money of a calendar, worked out once for each."""
+        if calendar not in self._unit_values:
+            self._unit_values[calendar] = self._measure_unit(calendar)
+        return self._unit_values[calendar]
+
+    @cached_property
+    def _unit_values(self) -> dict[Calendar, UnitValue]:
+        return {}
+
+    def _measure_unit(self, calendar: Calendar) -> UnitValue:
         assert self.term is not None
-        paid = np.zeros((self.term.months, self.term.length))
-        capital = np.zeros_like(paid)
-        for charge in self.unit_charges:
-            target = capital if charge.category in CAPITAL else paid
-            target += charge.amounts(self.term)
-        return paid, capital
+        amounts = self.unit_amounts()
+        cash = amounts.cash - self._tax_relief(amounts, calendar)
+        residual = sum(
+            (c.amounts(self.term) for c in self.unit_charges if c.category is Category.RESIDUAL),
+            np.zeros_like(amounts.paid),
+        )
+        hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
+        return UnitValue(
+            start_cost=self._start_cost(cash, calendar),
+            residual=(residual @ calendar.discount) * (1 - calendar.tax_rate * self.taxes_capital),
+            hour_cost=self.hour_present(calendar, hour_cash),
+        )
+
+    def _start_cost(self, cash: Floats, calendar: Calendar) -> Floats:
+        """[T] net present cost of the cash [T, L] of one unit; `inf` where it may not start."""
+        assert self.term is not None
+        can_start = self.term.can_start & (self.existing is None)
+        if self.available is not None:
+            can_start = can_start & self.available
+        present = cash @ calendar.discount + self.payment_shift(calendar)
+        return np.where(can_start, present, np.inf)
+
+    def split_hour_cost(self, calendar: Calendar) -> tuple[Floats, Floats]:
+        """[T] rent, and data and staff, of one useful node-hour, net present and after tax; worked
+        out once for each calendar, read-only."""
+        if calendar not in self._hour_costs:
+            self._hour_costs[calendar] = self._measure_hour(calendar)
+        return self._hour_costs[calendar]
+
+    @cached_property
+    def _hour_costs(self) -> dict[Calendar, tuple[Floats, Floats]]:
+        return {}
+
+    def _measure_hour(self, calendar: Calendar) -> tuple[Floats, Floats]:
+        months = calendar.months
+        price, beside = np.zeros(months), np.zeros(months)
+        for charge in self.hour_charges:
+            after_tax = (1.0 - calendar.tax_rate) * calendar.discount_of(charge.paid)[:months]
+            into = price if charge.is_rent else beside
+            into += charge.per_hour[:months] * after_tax
+        price.setflags(write=False)
+        beside.setflags(write=False)
+        return price, beside
+
+    def _payments(self, amounts: UnitAmounts, calendar: Calendar) -> Floats:
+        """[T] what one unit started in month m is paid for in all, after tax; no resale."""
+        due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
+        total = due.cash - self._tax_relief(due, calendar)
+        return np.asarray(total.sum(axis=1))
+
+    def unit_amounts(self) -> UnitAmounts:
+        """Money of one unit started in month m."""
+        assert self.term is not None
+        return sum_unit_amounts(self.unit_charges, self.term, is_financed=self.is_financed)
+
+    @property
+    def is_financed(self) -> bool:
+        """Whether a contract pays for its units over time."""
+        return any(charge.category in FINANCING for charge in self.unit_charges)
+
+    @property
+    def is_leased(self) -> bool:
+        """Whether its units go back to their owner in the end."""
+        return any(charge.category is Category.LEASE for charge in self.unit_charges)
+
+    def payment_shift(
+        self, calendar: Calendar, of: Callable[[Charge], bool] = lambda charge: True
+    ) -> Floats | float:
+        """[T] what one unit started in month m costs less for being paid later than at the start
+        of the month, after tax, over the charges that `of` chooses."""
+        assert self.term is not None
+        if calendar.is_plain and not self.is_financed:
+            return 0.0
+        return shift_payments(filter(of, self.unit_charges), self.term, calendar)
 
     def due_after_horizon(self) -> Floats:
         """[T] money, before tax, that one commitment started in month m binds to and that falls to
         months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
         assert self.term is not None
         share = self.term.share_charged[: self.term.months]
-        within_horizon = self.unit_amounts()[0].sum(axis=1)
+        within_horizon = self.unit_amounts().paid.sum(axis=1)
         return np.asarray(within_horizon * (1.0 / np.maximum(share, 1e-12) - 1.0))
 
-    def _tax_relief(self, paid: Floats, capital: Floats, calendar: Calendar) -> Floats | float:
+    def _tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
         if not calendar.tax_rate or self.term is None:
             return 0.0
         if not self.is_owned:
-            return np.asarray(calendar.tax_rate * paid)
-        expense = paid if self.taxes_capital else np.maximum(paid, 0.0)
-        basis = capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
+            return np.asarray(calendar.tax_rate * amounts.paid)
+        paid = amounts.paid if self.taxes_capital else np.maximum(amounts.paid, 0.0)
+        basis = amounts.capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
+        expense = paid + amounts.financing
         return np.asarray(calendar.tax_rate * (expense + basis * self.term.write_off))
 
     def build_streams(
@@ -216,9 +322,22 @@ class CapacitySource:
         """[L] what is due whatever the plan, after tax."""
         amount = np.zeros(calendar.length)
         for stream in self.fixed_streams:
-            is_taxed = stream.category is not Category.RESIDUAL or self.taxes_capital
-            amount += stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
+            amount += self.stream_cash(stream, calendar)
         return amount
+
+    def stream_cash(self, stream: Stream, calendar: Calendar) -> Floats:
+        """[L] what one of the streams that are due whatever the plan comes to, after tax."""
+        is_taxed = stream.category is not Category.RESIDUAL or self.taxes_capital
+        return stream.quantity * stream.unit_price * (1.0 - calendar.tax_rate * is_taxed)
+
+    def fixed_shift(self, calendar: Calendar) -> float:
+        """What it costs less, net present, for being paid later than at the start of the month."""
+        if calendar.is_plain:
+            return 0.0
+        return sum(
+            float(calendar.shift({stream.payment: self.stream_cash(stream, calendar)}))
+            for stream in self.fixed_streams
+        )
 
     def units_in_service(self, units_started: Floats) -> Floats:
         """[T] units in service in each month, those already owned included."""

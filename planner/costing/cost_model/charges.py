@@ -10,18 +10,15 @@ index T is the horizon's end, where residual values fall). Money is in the reque
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
-from planner.contract.months import add_months, count_months
-from planner.costing.cost_model.finance import Depreciation, depreciation_shares, discount_factors
+from planner.costing.cost_model.terms import ChargeTiming, PaidWhen, Term
 
 Floats = NDArray[np.float64]
 
@@ -30,146 +27,19 @@ CAPITAL = frozenset({Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE,
 """Categories that are written off over time instead of being an expense of their month."""
 
 
-class ChargeTiming(StrEnum):
-    """When a charge of a unit falls due."""
-
-    START = "start"
-    """Once, in the month in which the unit is started."""
-    MONTHLY = "monthly"
-    """In every month in which the unit is in service."""
-    END = "end"
-    """Once, at the horizon's end, of units still in service then."""
+FINANCING = frozenset({Category.LOAN, Category.INTEREST, Category.LEASE})
+"""Categories of what a contract under which servers are paid adds to, or puts in the place of,
+their price."""
+_DATED = CAPITAL | {Category.UPFRONT, Category.RESIDUAL}
 
 
-@dataclass(frozen=True)
-class Calendar:
-    """The months of a plan and what money in them is worth."""
-
-    start: dt.date
-    months: int
-    """T, the horizon."""
-    discount_rate_per_year: float = 0.0
-    beyond_months: int = 0
-    """Months after the horizon in which something may still fall due."""
-    tax_rate: float = 0.0
-
-    @property
-    def length(self) -> int:
-        """L: the horizon, its end, and what lies beyond."""
-        return self.months + 1 + self.beyond_months
-
-    @cached_property
-    def discount(self) -> Floats:
-        """[L] present value of 1 due in month t."""
-        return discount_factors(self.discount_rate_per_year, self.length)
-
-    def month(self, index: int) -> dt.date:
-        """First day of month `index`.
-
-        >>> Calendar(dt.date(2027, 11, 1), 12).month(3)
-        datetime.date(2028, 2, 1)
-        """
-        return add_months(self.start, index)
-
-    def index(self, month: dt.date) -> int:
-        """Months from the start to `month`; negative before it."""
-        return count_months(self.start, month)
+NOT_RENT = frozenset({Category.STORAGE, Category.EGRESS, Category.STAFF})
+"""Categories of what an hour rented costs besides its rent: no price of machines moves them."""
 
 
-@dataclass(frozen=True)
-class Term:
-    """How long a unit serves: from `lead_months` after it is started, for `duration_months`.
-
-    The masks are [T, L]: row m is a unit started in month m.
-    """
-
-    months: int
-    length: int
-    lead_months: int
-    duration_months: int
-    charges_after_horizon: bool = False
-    """Whether charges go on after the horizon until the term is over."""
-    depreciation: Depreciation | None = None
-    """How capital is written off; None spreads it evenly over the months in service."""
-
-    @property
-    def last(self) -> int:
-        """First month in which nothing monthly falls due any more."""
-        return self.length if self.charges_after_horizon else self.months
-
-    @cached_property
-    def active(self) -> Floats:
-        """1 in the months in which the unit is in service and charged."""
-        return _active(self.months, self.length, self.lead_months, self.duration_months, self.last)
-
-    @cached_property
-    def at_start(self) -> Floats:
-        """1 in the month of the start."""
-        return np.eye(self.months, self.length)
-
-    @cached_property
-    def share_charged(self) -> Floats:
-        """[L] share of its term that a unit started in month m is charged for."""
-        share = np.zeros(self.length)
-        share[: self.months] = self.active.sum(axis=1) / self.duration_months
-        return share
-
-    @cached_property
-    def at_end(self) -> Floats:
-        """1 at the horizon's end for a unit whose life goes on beyond it."""
-        mask = np.zeros((self.months, self.length))
-        start_month = np.arange(self.months)
-        mask[start_month + self.lead_months + self.duration_months > self.months, self.months] = 1.0
-        return mask
-
-    def mask(self, timing: ChargeTiming) -> Floats:
-        """[T, L] the mask of a kind of charge."""
-        return {
-            ChargeTiming.START: self.at_start,
-            ChargeTiming.MONTHLY: self.active,
-            ChargeTiming.END: self.at_end,
-        }[timing]
-
-    @cached_property
-    def write_off(self) -> Floats:
-        """[T, L] share of its capital that a unit writes off in each month; rows sum to 1.
-
-        What is not yet written off at the horizon's end is written off there, against the
-        residual value. With depreciation `none` capital is written off when it is paid.
-        """
-        if self.depreciation is None:
-            return _write_off_evenly(self.active)
-        if self.depreciation == "none":
-            return np.eye(self.months, self.length)
-        shares = np.array(depreciation_shares(self.depreciation, self.duration_months))
-        return _write_off_by_schedule(shares, self.months, self.length, self.lead_months)
-
-    @cached_property
-    def can_start(self) -> NDArray[np.bool_]:
-        """[T] whether a unit started in month m comes into service within the horizon."""
-        return np.arange(self.months) + self.lead_months < self.months
-
-
-@lru_cache(maxsize=32)
-def _active(months: int, length: int, lead: int, duration: int, last: int) -> Floats:
-    age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
-    in_service = (age >= 0) & (age < duration) & (np.arange(length) < last)[None, :]
-    mask = np.asarray(in_service, dtype=np.float64)
-    mask.setflags(write=False)
-    return mask
-
-
-def _write_off_evenly(active: Floats) -> Floats:
-    count = active.sum(axis=1, keepdims=True)
-    return np.asarray(active / np.maximum(count, 1.0))
-
-
-def _write_off_by_schedule(shares: Floats, months: int, length: int, lead: int) -> Floats:
-    age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
-    within = (age >= 0) & (age < len(shares)) & (np.arange(length) < months)[None, :]
-    shares_by_month = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
-    shares_by_month[:, months] = 1.0 - shares_by_month.sum(axis=1)
-    return shares_by_month
+def payment_of(category: Category) -> PaidWhen:
+    """When what is for `category` is paid, unless a contract says otherwise."""
+    return PaidWhen.DATED if category in _DATED else PaidWhen.RUNNING
 
 
 @dataclass(frozen=True)
@@ -183,6 +53,18 @@ class HourCharge:
     """Per useful node-hour; [L] where it differs by month."""
     unit_price: Floats
     """[L]"""
+    is_fallback: bool = False
+    """Whether it is rent on demand for hours in which a spot machine is not there."""
+
+    @property
+    def paid(self) -> PaidWhen:
+        """When it is paid."""
+        return payment_of(self.category)
+
+    @property
+    def is_rent(self) -> bool:
+        """Whether it moves with the price of machines."""
+        return self.category not in NOT_RENT
 
     @cached_property
     def per_hour(self) -> Floats:
@@ -203,6 +85,11 @@ class UnitCharge:
     timing: ChargeTiming
     fixed_at_start: bool = False
 
+    @property
+    def paid(self) -> PaidWhen:
+        """When it is paid."""
+        return payment_of(self.category)
+
     def amounts(self, term: Term) -> Floats:
         """[T, L] money due in month t for one unit started in month m."""
         mask = term.mask(self.timing)
@@ -220,6 +107,35 @@ class UnitCharge:
 
 
 @dataclass(frozen=True)
+class ScheduledCharge:
+    """Due for each unit by a schedule of payments of its own."""
+
+    category: Category
+    label: str
+    unit: str
+    due: Floats
+    """[T, L] money due in month t for one unit started in month m."""
+    paid: PaidWhen
+    written_off: Floats | None = None
+    """[T, L] the same by the month that it is a cost of; None: as it is due."""
+
+    def amounts(self, term: Term) -> Floats:
+        """[T, L] money due in month t for one unit started in month m."""
+        return self.due
+
+    def build_streams(self, units_started: Floats) -> Iterator[Stream]:
+        """A stream for the units of each month in which any are started."""
+        for month in np.flatnonzero(units_started).tolist():
+            units, price = float(units_started[month]), self.due[month]
+            written = None if self.written_off is None else units * self.written_off[month]
+            quantity = np.where(price != 0, units, 0.0)
+            yield Stream(self.category, self.label, self.unit, quantity, price, written, self.paid)
+
+
+Charge = UnitCharge | ScheduledCharge
+
+
+@dataclass(frozen=True)
 class Stream:
     """One kind of cost over the calendar, before it is rounded into lines."""
 
@@ -232,6 +148,13 @@ class Stream:
     """[L]"""
     write_off: Floats | None = None
     """[L] money of this stream by the month it is written off in; None: as it is paid."""
+    paid: PaidWhen | None = None
+    """When it is paid; None: as its category is."""
+
+    @property
+    def payment(self) -> PaidWhen:
+        """When it is paid."""
+        return payment_of(self.category) if self.paid is None else self.paid
 
 
 def build_hour_streams(
@@ -251,15 +174,18 @@ def build_hour_streams(
 
 
 def build_unit_streams(
-    charges: tuple[UnitCharge, ...], term: Term, units_started: Floats
+    charges: tuple[Charge, ...], term: Term, units_started: Floats
 ) -> Iterator[Stream]:
     """Streams of units started in each month [T]; one for each price that a start fixed."""
     for charge in charges:
+        if isinstance(charge, ScheduledCharge):
+            yield from charge.build_streams(units_started)
+            continue
         for cohort, price in _cohorts(charge, units_started, term):
             mask = term.mask(charge.timing)
             quantity = cohort @ mask * charge.quantity
             write_off = None
-            if charge.timing is ChargeTiming.START:
+            if charge.timing is ChargeTiming.START and charge.category is not Category.SUPPORT:
                 payments = cohort * charge.quantity * price[: term.months]
                 write_off = payments @ term.write_off
             yield Stream(charge.category, charge.label, charge.unit, quantity, price, write_off)

@@ -3,18 +3,23 @@
 Per unit, with P its unit price, all in the request's currency:
 
 - at purchase: P, P · network_storage_rate, P · install_cost_rate, P · spare_rate
-- usable `lead_time_months` later for `useful_life_months`; in each of those months colocation
-  on nameplate power, support (P · rate / 12), staff, and electricity at idle for 730 h
-- for each hour of use: electricity for (power − idle) · PUE on top of idle
-- at the horizon: −P · residual_rate ^ (years since purchase), 0 once its life is over
+- usable `lead_time_months` (workstations: `workstation_lead_time_months`) later for
+  `useful_life_months`; in each of those months colocation on nameplate power, support and
+  insurance (P · rate / 12 each), staff, and electricity at idle for 730 h; colocation, support
+  and staff move by their trends
+- for each hour of use: electricity for (draw at work − idle) · PUE on top of idle
+- when it is sold, at the end of its life or at the horizon:
+  −P · residual_rate ^ (years since purchase) · (1 − resale_cost_rate); under edition 1 of the
+  rules at the horizon alone, 0 once its life is over
+- P of the month of purchase: it moves by its trend
 
 A given running cost per hour of use replaces power, colocation, support and staff.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,73 +27,59 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category
 from planner.contract.purchase_options import OWNED
 from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import (
-    Calendar,
-    ChargeTiming,
-    HourCharge,
-    Stream,
-    Term,
-    UnitCharge,
-)
+from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
 from planner.costing.cost_model.finance import Depreciation, trend_factors
+from planner.costing.cost_model.financing import build_financing_charges
+from planner.costing.cost_model.server import ServerBatch, ServerToBuy
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class ServerToBuy:
-    """One kind of server as the request and the reference list describe it."""
-
-    slug: str
-    label: str
-    accelerator: str
-    accelerator_count: float
-    unit_price: float
-    """In the request's currency."""
-    power_kw: float
-    """Nameplate, which is also the draw at load."""
-    idle_power_kw: float
-    running_cost_per_hour: float | None = None
-    max_units: int | None = None
-    source: str = "request"
-    price_year: int | None = None
-    is_purchasable: bool = True
-    """False of a server that is only already owned."""
-
-
-@dataclass(frozen=True)
-class ServerBatch:
-    """Servers already owned."""
-
-    units: int
-    age_months: int
-    """Months from purchase to the plan's start."""
 
 
 def build_server_source(
     server: ServerToBuy, r: float, assumptions: Assumptions, calendar: Calendar
 ) -> CapacitySource:
     """A server to buy; `r` is the relative throughput of its accelerator."""
-    term = Term(
-        months=calendar.months,
-        length=calendar.length,
-        lead_months=int(assumptions["lead_time_months"]),
-        duration_months=int(assumptions["useful_life_months"]),
-        depreciation=_depreciation(assumptions),
-    )
+    term = _term(server, assumptions, calendar)
     return replace(
         _source_without_units(server, r, assumptions, calendar),
         key=f"server:{server.slug}",
         unit_charges=(
             *_purchase_charges(server, assumptions, calendar),
+            *_financing_charges(server, assumptions, calendar),
             *_operating_charges(server, assumptions, calendar),
-            *_residual_charges(server, assumptions, calendar),
+            *_residual_charges(server, assumptions, calendar, term),
         ),
         term=term,
         max_units=server.max_units,
+        available=_months_to_sign(server, term),
     )
+
+
+def _term(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> Term:
+    life = int(assumptions["useful_life_months"])
+    if server.is_leased:
+        assert server.financing is not None
+        life = min(life, server.financing.months)
+    return Term(
+        months=calendar.months,
+        length=calendar.length,
+        lead_months=lead_months(assumptions, comes_from_stock=server.comes_from_stock),
+        duration_months=life,
+        depreciation=_depreciation(assumptions),
+        sells_when_retired=assumptions.is_level,
+    )
+
+
+def _months_to_sign(server: ServerToBuy, term: Term) -> NDArray[np.bool_] | None:
+    """[T] months in which a lease may begin that must end within the horizon; None: any."""
+    if not server.is_leased or server.financing is None or server.financing.term_end != "within":
+        return None
+    ends = np.arange(term.months) + term.lead_months + server.financing.months
+    return np.asarray(ends <= term.months)
 
 
 def build_existing_server_source(
@@ -110,7 +101,8 @@ def build_existing_server_source(
     ] + [
         _residual_stream(server, batch, assumptions, calendar)
         for batch in batches
-        if batch.age_months + calendar.months < life and assumptions["residual_rate"] > 0
+        if batch.age_months + (0 if assumptions.is_level else calendar.months) < life
+        and assumptions["residual_rate"] > 0
     ]
     return replace(
         _source_without_units(server, r, assumptions, calendar),
@@ -134,11 +126,20 @@ def running_cost_per_hour(server: ServerToBuy, assumptions: Assumptions) -> floa
     month's colocation, support and staff; or the given running cost."""
     if server.running_cost_per_hour is not None:
         return server.running_cost_per_hour
-    electricity = server.power_kw * assumptions["pue"] * assumptions["electricity_per_kwh"]
+    electricity = server.draw_kw * assumptions["pue"] * assumptions["electricity_per_kwh"]
     return (
         electricity
         + sum(amount for _, _, _, amount in _operating_costs(server, assumptions)) / HOURS_PER_MONTH
     )
+
+
+def resale_value(
+    unit_price: float, months: float | Floats | NDArray[np.int64], assumptions: Assumptions
+) -> Floats:
+    """What a server fetches so many months after its purchase, less what the sale costs:
+    P · residual_rate ^ (months / 12) · (1 − resale_cost_rate)."""
+    share = assumptions["residual_rate"] ** (np.asarray(months) / 12.0)
+    return np.asarray(unit_price * share * (1.0 - assumptions["resale_cost_rate"]))
 
 
 def _source_without_units(
@@ -155,7 +156,7 @@ def _source_without_units(
         instance_type=server.slug,
         hours_per_month=HOURS_PER_MONTH * assumptions["utilisation_ceiling"],
         taxes_capital=assumptions.depreciation != "none",
-        power_kw=server.power_kw,
+        power_kw=server.draw_kw,
         idle_power_kw=server.idle_power_kw,
         pue=assumptions["pue"],
     )
@@ -182,12 +183,32 @@ def _purchase_charges(
             f"{label}: {server.label}",
             "servers",
             1.0,
-            np.full(calendar.length, server.unit_price * rate),
+            rate * _unit_prices(server, assumptions, calendar),
             ChargeTiming.START,
         )
         for category, label, rate in rates
-        if rate > 0
+        if rate > 0 and not (server.is_leased and category is Category.CAPEX)
     ]
+
+
+def _financing_charges(
+    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
+) -> Iterator[ScheduledCharge]:
+    if server.financing is not None:
+        yield from build_financing_charges(
+            server.financing,
+            assumptions["interest_rate_per_year"],
+            server.label,
+            _unit_prices(server, assumptions, calendar)[: calendar.months],
+            lead_months(assumptions, comes_from_stock=server.comes_from_stock),
+            calendar,
+        )
+
+
+def _unit_prices(server: ServerToBuy, assumptions: Assumptions, calendar: Calendar) -> Floats:
+    """[L] price of one server by the month of purchase."""
+    trend = trend_factors(assumptions["server_price_trend_per_year"], calendar.length)
+    return np.asarray(server.unit_price * trend)
 
 
 def _operating_costs(
@@ -198,11 +219,13 @@ def _operating_costs(
         return []
     fte = assumptions.staff_fte(server.accelerator_count)
     support = server.unit_price * assumptions["support_rate_per_year"] / 12.0
-    colocation = server.power_kw * assumptions["colocation_per_kw_month"]
+    insurance = server.unit_price * assumptions["insurance_rate_per_year"] / 12.0
+    colocation = server.power_kw * assumptions["colocation_per_kw_month"] * server.is_hosted
     return [
         (Category.COLOCATION, "kW-months", server.power_kw, colocation),
         (Category.SUPPORT, "server-months", 1.0, support),
         (Category.STAFF, "FTE-months", fte, fte * assumptions["staff_cost_per_year"] / 12.0),
+        (Category.INSURANCE, "server-months", 1.0, insurance),
     ]
 
 
@@ -210,6 +233,12 @@ _OPERATING_COST_LABELS = {
     Category.COLOCATION: "Colocation",
     Category.SUPPORT: "Support and maintenance",
     Category.STAFF: "Staff",
+    Category.INSURANCE: "Insurance",
+}
+_OPERATING_COST_TRENDS = {
+    Category.COLOCATION: "colocation_trend_per_year",
+    Category.SUPPORT: "support_trend_per_year",
+    Category.STAFF: "staff_cost_trend_per_year",
 }
 
 
@@ -222,7 +251,7 @@ def _operating_charges(
             f"{_OPERATING_COST_LABELS[category]}: {server.label}",
             unit,
             quantity,
-            np.full(calendar.length, amount / quantity),
+            amount / quantity * _operating_trend(category, assumptions, calendar),
             ChargeTiming.MONTHLY,
         )
         for category, unit, quantity, amount in _operating_costs(server, assumptions)
@@ -239,6 +268,12 @@ def _operating_charges(
     return charges
 
 
+def _operating_trend(category: Category, assumptions: Assumptions, calendar: Calendar) -> Floats:
+    """[L] factor on a running cost in month t; 1 where it has no trend."""
+    trend = _OPERATING_COST_TRENDS.get(category)
+    return trend_factors(assumptions[trend] if trend else 0.0, calendar.length)
+
+
 def _use_charges(
     server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[HourCharge, ...]:
@@ -248,7 +283,7 @@ def _use_charges(
         price = np.full(calendar.length, server.running_cost_per_hour)
         label = f"Running cost: {server.label}"
         return (HourCharge(Category.POWER, label, "node-hours", 1.0, price),)
-    kwh = (server.power_kw - server.idle_power_kw) * assumptions["pue"]
+    kwh = (server.draw_kw - server.idle_power_kw) * assumptions["pue"]
     if not kwh or not assumptions["electricity_per_kwh"]:
         return ()
     return (
@@ -269,12 +304,12 @@ def _tariff(assumptions: Assumptions, calendar: Calendar) -> Floats:
 
 
 def _residual_charges(
-    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar
+    server: ServerToBuy, assumptions: Assumptions, calendar: Calendar, term: Term
 ) -> list[UnitCharge]:
-    if not assumptions["residual_rate"]:
+    if not assumptions["residual_rate"] or server.is_leased:
         return []
-    years = np.maximum(calendar.months - np.arange(calendar.length), 0) / 12.0
-    value = server.unit_price * assumptions["residual_rate"] ** years
+    trend = trend_factors(assumptions["server_price_trend_per_year"], calendar.length)
+    value = resale_value(server.unit_price, term.months_kept, assumptions) * trend
     label = f"Residual value: {server.label}"
     return [UnitCharge(Category.RESIDUAL, label, "servers", 1.0, -value, ChargeTiming.END)]
 
@@ -290,9 +325,11 @@ def _operating_stream(
 def _residual_stream(
     server: ServerToBuy, batch: ServerBatch, assumptions: Assumptions, calendar: Calendar
 ) -> Stream:
-    years = (batch.age_months + calendar.months) / 12.0
+    sold = calendar.months
+    if assumptions.is_level:
+        sold = min(sold, int(assumptions["useful_life_months"]) - batch.age_months)
     quantity, price = np.zeros(calendar.length), np.zeros(calendar.length)
-    quantity[calendar.months] = batch.units
-    price[calendar.months] = -server.unit_price * assumptions["residual_rate"] ** years
+    quantity[sold] = batch.units
+    price[sold] = -resale_value(server.unit_price, batch.age_months + sold, assumptions)
     label = f"Residual value: {server.label}"
     return Stream(Category.RESIDUAL, label, "servers", quantity, price)

@@ -2,12 +2,15 @@
 
 - on demand, flex start: the price of each hour of use
 - spot, low priority: the same; hours lost to interruptions are paid again, so a useful hour
-  costs price / goodput
-- capacity block, calendar mode: the price of each reserved hour, due before it is used
+  costs price / goodput; where availability is priced, a share of the hours runs on demand
+- capacity block, calendar mode: the price of each reserved hour, due before it is used; from
+  edition 2 of the rules on, of whole days (`by_date`)
 - reserved, convertible, savings plan, committed use: 730 h of every month of the term, used or
   not, at the price of the month in which it begins, plus the upfront payment at its start
 - storage and egress in the cloud: each month's data, shared over the sources by the reference
   accelerator-hours that they serve
+- support plan: a share of what machines are billed, in the months of the bill
+- staff: full-time equivalents for each accelerator-hour in use
 """
 
 from __future__ import annotations
@@ -22,10 +25,14 @@ from planner.contract.answer.common import Category
 from planner.contract.purchase_options import savings_plan_label, traits
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
+from planner.costing.cost_model.by_date import reserved_hours
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Calendar, ChargeTiming, HourCharge, Term, UnitCharge
+from planner.costing.cost_model.charges import HourCharge, UnitCharge
 from planner.costing.cost_model.finance import trend_factors
 from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
+from planner.costing.price_processes.families import Tier, find_family
+from planner.costing.price_processes.spot_availability import SpotAvailability
 from planner.sizing.performance.goodput import spot_goodput
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
@@ -44,16 +51,18 @@ def price_rental(
     demand_hours: Floats,
     data: CloudData,
     term_end: str = "prorate",
+    on_demand_price: float | None = None,
+    hours_at_peak: Floats | None = None,
 ) -> CapacitySource:
     """`source` with the charges of its offer: what it costs to rent, store and transfer.
 
-    `demand_hours` [T] are the reference accelerator-hours over which the data is shared.
+    `demand_hours` [T] are the reference accelerator-hours over which the data is shared. With
+    `on_demand_price`, of as many reference accelerators as the node has, spot falls back to it.
+    With `hours_at_peak` [T] whole days are paid for.
     """
     offer = source.offer
     assert offer is not None
-    data_charges = data.build_charges(
-        offer.provider, offer.region, source.capacity, calendar, demand_hours
-    )
+    beside_rent = build_charges_beside_rent(source, assumptions, calendar, demand_hours, data)
     if offer.purchase_option.is_commitment:
         term = Term(
             months=calendar.months,
@@ -65,12 +74,37 @@ def price_rental(
         if term_end == "within":
             source = replace(source, available=_ends_within(source, term))
         unit_charges = _commitment_charges(source, term, assumptions, calendar)
-        return replace(source, hour_charges=data_charges, unit_charges=unit_charges, term=term)
+        return replace(source, hour_charges=beside_rent, unit_charges=unit_charges, term=term)
     if source.is_spot:
         goodput = estimate_spot_goodput(offer, source.min_accelerators, assumptions, data)
         source = replace(source, goodput=goodput)
-    hour_charges = (*_hour_charges(source, offer, assumptions, calendar), *data_charges)
-    return replace(source, hour_charges=hour_charges)
+        if on_demand_price is not None:
+            availability = estimate_availability(source, offer, assumptions)
+            source = replace(source, availability=availability)
+    rent = _hour_charges(source, offer, assumptions, calendar)
+    if hours_at_peak is not None:
+        rent.append(_rest_of_days(source, rent[0].unit_price, hours_at_peak))
+    if source.availability is not None and on_demand_price is not None:
+        share = source.availability.on_demand_share(assumptions["spot_patience_hours"])
+        rent = _with_fallback(source, rent, share, on_demand_price, assumptions, calendar)
+    support = _support_of_hours(source, rent, assumptions)
+    return replace(source, hour_charges=(*rent, *support, *beside_rent))
+
+
+def build_charges_beside_rent(
+    source: CapacitySource,
+    assumptions: Assumptions,
+    calendar: Calendar,
+    demand_hours: Floats,
+    data: CloudData,
+) -> tuple[HourCharge, ...]:
+    """Data in the place of an offer, and staff, for a useful node-hour."""
+    return (
+        *data.build_charges(
+            source.provider, source.region, source.capacity, calendar, demand_hours
+        ),
+        *_staff_charges(source, assumptions, calendar),
+    )
 
 
 def _option_label(offer: Offer) -> str:
@@ -126,6 +160,18 @@ def estimate_spot_goodput(
     return min(1.0, assumptions["spot_goodput"] * goodput_here / default_goodput)
 
 
+def estimate_availability(
+    source: CapacitySource, offer: Offer, assumptions: Assumptions
+) -> SpotAvailability:
+    """How much of the time a job's spot machines are all there."""
+    nodes = float(np.ceil(source.min_accelerators / float(offer.accelerator_count)))
+    family = find_family(source.accelerator)
+    is_training = family is None or family.tier is Tier.TRAINING
+    waiting = "spot_waiting_hours_training" if is_training else "spot_waiting_hours_other"
+    rate = expected_interruptions_per_month(offer, assumptions) * nodes
+    return SpotAvailability(rate, assumptions[waiting])
+
+
 def expected_interruptions_per_month(offer: Offer, assumptions: Assumptions) -> float:
     """Interruptions of one machine in a month."""
     if not assumptions.is_from_request("spot_interruptions_per_month"):
@@ -150,7 +196,110 @@ def _hour_charges(
     return charges
 
 
+def _rest_of_days(source: CapacitySource, price: Floats, hours_at_peak: Floats) -> HourCharge:
+    """The hours of the days reserved that the work does not need, by hour used."""
+    unused = np.zeros(len(price))
+    unused[: len(hours_at_peak)] = reserved_hours(hours_at_peak) - 1.0
+    label = f"{source.label}: rest of the days reserved"
+    return HourCharge(Category.UPFRONT, label, "node-hours", unused, price)
+
+
+def _with_fallback(
+    source: CapacitySource,
+    rent: list[HourCharge],
+    share: float,
+    on_demand_price: float,
+    assumptions: Assumptions,
+    calendar: Calendar,
+) -> list[HourCharge]:
+    """The charges of a spot hour of which `share` runs on demand instead."""
+    trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)
+    label = f"{source.label}: hours on demand while spot is not there"
+    price = on_demand_price * trend
+    return [
+        *(replace(charge, quantity=charge.quantity * (1.0 - share)) for charge in rent),
+        HourCharge(Category.COMPUTE, label, "node-hours", share, price, is_fallback=True),
+    ]
+
+
+def _support_label(source: CapacitySource) -> str:
+    return f"Support plan: {source.label}"
+
+
+def _support_of_hours(
+    source: CapacitySource, rent: list[HourCharge], assumptions: Assumptions
+) -> list[HourCharge]:
+    """The support plan's share of what an hour rented is billed."""
+    rate = assumptions["cloud_support_rate"]
+    if not rate:
+        return []
+    return [
+        HourCharge(
+            Category.SUPPORT,
+            _support_label(source),
+            "of the bill",
+            charge.per_hour,
+            np.full(len(charge.unit_price), rate),
+            is_fallback=charge.is_fallback,
+        )
+        for charge in rent
+    ]
+
+
+def staff_cost_per_accelerator_hour(assumptions: Assumptions) -> float:
+    """What staff costs for an hour of one accelerator that is rented, in month 0: full-time
+    equivalents · yearly cost / 8,760 h."""
+    fte = assumptions["cloud_staff_fte_per_accelerator"]
+    return fte * assumptions["staff_cost_per_year"] / (12.0 * HOURS_PER_MONTH)
+
+
+def staff_over_plan(
+    accelerators: Floats, assumptions: Assumptions, calendar: Calendar
+) -> tuple[Floats, Floats]:
+    """Staff for an hour of `accelerators`, in the first month and in the last, over what a unit of
+    rent then costs with its share of the support plan: offers that cost no more at both ends do so
+    in every month."""
+    cost = accelerators * staff_cost_per_accelerator_hour(assumptions)
+    first = cost / (1.0 + assumptions["cloud_support_rate"])
+    wages = 1.0 + assumptions["staff_cost_trend_per_year"]
+    rents = 1.0 + assumptions["cloud_price_trend_per_year"]
+    return first, first * (wages / rents) ** (calendar.months / 12.0)
+
+
+def _staff_charges(
+    source: CapacitySource, assumptions: Assumptions, calendar: Calendar
+) -> tuple[HourCharge, ...]:
+    """Staff for the accelerators of a useful hour."""
+    cost = staff_cost_per_accelerator_hour(assumptions)
+    if not cost:
+        return ()
+    trend = trend_factors(assumptions["staff_cost_trend_per_year"], calendar.length)
+    label, price = f"Staff: {source.label}", np.asarray(cost * trend)
+    return (HourCharge(Category.STAFF, label, "accelerator-hours", source.accelerators, price),)
+
+
 def _commitment_charges(
+    source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
+) -> tuple[UnitCharge, ...]:
+    bill = _commitment_bill(source, term, assumptions, calendar)
+    rate = assumptions["cloud_support_rate"]
+    if not rate:
+        return bill
+    support = (
+        replace(
+            charge,
+            category=Category.SUPPORT,
+            label=_support_label(source),
+            unit="of the bill",
+            quantity=rate,
+            unit_price=charge.quantity * charge.unit_price,
+        )
+        for charge in bill
+    )
+    return (*bill, *support)
+
+
+def _commitment_bill(
     source: CapacitySource, term: Term, assumptions: Assumptions, calendar: Calendar
 ) -> tuple[UnitCharge, ...]:
     trend = trend_factors(assumptions["cloud_price_trend_per_year"], calendar.length)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category
 from planner.costing.assumptions.assumptions import Assumptions
-from planner.costing.cost_model.charges import Calendar, HourCharge
+from planner.costing.cost_model.charges import HourCharge
+from planner.costing.cost_model.terms import Calendar
 from pricing.market import storage_prices
 from pricing.market.exchange_rates import ExchangeRates
 

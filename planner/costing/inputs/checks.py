@@ -80,6 +80,27 @@ def check_server_life(assumptions: Assumptions) -> None:
         )
 
 
+def check_contract(request: ComparisonRequest, assumptions: Assumptions) -> None:
+    """Raise `InvalidInput` for servers that are paid for longer than they serve."""
+    months, life = request.on_prem.financing.months, int(assumptions["useful_life_months"])
+    if months and months > life:
+        raise InvalidInput(
+            "on_prem.financing.months",
+            f"{months} is longer than the useful life of {life} months; allowed are 1 to {life}",
+        )
+
+
+def check_fiscal_years(request: ComparisonRequest) -> None:
+    """Raise `InvalidInput` for a fiscal year that has two budgets."""
+    years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
+    for i, year in enumerate(years):
+        if year in years[:i]:
+            raise InvalidInput(
+                f"constraints.capex_by_fiscal_year.{i}.fiscal_year",
+                f"{year} is given twice; allowed is once",
+            )
+
+
 def check_minimum_duration(request: ComparisonRequest, demand: Demand) -> None:
     """Raise `InvalidInput` for given hours that are over in seconds at their peak."""
     if not isinstance(request.workload, AcceleratorHours):

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.offers import CustomOffer
@@ -57,15 +58,15 @@ class CustomOfferFilter:
             if exempt and getattr(limits, limit) is not None:
                 verb = "has" if len(exempt) == 1 else "have"
                 yield (
-                    f"constraints.{limit} does not bind {self._labels(exempt)}, which {verb} "
+                    f"{_sentence(limit)} does not bind {self._labels(exempt)}, which {verb} "
                     f"no {missing}."
                 )
         fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
         if fractional and limits.min_accelerators_per_node is None:
             yield (
                 f"{self._labels(fractional)} left out: nodes hold at least one whole accelerator, "
-                "as a share of a card does not hold the memory of a whole one; "
-                "constraints.min_accelerators_per_node admits less."
+                "as a share of a card does not hold the memory of a whole one; a limit of less "
+                "than one accelerator per node admits it."
             )
 
     def _admits(self, row: int) -> bool:
@@ -171,3 +172,9 @@ def convert_prices(
     return replace(
         offers, usd_per_hour=offers.usd_per_hour * change, upfront_usd=offers.upfront_usd * change
     )
+
+
+def _sentence(limit: str) -> str:
+    """A limit at the start of a sentence."""
+    title = LIMIT_TITLES[limit]
+    return title[0].upper() + title[1:]

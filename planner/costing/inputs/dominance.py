@@ -6,7 +6,6 @@ cheapest can be in a best plan, so a catalog of any size shrinks to a few dozen 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.market.places import is_local_zone
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -175,26 +175,29 @@ def undominated_rentals(
     dated: Collection[int] = (),
     *,
     whole_nodes: bool = False,
+    staff: Sequence[Floats] = (),
 ) -> list[int]:
     """Entries rented by the hour that no other dominates: the cheapest per useful reference
     accelerator-hour of each purchase option and set of quotas, and those that cost
     more by the hour in places where the data costs less; those in `dated` all stay. With
-    `whole_nodes` those of each node size stay that smaller nodes do not replace."""
+    `whole_nodes` those of each node size stay that smaller nodes do not replace. `staff` is for an
+    hour of a reference accelerator, at the start and the end of the plan."""
     is_hourly = ~np.isin(offers.option, _COMMITMENT_CODES)
-    price = offers.usd_per_hour / (offers.capacity * goodput)
+    rent = offers.usd_per_hour / (offers.capacity * goodput)
+    costs = (*(rent + people for people in staff or (np.zeros(len(offers)),)), data_cost)
     selected = [i for i in dated if is_hourly[i]]
     is_hourly[list(dated)] = False
     entries = np.flatnonzero(is_hourly)
     keys = (offers.option, *_quota_key(offers))
     if not whole_nodes:
         for group in _groups(entries, keys):
-            selected += _pareto_frontier(offers, group, peak, price, data_cost)
+            selected += _pareto_frontier(offers, group, peak, *costs)
         return selected
     by_size = []
     for group in _groups(entries, (*keys, _size_code(offers))):
-        by_size += _pareto_frontier(offers, group, peak, price, data_cost)
+        by_size += _pareto_frontier(offers, group, peak, *costs)
     for group in _groups(np.array(by_size, dtype=np.intp), keys):
-        selected += _remove_replaceable(offers, group, (price, data_cost))
+        selected += _remove_replaceable(offers, group, costs)
     return selected
 
 
@@ -305,20 +308,6 @@ def _preference(offers: EligibleOffers, i: int, peak: float) -> tuple[bool, floa
         is_local_zone(offer.region),
         offer.id,
     )
-
-
-_LOCAL_ZONE = re.compile(r"[a-z]+(-[a-z]+)+-\d+-.+")
-
-
-def is_local_zone(region: str) -> bool:
-    """Whether it is a Local or Wavelength Zone of AWS, named after the region that it hangs on.
-
-    >>> is_local_zone("us-east-1-atl-1"), is_local_zone("us-west-2-wl1-las1")
-    (True, True)
-    >>> is_local_zone("us-gov-west-1"), is_local_zone("europe-west4")
-    (False, False)
-    """
-    return _LOCAL_ZONE.fullmatch(region) is not None
 
 
 def _pareto_frontier(

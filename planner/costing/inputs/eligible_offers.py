@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,17 +12,18 @@ from numpy.typing import NDArray
 
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
-from planner.contract.request.rules import EDITION_1, LARGEST_NODE, PlanRules
+from planner.contract.request.rules import EDITION_1, PlanRules
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource, NativePrice
-from planner.costing.cost_model.charges import Calendar
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
     estimate_spot_goodput,
+    staff_over_plan,
 )
 from planner.costing.cost_model.storage_egress import CloudData
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.custom_offers import (
     CustomOfferFilter,
     convert_prices,
@@ -39,12 +40,21 @@ from planner.costing.inputs.dominance import (
     undominated_rentals,
     usable_accelerators,
 )
+from planner.costing.inputs.equal_machines import find_larger_nodes
 from planner.costing.inputs.guard_rails import GuardRails
-from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, match_adjustment, match_quota
+from planner.costing.inputs.job_nodes import JobNodes
+from planner.costing.inputs.offer_rules import (
+    Adjustment,
+    QuotaRule,
+    list_contract_discounts,
+    list_provider_groups,
+    match_adjustment,
+    match_quota,
+    read_adjustment,
+)
+from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
-from planner.sizing.footprint.parallelism import fast_domain
-from pricing.market.accelerators import get as sheet_of
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.offer_table import OfferTable
@@ -53,7 +63,6 @@ from pricing.market.places import COUNTRY_GROUPS
 from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
-
 _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
 _FEW = 2
 """Purchase options named one by one in a reason."""
@@ -78,25 +87,19 @@ class OfferSelection:
         return {c.accelerator: c.relative_throughput for c in self.demand.candidates}
 
     @cached_property
-    def min_node_accelerators(self) -> dict[str, float]:
-        """Least accelerators of a node that serves one job: what the job takes, up to as many as
-        a fast interconnect joins; 0 where one is enough."""
-        min_accelerators = {
-            c.accelerator: float(
-                max(
-                    min(self.job_sizes[c.accelerator], LARGEST_NODE),
-                    min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))),
-                )
-            )
-            for c in self.demand.candidates
-        }
-        return {slug: count if count > 1 else 0.0 for slug, count in min_accelerators.items()}
+    def job_nodes(self) -> JobNodes:
+        """The machines that hold the jobs of the work."""
+        return JobNodes(self.rules, self.demand.candidates, self.demand.run_width)
 
-    @cached_property
+    @property
+    def min_node_accelerators(self) -> dict[str, float]:
+        """Least accelerators of a node that serves one job, by kind; 0 where one is enough."""
+        return self.job_nodes.min_accelerators
+
+    @property
     def job_sizes(self) -> dict[str, int]:
         """Accelerators of each kind that one job takes."""
-        candidates = self.demand.candidates
-        return {c.accelerator: self.rules.job_size(c.min_accelerators) for c in candidates}
+        return self.job_nodes.job_sizes
 
     @cached_property
     def quota_rules(self) -> tuple[QuotaRule, ...]:
@@ -108,16 +111,13 @@ class OfferSelection:
             same_name = sum(rule.group.startswith(f"{place} {slug}") for rule in rules)
             group = f"{place} {slug}" + (f" ({same_name + 1})" if same_name else "")
             rules.append(QuotaRule(group, quota.provider, quota.region, slug))
-        return tuple(rules)
+        return (*rules, *list_provider_groups(self.request.existing))
 
     @property
     def quotas(self) -> tuple[Quota, ...]:
         """Quotas as the optimiser knows them."""
-        limits = self.request.constraints.quotas
-        return tuple(
-            Quota(rule.group, quota.max_accelerators)
-            for rule, quota in zip(self.quota_rules, limits, strict=True)
-        )
+        pairs = zip(self.quota_rules, self.request.constraints.quotas, strict=False)
+        return tuple(Quota(rule.group, quota.max_accelerators) for rule, quota in pairs)
 
     @cached_property
     def filters(self) -> Filters:
@@ -160,8 +160,16 @@ class OfferSelection:
         """Every offer that can matter, the team's own first."""
         for table, custom in ((self.custom, self.request.custom_offers), (self.catalog_offers, ())):
             offers = self._eligible(table, custom)
-            for i in self._undominated(offers, custom):
+            hourly, committed = self._undominated(offers, custom)
+            for i in (*hourly, *committed):
                 yield self._rental(offers, i, custom)
+            if self.rules.whole_nodes and not custom:
+                peak = float(self.demand.peak_accelerators.max())
+                pairs = find_larger_nodes(offers, hourly, self._data_cost(offers), peak)
+                for small, large in pairs.items():
+                    yield replace(
+                        self._rental(offers, large, ()), stands_for=offers.offer(small).id
+                    )
 
     @cached_property
     def custom_filter(self) -> CustomOfferFilter:
@@ -176,36 +184,26 @@ class OfferSelection:
         """The catalog's offers, or none where the request leaves the catalog aside."""
         return self.catalog.offers if self.request.use_catalog else OfferTable.from_offers(())
 
-    def large_enough(self, table: OfferTable, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Those of `rows` whose nodes hold one job."""
-        min_per_node = np.array(
-            [self.min_node_accelerators.get(name, 0.0) for name in table.accelerator.names]
-        )
-        if not len(rows) or not min_per_node.any():
-            return rows
-        is_large_enough = (
-            table.accelerator_count[rows] >= min_per_node[table.accelerator.codes[rows]]
-        )
-        return np.asarray(rows[is_large_enough])
-
     def _eligible(self, table: OfferTable, custom: Sequence[CustomOffer]) -> EligibleOffers:
         rows = (
             self.custom_filter.rows()
             if custom
             else self.guard_rails.rows(table, self.filters.rows(table))
         )
-        adjustments = () if custom else self.adjustments
-        rows = self.large_enough(table, rows)
+        rows = self.job_nodes.fitting(table, rows, is_own=bool(custom))
         offers = build_eligible_offers(
             table,
             rows,
             self.throughput,
             self.quota_rules,
-            adjustments,
+            () if custom else self.adjustments,
             self.catalog.grids,
             self.job_sizes,
         )
-        return offers if custom else convert_prices(offers, self.catalog.exchange_rates, self.rates)
+        if custom:
+            return offers
+        converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
+        return prefer_dated(converted, self.rules.undated_price_margin)
 
     @cached_property
     def rates(self) -> ExchangeRates:
@@ -215,10 +213,8 @@ class OfferSelection:
     @cached_property
     def adjustments(self) -> tuple[Adjustment, ...]:
         """Contract discounts of the request as rules on offers."""
-        return tuple(
-            Adjustment(a.multiplier, a.provider, a.family, a.region, a.purchase_option)
-            for a in self.request.price_adjustments
-        )
+        own = map(read_adjustment, self.request.price_adjustments)
+        return (*own, *list_contract_discounts(self.request.existing))
 
     def warnings(self) -> Iterator[str]:
         """What of the request's own prices, discounts and limits has no effect."""
@@ -228,20 +224,23 @@ class OfferSelection:
 
     def _warn_unused_adjustments(self) -> Iterator[str]:
         """Warnings on adjustments that no price of the catalog answers to."""
-        table = self.catalog_offers
-        every = np.arange(len(table))
-        for i, rule in enumerate(self.adjustments):
+        table, every = self.catalog_offers, np.arange(len(self.catalog_offers))
+        own = map(read_adjustment, self.request.price_adjustments)
+        for i, rule in enumerate(own, start=1):
             if not match_adjustment(table, every, rule).any():
-                yield f"price_adjustments.{i} matches no price of the catalog and changes nothing."
+                yield f"Discount {i} matches no price of the catalog and changes nothing."
 
     def _warn_unused_quotas(self) -> Iterator[str]:
         """Warnings on quotas that count no price at all."""
         tables = (self.catalog_offers, self.custom)
-        for i, rule in enumerate(self.quota_rules):
+        for rule in self.quota_rules[: len(self.request.constraints.quotas)]:
             if not any(match_quota(table, np.arange(len(table)), rule).any() for table in tables):
-                yield f"constraints.quotas.{i} matches no price and limits nothing."
+                yield f"The {rule.words} matches no price and limits nothing."
 
-    def _undominated(self, offers: EligibleOffers, custom: Sequence[CustomOffer]) -> list[int]:
+    def _undominated(
+        self, offers: EligibleOffers, custom: Sequence[CustomOffer]
+    ) -> tuple[list[int], list[int]]:
+        """What no other offer dominates: rented by the hour, and committed to."""
         peak = float(self.demand.peak_accelerators.max())
         dated = [
             i for i in range(len(offers) if custom else 0) if _is_dated(custom[int(offers.rows[i])])
@@ -252,12 +251,17 @@ class OfferSelection:
         )
         keep_payments = self.request.constraints.monthly_budget is not None
         data = self._data_cost(offers)
+        accelerators = offers.accelerator_count / np.maximum(offers.capacity, 1e-12)
+        staff = staff_over_plan(accelerators / self.units_per_usd, self.assumptions, self.calendar)
+        goodput, whole = self._goodput(offers), self.rules.whole_nodes
         hourly = undominated_rentals(
-            offers, self._goodput(offers), data, peak, dated, whole_nodes=self.rules.whole_nodes
+            offers, goodput, data, peak, dated, whole_nodes=whole, staff=staff
         )
-        return hourly + undominated_commitments(
-            offers, average_discount, data, peak, keep_payments, dated
+        beside = data + staff[0]  # for hours in use, whatever part of a term that is
+        committed = undominated_commitments(
+            offers, average_discount, beside, peak, keep_payments, dated
         )
+        return hourly, committed
 
     def _goodput(self, offers: EligibleOffers) -> Floats:
         """Useful share of an hour of each entry: below 1 for what can be interrupted."""

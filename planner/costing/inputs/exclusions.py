@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.contract.labels import LIMIT_TITLES, cloud_title
+from planner.contract.purchase_options import traits
 from planner.costing.inputs.dominance import WHOLE_NODE, Filters, count_exclusions
 from planner.costing.inputs.eligible_offers import OfferSelection
+from pricing.market.accelerators import get
 from pricing.market.offers import PurchaseOption
 
 _FEW = 2
-"""Purchase options named one by one in a reason."""
+"""Purchase options or accelerators named one by one in a reason."""
 
 
 def explain_exclusions(
@@ -19,9 +22,10 @@ def explain_exclusions(
     allowed_options = selection.filters.purchase_options
     names = [o.value for o in options if not allowed_options or o.value in allowed_options]
     if not names:
-        left_out = ", ".join(o.value for o in options)
-        return (f"constraints.purchase_options leaves out {left_out}",)
-    names_text = ", ".join(names) if len(names) <= _FEW else "rental"
+        left_out = ", ".join(traits(o.value).label for o in options)
+        return (f"{LIMIT_TITLES['purchase_options']} leaves out {left_out}",)
+    shown = ", ".join(traits(name).label for name in names)
+    names_text = shown if len(names) <= _FEW else "rental"
     filters = Filters(**{**vars(selection.filters), "purchase_options": tuple(names)})
     total, excluded, remaining = count_exclusions(selection.catalog_offers, filters)
     if not total:
@@ -36,28 +40,39 @@ def explain_exclusions(
     for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, rows).items():
         if len(admitted) < len(rows):
             reasons += (f"{name} excludes {len(rows) - len(admitted):,} more",)
-    too_small = remaining - len(
-        selection.large_enough(selection.catalog_offers, filters.rows(selection.catalog_offers))
-    )
+    nodes = selection.job_nodes
+    large = nodes.large_enough(selection.catalog_offers, rows)
+    joined = nodes.joined(selection.catalog_offers, large)
+    too_small, alone = remaining - len(large), len(large) - len(joined)
     if too_small:
         min_per_node = max(selection.min_node_accelerators.values())
         reasons += (
             f"{too_small:,} hold fewer accelerators in a node than one job takes "
             f"({min_per_node:g})",
         )
-    return (*reasons, f"{remaining - too_small:,} of {total:,} meet every limit")
+    if alone:
+        reasons += (
+            f"{alone:,} hold only part of a job and have no network known to join several of them",
+        )
+    return (*reasons, f"{len(joined):,} of {total:,} meet every limit")
 
 
 def _limit_name(filters: Filters, name: str) -> str:
-    """A limit as the request gives it, with its value."""
+    """A limit in words, with its value."""
     value = getattr(filters, name)
     if name == "min_accelerators_per_node" and value == WHOLE_NODE:
         return "the need for a whole accelerator"
     if name == "accelerators":
-        return f"accelerator {', '.join(value)}"
-    shown = ", ".join(value) if isinstance(value, tuple) else value
-    return (
-        f"constraints.{name} ({shown:g})"
-        if isinstance(value, float)
-        else (f"constraints.{name} ({shown})")
-    )
+        few = len(value) <= _FEW
+        wanted = ", ".join(get(slug).name for slug in value) if few else "an accelerator that can"
+        return f"the need for {wanted}{'' if few else ' do the work'}"
+    return f"{LIMIT_TITLES[name]} ({_show(name, value)})"
+
+
+def _show(name: str, value: tuple[str, ...] | float | str) -> str:
+    if isinstance(value, float | int):
+        return f"{value:g} GiB" if name.endswith("_gib") else f"{value:g}"
+    if isinstance(value, str):
+        return value
+    says = {"providers": cloud_title, "purchase_options": lambda option: traits(option).label}
+    return ", ".join(map(says.get(name, str), value))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.rules import ANY, PlanRules
 from pricing.market.accelerators import find_software
 from pricing.market.offer_table import CodedColumn, OfferTable
@@ -41,17 +42,32 @@ class GuardRails:
 
     def admitted(self, table: OfferTable, rows: Rows) -> dict[str, Rows]:
         """Name of each rule in force → those of `rows` that it admits."""
+        admitted = self._admitted_places(table, rows)
+        if self.rules.software != ANY:
+            admitted[LIMIT_TITLES["software"]] = rows[self._runs_software(table, rows)]
+        if self.rules.needs_on_demand_price:
+            is_sold = _is_sold_on_demand(table, rows)
+            admitted["the need for a machine that is sold on demand too"] = rows[is_sold]
+        return admitted
+
+    def rows_in_places(self, table: OfferTable, rows: Rows) -> Rows:
+        """Those of `rows` in the places that may be used, whatever machine they are."""
+        for admitted in self._admitted_places(table, rows).values():
+            rows = np.intersect1d(rows, admitted, assume_unique=True)
+        return rows
+
+    def runs_on(self, accelerator: str) -> bool:
+        """Whether an accelerator runs the software of the request."""
+        return self.rules.software in (ANY, find_software(accelerator))
+
+    def _admitted_places(self, table: OfferTable, rows: Rows) -> dict[str, Rows]:
         admitted = {}
         if set(self.rules.partitions) != set(PARTITIONS):
             is_in = self._match_places(table, rows, self._is_in_partition)
-            admitted["constraints.partitions"] = rows[is_in]
+            admitted[LIMIT_TITLES["partitions"]] = rows[is_in]
         if self.countries:
             is_in = self._match_places(table, rows, self._is_in_countries)
-            admitted["constraints.countries"] = rows[is_in]
-        if self.rules.software != ANY:
-            admitted["workload.software"] = rows[self._runs_software(table, rows)]
-        if self.rules.needs_on_demand_price:
-            admitted["machines not sold on demand"] = rows[_is_sold_on_demand(table, rows)]
+            admitted[LIMIT_TITLES["countries"]] = rows[is_in]
         return admitted
 
     def _is_in_partition(self, provider: str, region: str) -> bool:
@@ -68,7 +84,7 @@ class GuardRails:
         return np.array([is_allowed(*place) for place in places], dtype=bool)[codes]
 
     def _runs_software(self, table: OfferTable, rows: Rows) -> Bools:
-        flags = [find_software(slug) == self.rules.software for slug in table.accelerator.names]
+        flags = [self.runs_on(slug) for slug in table.accelerator.names]
         return np.array(flags, dtype=bool)[table.accelerator.codes[rows]]
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.labels import cloud_title
+from planner.contract.request.existing import Existing
+from planner.contract.request.offers import PriceAdjustment
+from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 
 Floats = NDArray[np.float64]
@@ -21,7 +25,18 @@ class QuotaRule:
     group: str
     provider: str
     region: str | None
-    accelerator: str
+    accelerator: str | None
+
+    @property
+    def words(self) -> str:
+        """What people call the quota.
+
+        >>> QuotaRule("", "gcp", "us-central1", "nvidia-h200-141gb-sxm").words
+        'quota for H200 SXM 141 GB at Google Cloud us-central1'
+        """
+        place = " ".join(filter(None, (cloud_title(self.provider), self.region)))
+        what = "all accelerators" if self.accelerator is None else get(self.accelerator).name
+        return f"quota for {what} at {place}"
 
 
 @dataclass(frozen=True)
@@ -33,6 +48,29 @@ class Adjustment:
     family: str | None = None
     region: str | None = None
     purchase_option: str | None = None
+
+
+def read_adjustment(one: PriceAdjustment) -> Adjustment:
+    """A contract discount of a request."""
+    return Adjustment(one.multiplier, one.provider, one.family, one.region, one.purchase_option)
+
+
+def list_provider_groups(existing: Existing) -> Iterator[QuotaRule]:
+    """Providers whose offers no other provider's replace, as credits or a minimum spend make
+    their prices differ from what they seem."""
+    names = {one.provider for one in existing.credits}
+    names |= {one.provider for one in existing.minimum_spend}
+    yield from (QuotaRule(f"provider {name}", name, None, None) for name in sorted(names))
+
+
+def list_contract_discounts(existing: Existing) -> Iterator[Adjustment]:
+    """The highest discount of each provider's minimum-spend contracts."""
+    rates: dict[str, float] = {}
+    for one in existing.minimum_spend:
+        rates[one.provider] = max(rates.get(one.provider, 0.0), float(one.discount_rate))
+    for provider, rate in rates.items():
+        if rate:
+            yield Adjustment(1.0 - rate, provider)
 
 
 def multipliers(table: OfferTable, rows: Rows, adjustments: Sequence[Adjustment]) -> Floats:
@@ -87,7 +125,8 @@ def quota_bits(table: OfferTable, rows: Rows, quotas: Iterable[QuotaRule]) -> ND
 def match_quota(table: OfferTable, rows: Rows, rule: QuotaRule) -> NDArray[np.bool_]:
     """[row] whether a quota counts it."""
     hit = table.provider.match_names([rule.provider])[table.provider.codes[rows]]
-    hit &= table.accelerator.match_names([rule.accelerator])[table.accelerator.codes[rows]]
+    if rule.accelerator is not None:
+        hit &= table.accelerator.match_names([rule.accelerator])[table.accelerator.codes[rows]]
     if rule.region is not None:
         hit &= table.region.match_names([rule.region])[table.region.codes[rows]]
     return np.asarray(hit)

@@ -11,7 +11,7 @@ width a unit can keep busy, capacity · hours_per_month / d, the rows of month t
 - run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
 - quota: Σ accelerators·in_service + Σ size·z ≤ max_accelerators
-- budget: Σ cash ≤ monthly_budget
+- budget: Σ cash ≤ monthly_budget; over all months Σ payments ≤ total_budget
 
 with P = hours / d, the peak. A month that asks for hours at no peak has d = 730 and no width.
 """
@@ -24,6 +24,7 @@ import numpy as np
 
 from planner.costing.optimizer.problem import Floats, PlanProblem
 from planner.costing.optimizer.reduced_problem import NO_SOURCE, Bools, Ints, ReducedProblem
+from planner.costing.optimizer.work import WorkMeter
 
 HOURS_PER_MONTH = 730.0
 ABSENT = -1
@@ -63,12 +64,15 @@ class Rows:
     """One for each type of rented node, in the order of the types."""
     spot_row: Ints
     budget_row: Ints
-    capex_row: int
+    capex_rows: Ints
+    """[B] one for each budget of capital, in their order."""
+    total_row: int
     limited_row: Ints
     """[K] row of the most units of a kind, ABSENT where it has no such limit."""
     cost_scale: float
     cash_scale: float
     capex_scale: float
+    total_scale: float
 
     @property
     def families(self) -> tuple[Family, ...]:
@@ -90,9 +94,12 @@ def hours_at_peak(problem: PlanProblem) -> Floats:
     return np.where(has_both, problem.hours / np.where(has_both, problem.peak, 1), HOURS_PER_MONTH)
 
 
-def build_rows(reduced: ReducedProblem) -> Rows:
-    """The rows of a market."""
-    return _RowBuilder(reduced).rows()
+def build_rows(reduced: ReducedProblem, work: WorkMeter | None = None) -> Rows:
+    """The rows of a market. Raises `WorkSpentError` where they take too much memory or work."""
+    builder = _RowBuilder(reduced)
+    if work is not None:
+        work.charge_model(builder.count_families() * builder.busy_width.size)
+    return builder.rows()
 
 
 class _RowBuilder:
@@ -128,18 +135,26 @@ class _RowBuilder:
             ),
             spot_row=self._spot(),
             budget_row=self._budget(),
-            capex_row=self._capex(),
+            capex_rows=self._capex(),
+            total_row=self._total(),
             limited_row=self._limited(),
             cost_scale=self._cost_scale(),
             cash_scale=self._cash_scale(),
             capex_scale=self._capex_scale(),
+            total_scale=self._total_scale(),
             lower=np.concatenate(self.lower),
             upper=np.concatenate(self.upper),
         )
 
+    def count_families(self) -> int:
+        """Families that hold the units in service."""
+        runs = int(self.run_of_type.max(initial=ABSENT)) + 1
+        nodes = int(self.unit_types.is_rented_node.sum())
+        return 2 + runs + len(self.reduced.quotas) + nodes
+
     def _running_costs(self) -> Ints:
         figures = self.unit_types.hour_cost
-        if self.problem.monthly_budget is not None:
+        if self.problem.limits_cash:
             figures = np.concatenate([figures, self.unit_types.hour_cash], axis=1)
         seen: dict[bytes, int] = {}
         return np.array(
@@ -212,10 +227,19 @@ class _RowBuilder:
     def _cash_scale(self) -> float:
         return self.problem.monthly_budget or 1.0
 
-    def _capex(self) -> int:
-        budget = self.problem.capex_budget
-        mask = np.array([budget is not None and self.reduced.start_candidates.unit_type.size > 0])
-        return int(self._add(mask, -np.inf, (budget or 0.0) / self._capex_scale())[0])
+    def _capex(self) -> Ints:
+        amounts = np.array([b.amount for b in self.problem.capital_budgets], np.float64)
+        mask = np.full(amounts.size, self.reduced.start_candidates.unit_type.size > 0)
+        return self._add(mask, -np.inf, amounts / self._capex_scale())
+
+    def _total(self) -> int:
+        budget = self.problem.total_budget
+        remaining = (budget or 0.0) - self.problem.base_payments
+        mask = np.array([budget is not None])
+        return int(self._add(mask, -np.inf, remaining / self._total_scale())[0])
+
+    def _total_scale(self) -> float:
+        return self.problem.total_budget or 1.0
 
     def _capex_scale(self) -> float:
         return float(self.reduced.start_candidates.capex.max(initial=0.0)) or 1.0

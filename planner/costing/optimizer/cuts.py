@@ -105,11 +105,14 @@ class Separator:
                 yield _Base(value, without, columns & ~is_spot, limited)
 
     def _whole_node_base(self) -> _Base:
-        """Σ capacity·(units in service + nodes rented) ≥ P: every term a whole number of nodes."""
+        """Σ capacity·(units in service + nodes rented) + Σ z in parts ≥ P: every term but those in
+        parts a whole number of nodes."""
         rows, value = self.rows, self.rows.width.value_per_unit
         width = rows.required_width - (value * rows.reduced.unit_types.existing).sum(axis=0)
-        no_columns = np.zeros(self.continuous.count, bool)
-        return _Base(value, width, no_columns, (rows.width.row != ABSENT) & (width > 0))
+        in_parts = np.zeros(self.continuous.count, bool)
+        nodes = rows.reduced.rentals.node[self.continuous.rental_type]
+        in_parts[: self.continuous.rentals] = nodes <= 0
+        return _Base(value, width, in_parts, (rows.width.row != ABSENT) & (width > 0))
 
     def cuts(self, units_started: Floats, continuous: Floats, max_cuts: int = 200) -> list[Cut]:
         """The cuts that `units_started` [n] and the continuous columns break most."""
@@ -174,17 +177,18 @@ class Separator:
         return violated
 
     def _capital_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:
-        budget, capex = self.rows.reduced.problem.capex_budget, self.start_columns.candidates.capex
-        if budget is None or self.rows.capex_row == ABSENT:
-            return []
-        partial = (np.abs(units_started - np.round(units_started)) > 1e-6) & (capex > 0)
+        partial = np.abs(units_started - np.round(units_started)) > 1e-6
         violated = []
-        for step in np.unique(capex[partial]):
-            unit, upper_bound = _rounded_down(capex / step, budget / step)
-            over = float(unit @ units_started) - upper_bound
-            if over > _LEAST_VIOLATION:
-                none = np.zeros(0, np.int64)
-                violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
+        for row, budget in zip(
+            self.rows.capex_rows, self.rows.reduced.problem.capital_budgets, strict=True
+        ):
+            capex = self.start_columns.candidates.capex_of(budget)
+            for step in np.unique(capex[partial & (capex > 0) & (row != ABSENT)]):
+                unit, upper_bound = _rounded_down(capex / step, budget.amount / step)
+                over = float(unit @ units_started) - upper_bound
+                if over > _LEAST_VIOLATION:
+                    none = np.zeros(0, np.int64)
+                    violated.append((over, Cut(ABSENT, unit, none, 0.0, -np.inf, upper_bound)))
         return violated
 
     def _budget_cuts(self, units_started: Floats) -> list[tuple[float, Cut]]:

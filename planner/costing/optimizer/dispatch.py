@@ -23,13 +23,18 @@ from planner.costing.optimizer.reduced_problem import (
 )
 from planner.costing.optimizer.variables import Continuous, continuous_columns
 from planner.costing.optimizer.whole_nodes import add_whole_nodes
+from planner.costing.optimizer.work import WorkMeter
 
 UnitsStarted = Mapping[str, NDArray[np.int64]]
 _Array = TypeVar("_Array", bound=NDArray[np.generic])
 
 
 def dispatch(
-    problem: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, units_started: UnitsStarted
+    problem: PlanProblem,
+    quotas: tuple[Quota, ...],
+    rentals: Rentals,
+    units_started: UnitsStarted,
+    work: WorkMeter,
 ) -> Plan | None:
     """The cheapest plan that starts exactly these units, None where a month's limits forbid it.
 
@@ -42,9 +47,9 @@ def dispatch(
             fixed, quotas, rentals, _unit_type_per_option(fixed, quotas), _no_start_candidates()
         )
     )
-    rows = build_rows(reduced)
+    rows = build_rows(reduced, work)
     columns = continuous_columns(rows)
-    width = cheapest_width(rows, columns)
+    width = cheapest_width(rows, columns, work)
     if width is None:
         return None
     used_hours = {
@@ -111,6 +116,7 @@ def _fix_units(problem: PlanProblem, units_started: UnitsStarted) -> PlanProblem
         [],
         np.zeros(months) if problem.base_cash is None else problem.base_cash.copy(),
     )
+    payments = problem.base_payments
     for unit in problem.units:
         units = units_started.get(unit.key)
         if units is None:
@@ -118,9 +124,18 @@ def _fix_units(problem: PlanProblem, units_started: UnitsStarted) -> PlanProblem
                 kept_units.append(unit)
             continue
         if problem.monthly_budget is not None:
-            cash += units[units > 0] @ unit.start_cash[units > 0]
+            cash += units[units > 0] @ unit.cash_by_month[units > 0]
+        if problem.total_budget is not None:
+            payments += float(units[units > 0] @ unit.all_payments[units > 0])
         kept_units.append(replace(unit, existing=count_units_in_service(unit, units)))
-    return replace(problem, units=tuple(kept_units), base_cash=cash, capex_budget=None)
+    return replace(
+        problem,
+        units=tuple(kept_units),
+        base_cash=cash,
+        base_payments=payments,
+        capex_budget=None,
+        capex_by_period=(),
+    )
 
 
 def _unit_type_per_option(problem: PlanProblem, quotas: tuple[Quota, ...]) -> UnitTypes:

@@ -153,21 +153,36 @@ def cheapest_first(reduced: Floats, count: int) -> Ints:
 class Search:
     """The whole plan of a master, and a bound that no whole plan beats."""
 
-    def __init__(self, master: Master, *, gap: float, node_limit: int | None) -> None:
+    def __init__(
+        self, master: Master, *, gap: float, node_limit: int | None, ceiling: float = np.inf
+    ) -> None:
         self.master, self.gap, self.node_limit = master, gap, node_limit
+        self.ceiling = ceiling
+        """Cost in scaled money from which a plan is of no use."""
         self.bound = -np.inf
         """In scaled money."""
+        self.is_infeasible = False
+        """Whether it is proven that no plan meets every limit."""
+
+    @property
+    def is_of_no_use(self) -> bool:
+        """Whether it is proven that every plan costs at least the ceiling."""
+        return self.bound > self.ceiling + ROUNDING * abs(self.ceiling)
 
     def run(self) -> Floats | None:
-        """[n] units to start; None where no plan meets every limit.
+        """[n] units to start; None where no plan meets every limit, none costs less than the
+        ceiling, or none was found with the work that there is.
 
         Parts of rented nodes are allowed at first: cuts round most of them, and the hours of a
         plan are settled in whole nodes anyway.
         """
         master = self.master
         if not master.solve():
+            self.is_infeasible = True
             return None
         self.bound, reduced = master.bound()
+        if self.is_of_no_use:
+            return None
         self._add_cheapest(reduced, _BESIDE_THE_RELAXED)
         incumbent = self._dive(reduced)
         if incumbent is None:
@@ -197,6 +212,7 @@ class Search:
         proof = self._solve_milp(start_indices, None, self.gap, _WHOLE_NODE_LIMIT)
         if np.isfinite(proof.bound):
             self.bound = max(self.bound, proof.bound)
+        self.is_infeasible = bool(np.isposinf(proof.bound))
         return None if proof.incumbent is None else proof.incumbent.units_started
 
     def _relative_gap(self, incumbent: Incumbent) -> float:
@@ -221,7 +237,10 @@ class Search:
         for style in _STYLES:
             incumbent = dive(self.master, style, np.inf if best is None else best.cost)
             best = best if incumbent is None else incumbent
-            if best is not None and self._needs_no_polish(best, self._useful_starts(best, reduced)):
+            if best is not None and (
+                self.master.work.is_spent
+                or self._needs_no_polish(best, self._useful_starts(best, reduced))
+            ):
                 break
             self.master.program.run()
         return best
@@ -250,6 +269,7 @@ class Search:
         if proof.incumbent is None and np.isfinite(proof.bound):  # neither found nor ruled out
             proof = self._solve_milp(start_indices, None, 1.0, _UNLIMITED)
         if proof.incumbent is None:
+            self.is_infeasible = bool(np.isposinf(proof.bound))
             return None
         self.bound = max(self.bound, min(proof.bound, proof.incumbent.cost))
         return proof.incumbent.units_started
@@ -290,6 +310,7 @@ class Search:
             start_indices,
             gap=gap,
             node_limit=node_limit,
+            work=master.work,
             warm_start=warm_start,
             cuts=master.cuts if to_the_end else None,
             nodes_are_whole=master.nodes_are_whole,

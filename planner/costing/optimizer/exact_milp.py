@@ -22,6 +22,7 @@ from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.reduced_problem import Bools, Ints
 from planner.costing.optimizer.variables import Continuous, Entries, StartColumns
+from planner.costing.optimizer.work import WorkMeter
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ def solve_milp(
     *,
     gap: float,
     node_limit: int | None,
+    work: WorkMeter,
     warm_start: Incumbent | None = None,
     cuts: Sequence[Cut] | None = None,
     nodes_are_whole: bool = True,
@@ -63,7 +65,7 @@ def solve_milp(
     lower, upper = (
         np.concatenate([side, np.zeros(in_service.count)]) for side in (rows.lower, rows.upper)
     )
-    program = LinearProgram(lower, upper)
+    program = LinearProgram(lower, upper, work)
     free = np.full(first_start, np.inf)
     program.add_columns(
         np.concatenate(

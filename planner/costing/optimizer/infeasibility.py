@@ -24,6 +24,7 @@ from planner.costing.optimizer.variables import (
     StartColumns,
     continuous_columns,
 )
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 _NODE_LIMIT = 100
 """Nodes of a search for the least slack: with more the least sank by a thousandth in our trials."""
@@ -48,37 +49,63 @@ class _Limit:
     """The limit is `current_value + scale · s`."""
 
 
-def find_conflicts(reduced: ReducedProblem) -> tuple[ConflictingConstraint, ...]:
-    """The limits of a market without a plan that would have to give way, and how far.
+@dataclass(frozen=True)
+class _Model:
+    """What the search for every limit has in common."""
+
+    rows: Rows
+    columns: Continuous
+    cost_weight: float
+    """Of the plan's own cost: so small that a slack saved always pays, yet a guide."""
+    start_columns: StartColumns
+
+    @classmethod
+    def build(cls, rows: Rows) -> _Model:
+        columns = continuous_columns(rows)
+        most_expensive = (
+            np.abs(rows.reduced.start_candidates.cost).sum() / rows.cost_scale
+            + columns.cost @ columns.upper_bound
+        )
+        weight = _THRIFT / max(float(most_expensive), 1e-9)
+        return cls(rows, columns, weight, StartColumns(rows, cost_weight=weight))
+
+
+def find_conflicts(reduced: ReducedProblem, work: WorkMeter) -> tuple[ConflictingConstraint, ...]:
+    """The limits of a market without a plan that would have to give way, and how far; those found
+    within the work that there is.
 
     >>> from planner.costing.optimizer.problem import RentalOption, PlanProblem, Quota
     >>> from planner.costing.optimizer.presolve import prune
     >>> two = np.ones(2)
     >>> rent = RentalOption("h100", 8.0, 8.0, 20 * two, 20 * two, limit_groups=("gcp h100",))
     >>> problem = PlanProblem(730 * 24 * two, 24 * two, (rent,), (), (Quota("gcp h100", 16),))
-    >>> [str(conflict) for conflict in find_conflicts(prune(problem))]
+    >>> [str(conflict) for conflict in find_conflicts(prune(problem), WorkMeter())]
     ['quota gcp h100: 16 → at least 24']
     """
     unserved = _unserved_months(reduced)
     if unserved.any():
         return (ConflictingConstraint(_describe_gap(reduced, unserved), None, None),)
-    rows = build_rows(reduced)
+    rows = build_rows(reduced, work)
     limits = list(_limits(rows))
-    slack_by_limit = [(limit, _least_slack(rows, [limit])) for limit in limits]
-    sufficient = [
-        ConflictingConstraint(
-            limit.name, limit.current_value, limit.current_value + limit.scale * float(slack[0])
-        )
-        for limit, slack in slack_by_limit
-        if slack is not None
-    ]
-    return tuple(sufficient) or (_find_joint_conflicts(rows, limits) if limits else ())
+    sufficient: list[ConflictingConstraint] = []
+    try:
+        model = _Model.build(rows)
+        for limit in limits:
+            slack = _least_slack(model, [limit], work)
+            if slack is not None:
+                required = limit.current_value + limit.scale * float(slack[0])
+                sufficient.append(ConflictingConstraint(limit.name, limit.current_value, required))
+        if sufficient or not limits:
+            return tuple(sufficient)
+        return _find_joint_conflicts(model, limits, work)
+    except WorkSpentError:
+        return tuple(sufficient)
 
 
 def _find_joint_conflicts(
-    rows: Rows, limits: Sequence[_Limit]
+    model: _Model, limits: Sequence[_Limit], work: WorkMeter
 ) -> tuple[ConflictingConstraint, ...]:
-    slacks = _least_slack(rows, limits)
+    slacks = _least_slack(model, limits, work)
     if slacks is None:
         return ()
     return tuple(
@@ -142,14 +169,17 @@ def _limits(rows: Rows) -> Iterator[_Limit]:
     for quota, family in zip(reduced.quotas, rows.quotas, strict=True):
         one = np.ones(family.row.size)
         yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
-    if rows.capex_row != ABSENT and problem.capex_budget is not None:
-        at, one = np.array([rows.capex_row]), np.ones(1)
-        yield _Limit("capex_budget", problem.capex_budget, at, one, rows.capex_scale)
+    for row, budget in zip(rows.capex_rows.tolist(), problem.capital_budgets, strict=True):
+        if row != ABSENT:
+            yield _Limit(budget.name, budget.amount, np.array([row]), np.ones(1), rows.capex_scale)
     if problem.monthly_budget is not None:
         one = np.ones(rows.budget_row.size)
         yield _Limit(
             "monthly_budget", problem.monthly_budget, rows.budget_row, one, rows.cash_scale
         )
+    if problem.total_budget is not None:
+        at, one = np.array([rows.total_row]), np.ones(1)
+        yield _Limit("total_budget", problem.total_budget, at, one, rows.total_scale)
     limited = rows.spot_row != ABSENT
     if limited.any():
         share = problem.max_spot_share
@@ -168,23 +198,22 @@ def _unit_limits(rows: Rows) -> Iterator[_Limit]:
             yield _Limit(f"max_units {unit.key}", unit.max_units, at, np.ones(1), 1.0)
 
 
-def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
+def _least_slack(model: _Model, limits: Sequence[_Limit], work: WorkMeter) -> Floats | None:
     """The slack of each limit in the plan that needs least of it, None where none is enough."""
-    columns, cost_weight = _with_slack(rows, limits), _cost_weight(rows)
-    plain = continuous_columns(rows)
-    rent = np.concatenate([plain.cost, np.zeros(len(limits))])
-    guided = replace(columns, cost=columns.cost + cost_weight * rent)
-    start_columns = StartColumns(rows, cost_weight=cost_weight)
+    rows, start_columns = model.rows, model.start_columns
+    columns = _with_slack(model.columns, limits)
+    rent = np.concatenate([model.columns.cost, np.zeros(len(limits))])
+    guided = replace(columns, cost=columns.cost + model.cost_weight * rent)
     size = start_columns.cost.size * rows.count
     search = Search(
-        Master(rows, guided, start_columns, elastic=True),
+        Master(rows, guided, start_columns, work=work, elastic=True),
         gap=0.0 if size <= _EXACT else 1.0,
         node_limit=_NODE_LIMIT,
     )
     units_started = search.run()
     if units_started is None:
         return None
-    program = LinearProgram(rows.lower, rows.upper)
+    program = LinearProgram(rows.lower, rows.upper, work)
     nothing = np.zeros(columns.count)
     program.add_columns(columns.cost, nothing, nothing + np.inf, columns.entries)
     start_indices = np.flatnonzero(units_started)
@@ -195,19 +224,9 @@ def _least_slack(rows: Rows, limits: Sequence[_Limit]) -> Floats | None:
     return np.maximum(program.values()[columns.count - len(limits) : columns.count], 0.0)
 
 
-def _cost_weight(rows: Rows) -> float:
-    """Weight of the plan's own cost: so small that a slack saved always pays, yet a guide."""
-    columns = continuous_columns(rows)
-    most_expensive = (
-        np.abs(rows.reduced.start_candidates.cost).sum() / rows.cost_scale
-        + columns.cost @ columns.upper_bound
-    )
-    return _THRIFT / max(float(most_expensive), 1e-9)
-
-
-def _with_slack(rows: Rows, limits: Sequence[_Limit]) -> Continuous:
+def _with_slack(columns: Continuous, limits: Sequence[_Limit]) -> Continuous:
     """The continuous columns at no cost, and after them the slack of each limit at its weight."""
-    columns, count = continuous_columns(rows), len(limits)
+    count = len(limits)
     weight = [limit.scale / max(abs(limit.current_value), limit.scale) for limit in limits]
     sizes = [limit.rows.size for limit in limits]
     slack = np.repeat(np.arange(count), sizes)

@@ -7,8 +7,9 @@ what a fraction of a unit is worth, and nobody can buy one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from planner.costing.optimizer.problem import (
     RentalOption,
 )
 from planner.costing.optimizer.solve import DEFAULT_GAP, DEFAULT_NODE_LIMIT, restrict_sources, solve
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 
 Keys = frozenset[str]
 _NOISE = 1e-9
@@ -118,32 +120,33 @@ def marginal_values(
     gap: float = 0.0,
     node_limit: int = DEFAULT_NODE_LIMIT,
     additional_units: Mapping[str, AdditionalUnit] | None = None,
+    work: WorkMeter | None = None,
 ) -> tuple[MarginalValue, ...]:
     """What each limit costs `plan`, the best one of the problem for the sources allowed.
 
     A quota is widened by its smallest node, the capex budget by its cheapest server, the monthly
-    budget by a hundredth, the spot share by 0.01, the most units of a source by one; and one
-    more unit of each source of `additional_units` is put there.
+    and the total budget by a hundredth, the spot share by 0.01, the most units of a source by one;
+    and one more unit of each source of `additional_units` is put there.
+
+    Ends early where the work that may be spent is over.
 
     >>> rows = marginal_values(_example(), solve(_example()))
     >>> [(value.limit, value.step, round(value.saving)) for value in rows]
     [('quota hall', 8.0, 67200)]
     """
     problem = restrict_sources(problem, allowed)
-    return tuple(
-        MarginalValue(
-            limit, current_value, step, _saving(wider, plan, gap=gap, node_limit=node_limit)
-        )
-        for limit, current_value, step, wider in (
-            *_widened(problem),
-            *_with_one_more(problem, additional_units or {}),
-        )
-    )
+    meter = WorkMeter() if work is None else work
 
+    def saving(wider: PlanProblem) -> float:
+        better = solve(wider, gap=gap, known_plans=(plan,), node_limit=node_limit, work=meter)
+        return max(0.0, plan.cost - better.cost)
 
-def _saving(wider: PlanProblem, plan: Plan, *, gap: float, node_limit: int) -> float:
-    better = solve(wider, gap=gap, known_plans=(plan,), node_limit=node_limit)
-    return max(0.0, plan.cost - better.cost)
+    widened = chain(_widened(problem), _with_one_more(problem, additional_units or {}))
+    values: list[MarginalValue] = []
+    with suppress(WorkSpentError):
+        for limit, current_value, step, wider in widened:
+            values.append(MarginalValue(limit, current_value, step, saving(wider)))
+    return tuple(values)
 
 
 def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProblem]]:
@@ -160,9 +163,16 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
     if problem.capex_budget is not None and prices:
         budget, step = problem.capex_budget, min(prices)
         yield "capex_budget", budget, step, replace(problem, capex_budget=budget + step)
+    for part in problem.capex_by_period if prices else ():
+        wider_part = replace(part, amount=part.amount + min(prices))
+        parts = tuple(wider_part if p is part else p for p in problem.capex_by_period)
+        yield part.name, part.amount, min(prices), replace(problem, capex_by_period=parts)
     if problem.monthly_budget:
         budget, step = problem.monthly_budget, problem.monthly_budget / 100
         yield "monthly_budget", budget, step, replace(problem, monthly_budget=budget + step)
+    if problem.total_budget:
+        budget, step = problem.total_budget, problem.total_budget / 100
+        yield "total_budget", budget, step, replace(problem, total_budget=budget + step)
     if problem.max_spot_share < 1.0 and any(s.is_spot for s in problem.rental_options):
         share = problem.max_spot_share
         wider_share = min(share + 0.01, 1.0)
@@ -195,6 +205,7 @@ def _with_one_more(
             _changed(problem, unit, replace(unit, existing=existing + one.in_service)),
             base_cost=problem.base_cost + one.cost,
             base_cash=cash + one.cash,
+            base_payments=problem.base_payments + float(np.maximum(one.cash, 0.0).sum()),
         )
         yield f"one more {unit.key} in place", float(existing[0]), 1.0, extended
 
@@ -215,6 +226,7 @@ def demand_switch_points(
     samples: int = 9,
     tolerance: float = 0.01,
     gap: float = DEFAULT_GAP,
+    work: WorkMeter | None = None,
 ) -> tuple[SwitchPoint, ...]:
     """Demand multipliers, from the least to the most, at which the set of starts changes.
 
@@ -227,6 +239,7 @@ def demand_switch_points(
     (0.21, [], ['year'])
     """
     problem = restrict_sources(problem, allowed)
+    meter = WorkMeter() if work is None else work
 
     def changes(low: _Evaluated, high: _Evaluated) -> Iterator[SwitchPoint]:
         if low.units_started == high.units_started:
@@ -237,15 +250,17 @@ def demand_switch_points(
             at, conflicts = (unserved.multiplier, unserved.conflicts) if unserved else (middle, ())
             yield SwitchPoint(at, low.units_started, high.units_started, conflicts)
             return
-        between = _evaluate(problem, middle, gap)
+        between = _evaluate(problem, middle, gap, meter)
         yield from changes(low, between)
         yield from changes(between, high)
 
-    evaluated = [
-        _evaluate(problem, float(m), gap)
-        for m in np.geomspace(min_multiplier, max_multiplier, samples)
-    ]
-    return tuple(point for low, high in pairwise(evaluated) for point in changes(low, high))
+    multipliers = np.geomspace(min_multiplier, max_multiplier, samples).tolist()
+    evaluated = (_evaluate(problem, multiplier, gap, meter) for multiplier in multipliers)
+    points: list[SwitchPoint] = []
+    with suppress(WorkSpentError):
+        for low, high in pairwise(evaluated):
+            points.extend(changes(low, high))
+    return tuple(points)
 
 
 @dataclass(frozen=True)
@@ -257,8 +272,8 @@ class _Evaluated:
     conflicts: tuple[ConflictingConstraint, ...]
 
 
-def _evaluate(problem: PlanProblem, multiplier: float, gap: float) -> _Evaluated:
-    plan = solve(scale_demand(problem, multiplier), gap=gap)
+def _evaluate(problem: PlanProblem, multiplier: float, gap: float, work: WorkMeter) -> _Evaluated:
+    plan = solve(scale_demand(problem, multiplier), gap=gap, work=work)
     if not plan.feasible:
         return _Evaluated(multiplier, None, plan.conflicts)
     return _Evaluated(

@@ -19,9 +19,16 @@ from planner.costing.optimizer.variables import (
     StartColumns,
     continuous_columns,
 )
+from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 
 _COLUMNS_PER_ROUND = 150
 _CUT_ROUNDS = 12
+ARRAYS_PER_ENTRY = 5
+"""Arrays that an entry of a matrix takes until it is in the model."""
+ASSEMBLY_UNITS = 0.4
+"""Units of work to put one entry into the model."""
+_ENTRIES_AT_ONCE = 200_000
+"""Entries that are put in order together: some 20 MB while that lasts."""
 _LEAST_REDUCED_COST = 1e-8
 """On costs scaled to at most 1e4; what is missed is taken off the bound."""
 _LEAST_GAIN = 1e-6
@@ -37,9 +44,10 @@ class Master:
         continuous: Continuous | None = None,
         start_columns: StartColumns | None = None,
         *,
+        work: WorkMeter,
         elastic: bool = False,
     ) -> None:
-        self.rows = rows
+        self.rows, self.work = rows, work
         self.continuous = continuous_columns(rows) if continuous is None else continuous
         self.start_columns = StartColumns(rows) if start_columns is None else start_columns
         self.elastic = elastic
@@ -50,7 +58,8 @@ class Master:
         self.start_indices: Ints = np.zeros(0, np.int64)
         """Starts in the model, in the order of its columns after the continuous ones."""
         count = self.continuous.count
-        self.program = LinearProgram(rows.lower, rows.upper)
+        work.charge(ASSEMBLY_UNITS * self.continuous.entries.row.size)
+        self.program = LinearProgram(rows.lower, rows.upper, work)
         self.program.add_columns(
             self.continuous.cost, np.zeros(count), np.full(count, np.inf), self.continuous.entries
         )
@@ -82,6 +91,7 @@ class Master:
             self.add_starts(np.arange(self.start_columns.cost.size))
             return self.program.run()
         while True:
+            self.work.charge(self._pricing_units())
             reduced = self.reduced_costs()
             reduced[self.start_indices] = 0.0
             cheaper = np.flatnonzero(reduced < -_LEAST_REDUCED_COST)
@@ -90,6 +100,11 @@ class Master:
             best = cheaper[np.argsort(reduced[cheaper], kind="stable")[:_COLUMNS_PER_ROUND]]
             self.add_starts(np.sort(best))
             self.program.run()
+
+    def _pricing_units(self) -> float:
+        """Units of work to price every start."""
+        cells = len(self.rows.families) * self.rows.busy_width.size
+        return CELL_UNITS * 0.1 * (cells + self.start_columns.cost.size)
 
     def values(self) -> Floats:
         return self.program.values()
@@ -105,14 +120,22 @@ class Master:
         new = start_indices[~np.isin(start_indices, self.start_indices)]
         if new.size == 0:
             return
+        count = self.start_columns.count_entries(new)
+        self.work.charge_model(ARRAYS_PER_ENTRY * count)
+        blocks = min(new.size, 1 + count // _ENTRIES_AT_ONCE)
+        for block in np.array_split(new, blocks):
+            self._add_block(block)
+        self.start_indices = np.concatenate([self.start_indices, new])
+
+    def _add_block(self, new: Ints) -> None:
         entries = self.start_columns.entries(new)
+        self.work.charge(ASSEMBLY_UNITS * entries.row.size)
         if self.cuts:
             entries = self._with_cuts(new, entries)
         upper_bound = self.start_columns.candidates.upper_bound[new]
         self.program.add_columns(
             self.start_columns.cost[new], np.zeros(new.size), upper_bound, entries
         )
-        self.start_indices = np.concatenate([self.start_indices, new])
 
     def _with_cuts(self, new: Ints, entries: Entries) -> Entries:
         units = self._in_cuts(new)

@@ -25,13 +25,17 @@ from planner.costing.optimizer.reduced_problem import (
     UnitTypes,
 )
 from planner.costing.optimizer.whole_nodes import add_whole_nodes
+from planner.costing.optimizer.work import WorkMeter
 
+CASH_ARRAYS = 3
+"""Arrays that the cash of the starts takes until it is in the model."""
 ROUNDING = 1e-12
 """Relative error below which a sum of nodes counts as equal to one node."""
 
 
-def prune(problem: PlanProblem) -> ReducedProblem:
-    """The problem without dominated offers; its cheapest plan costs the same.
+def prune(problem: PlanProblem, work: WorkMeter | None = None) -> ReducedProblem:
+    """The problem without dominated offers; its cheapest plan costs the same. Raises
+    `WorkSpentError` where the cash of its starts takes too much memory.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> one = np.ones(1)
@@ -47,6 +51,9 @@ def prune(problem: PlanProblem) -> ReducedProblem:
     max_units = _max_useful_units(problem, unit_types)
     offers = _offers(problem, members, unit_types, max_units)
     _remove_dominated(offers, unit_types)
+    if offers.cash is not None and work is not None:
+        starts = int(np.isfinite(offers.cost).sum())
+        work.charge_model(CASH_ARRAYS * starts * problem.hours.size)
     start_candidates = _start_candidates(offers, unit_types, max_units)
     is_kept = np.asarray(unit_types.existing.any(axis=1), bool)
     is_kept[start_candidates.unit_type] = True
@@ -136,6 +143,8 @@ class _Offers:
     """[L, T], or None without a capex budget."""
     cash: Sequence[Floats] | None
     """L times [T, T], or None without a monthly budget."""
+    payments: Floats | None
+    """[L, T], or None without a total budget."""
 
 
 def _offers(
@@ -157,25 +166,30 @@ def _offers(
     cost = all_costs[at, months]
     cost[max_units[of_type] <= 0] = np.inf
     capex = cash = None
-    if problem.capex_budget is not None:
+    if problem.capital_budgets:
         capex = _by_month([u.capex for u in units], months.size)[at, months]
     if problem.monthly_budget is not None:  # then a line is one offer in every month
-        cash = [units[i].start_cash for i in at[:, 0].tolist()]
-    return _Offers(of_type, at, cost, capex, cash)
+        cash = [units[i].cash_by_month for i in at[:, 0].tolist()]
+    payments = None
+    if problem.total_budget is not None:
+        payments = _by_month([u.all_payments for u in units], months.size)[at, months]
+    return _Offers(of_type, at, cost, capex, cash, payments)
 
 
 def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
-    if problem.monthly_budget is not None:
+    if problem.limits_cash:
         return True
     first = problem.units[group[0]].capex
-    return problem.capex_budget is not None and any(
+    return bool(problem.capital_budgets) and any(
         not np.array_equal(problem.units[i].capex, first) for i in group
     )
 
 
 def _remove_dominated(offers: _Offers, unit_types: UnitTypes) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
-    nodes, is_allowed = _replacements(unit_types, offers.cash is not None)
+    nodes, is_allowed = _replacements(
+        unit_types, offers.cash is not None or offers.payments is not None
+    )
     first_cash = _cash_of_first_start(offers)
     finite = np.isfinite(offers.cost)
     usable = np.where(finite, offers.cost, 0.0).sum(axis=1)
@@ -199,6 +213,8 @@ def _dominated(offers: _Offers, a: int, rivals: Ints, count: Floats) -> Bools:
     dominated = np.asarray(count[:, None] * offers.cost[a] <= offers.cost[rivals], bool)
     if offers.capex is not None:
         dominated &= count[:, None] * offers.capex[a] <= offers.capex[rivals]
+    if offers.payments is not None:
+        dominated &= count[:, None] * offers.payments[a] <= offers.payments[rivals]
     if offers.cash is None:
         return dominated
     paid, rows = offers.cash[a], np.flatnonzero(dominated.any(axis=1))
@@ -237,6 +253,7 @@ def _start_candidates(offers: _Offers, unit_types: UnitTypes, max_units: Floats)
         capex=capex,
         upper_bound=max_units[unit_type, month],
         cash=cash,
+        payments=None if offers.payments is None else offers.payments[offer, month],
     )
 
 

@@ -30,7 +30,7 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     """
     members = _group_rentals(problem, quotas)
     cost, cash = _figures(problem)
-    has_budget = problem.monthly_budget is not None
+    has_budget = problem.limits_cash
     picked = [
         (rental_type, row)
         for rental_type, group in members.items()
@@ -59,7 +59,7 @@ def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_Renta
     for j, source in enumerate(problem.rental_options):
         inside = tuple(q.group in source.limit_groups for q in quotas)
         size = source.accelerators / source.capacity if any(inside) else 0.0
-        node = source.capacity if problem.whole_nodes else 0.0
+        node = source.capacity if problem.whole_nodes and not source.in_parts else 0.0
         members.setdefault((limits_spot and source.is_spot, inside, size, node), []).append(j)
     return members
 
@@ -98,11 +98,11 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
         twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
         cost, cash = _replacement_prices(rentals, a)
         better = cost < rentals.cost
-        if problem.monthly_budget is not None:
+        if problem.limits_cash:
             better &= cash <= rentals.cash
             better |= (cost <= rentals.cost) & (cash < rentals.cash)
         equal = (cost == rentals.cost) & (cash == rentals.cash)
-        if problem.monthly_budget is None:
+        if not problem.limits_cash:
             equal = cost == rentals.cost
         dominated = better | (equal & (~twins | (later > a))[:, None])
         offered &= ~(no_less_limited[:, None] & dominated & np.isfinite(rentals.cost[a]))
@@ -117,11 +117,12 @@ _COLUMNS = ("is_spot", "in_quota", "size", "node", "source", "cost", "cash")
 def _replacement_prices(rentals: Rentals, a: int) -> tuple[Floats, Floats]:
     """[C, T] cost and cash of nodes of type a that stand for one node of each type, per reference
     accelerator-hour of that node: ⌈other / own⌉ · own / other times its own; 1 · own without
-    whole nodes."""
+    whole nodes, and never for a node of which parts are rented."""
     own, other = rentals.node[a], rentals.node
     factor = np.ones(other.size)
     if own > 0:
-        factor = np.ceil(other / own * (1 - _ROUNDING)) * own / other
+        whole = np.ceil(other / own * (1 - _ROUNDING)) * own
+        factor = np.divide(whole, other, out=np.full(other.size, np.inf), where=other > 0)
         factor = np.where(np.abs(factor - 1) <= _ROUNDING, 1.0, factor)
     return factor[:, None] * rentals.cost[a], factor[:, None] * rentals.cash[a]
 

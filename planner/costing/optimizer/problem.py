@@ -36,6 +36,8 @@ class RentalOption:
     """Names of the quotas that count this source."""
     available: NDArray[np.bool_] | None = None
     """[T] months in which it can be rented; None means every month."""
+    in_parts: bool = False
+    """Whether a part of a node may be rented where nodes rent whole."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,33 @@ class CommitmentOption:
     """[T] net present cost of one node-hour of use in month t, on top of `start_cost`."""
     hours_per_month: float
     """Most hours one unit delivers in a month: 730, or 730 · utilisation ceiling."""
-    start_cash: Floats
-    """[T, T] undiscounted cash due in month t for one unit started in month m."""
+    start_cash: Floats | None
+    """[T, T] undiscounted cash due in month t for one unit started in month m; None where no
+    monthly budget asks for it and `payments` are given."""
     hour_cash: Floats
     """[T] undiscounted cash of one node-hour of use in month t."""
     capex: Floats
     """[T] capital spent on one unit started in month m, for the capex budget; 0 if rented."""
+    payments: Floats | None = None
+    """[T] undiscounted payments of one unit started in month m, those after the horizon too and no
+    resale, for the total budget; None: those of `start_cash`."""
     max_units: int | None = None
     """Most units started over the whole horizon."""
     existing: NDArray[np.int64] | None = None
     """[T] units already there and usable in month t, which need not be started."""
     limit_groups: tuple[str, ...] = ()
+
+    @property
+    def all_payments(self) -> Floats:
+        """[T] undiscounted payments of one unit started in month m, its use aside."""
+        return self.cash_by_month.sum(axis=1) if self.payments is None else self.payments
+
+    @property
+    def cash_by_month(self) -> Floats:
+        """`start_cash` where it has to be there. Raises ValueError where it is not."""
+        if self.start_cash is None:
+            raise ValueError(f"{self.key}: its cash by month is not known; give start_cash")
+        return self.start_cash
 
 
 @dataclass(frozen=True)
@@ -77,6 +95,16 @@ class Quota:
 
     group: str
     max_accelerators: float
+
+
+@dataclass(frozen=True)
+class CapitalBudget:
+    """Most capital of the units started in months first … last-1."""
+
+    name: str
+    amount: float
+    first: int
+    last: int
 
 
 @dataclass(frozen=True)
@@ -90,8 +118,10 @@ class PlanProblem:
     - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · in_service
     - spot: Σ over spot of capacity·rented ≤ max_spot_share · hours_t
     - quota: Σ accelerators·in_service + Σ accelerators·rented / d_t ≤ max_accelerators
-    - capex: Σ capex·started ≤ capex_budget over the horizon
+    - capex: Σ capex·started ≤ capex_budget over the horizon, and over the months of each of
+      `capex_by_period` at most its amount
     - monthly budget: cash of month t ≤ monthly_budget
+    - total budget: Σ payments of what is started, used and rented ≤ total_budget
 
     What is settled where this leaves a choice:
 
@@ -116,6 +146,9 @@ class PlanProblem:
     """1 sets no limit."""
     capex_budget: float | None = None
     monthly_budget: float | None = None
+    total_budget: float | None = None
+    capex_by_period: tuple[CapitalBudget, ...] = ()
+    """Budgets of capital by fiscal year."""
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole: of one node size, the node-hours of a month
     with a peak, over all offers together, are a whole number of nodes times d_t."""
@@ -123,6 +156,21 @@ class PlanProblem:
     """Net present cost that no choice changes (servers already owned): added to every plan."""
     base_cash: Floats | None = None
     """[T] the same, undiscounted by month, for the monthly budget."""
+    base_payments: float = 0.0
+    """Payments of the same, for the total budget."""
+
+    @property
+    def capital_budgets(self) -> tuple[CapitalBudget, ...]:
+        """That of the whole horizon and those of its parts."""
+        if self.capex_budget is None:
+            return self.capex_by_period
+        whole = CapitalBudget("capex_budget", self.capex_budget, 0, self.hours.size)
+        return (whole, *self.capex_by_period)
+
+    @property
+    def limits_cash(self) -> bool:
+        """Whether what an hour of use is paid for counts towards a budget."""
+        return self.monthly_budget is not None or self.total_budget is not None
 
 
 @dataclass(frozen=True)
@@ -131,13 +179,21 @@ class ConflictingConstraint:
 
     limit: str
     """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
-    "max_spot_share", "max_units dgx-h100", or in words for which months there is nothing."""
+    "total_budget", "max_spot_share", "max_units dgx-h100", or in words for which months there is
+    nothing."""
     current_value: float | None
     """None where nothing but an offer is missing."""
     required_value: float | None
     """The least value with which a plan exists, every other limit as it is."""
     is_sufficient: bool = True
     """False where no limit alone is enough: `required_value` then goes with the others'."""
+
+    @property
+    def least(self) -> float:
+        """`required_value` rounded up to what a request would give: whole units, a spot share to
+        four digits; 0 where nothing but an offer is missing."""
+        digits = 4 if self.limit == "max_spot_share" else 0
+        return float(ceil((self.required_value or 0.0) * 10**digits - 1e-6) / 10**digits)
 
     def __str__(self) -> str:
         """
@@ -148,10 +204,8 @@ class ConflictingConstraint:
         """
         if self.current_value is None or self.required_value is None:
             return self.limit
-        digits = 4 if self.limit == "max_spot_share" else 0
-        least = ceil(self.required_value * 10**digits - 1e-6) / 10**digits
         both = "" if self.is_sufficient else ", together with the other limits named"
-        return f"{self.limit}: {self.current_value:,.10g} → at least {least:,.10g}{both}"
+        return f"{self.limit}: {self.current_value:,.10g} → at least {self.least:,.10g}{both}"
 
 
 @dataclass(frozen=True)

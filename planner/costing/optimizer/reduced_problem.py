@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
+from planner.costing.optimizer.problem import CapitalBudget, Floats, PlanProblem, Quota
 
 NO_SOURCE = -1
 Ints = NDArray[np.int64]
@@ -85,6 +85,13 @@ class StartCandidates:
     """Units beyond which the demand they serve is covered."""
     cash: Floats | None
     """[n, T], or None without a monthly budget."""
+    payments: Floats | None = None
+    """[n], or None without a total budget."""
+
+    def capex_of(self, budget: CapitalBudget) -> Floats:
+        """[n] capital that counts towards a budget."""
+        within = (self.month >= budget.first) & (self.month < budget.last)
+        return np.where(within, self.capex, 0.0)
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,18 @@ from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import Floats, Plan, PlanProblem
 from planner.costing.optimizer.reduced_problem import NO_SOURCE, ReducedProblem
+from planner.costing.optimizer.work import CELL_UNITS, WorkMeter
 
 DEFAULT_GAP = 0.01
 DEFAULT_NODE_LIMIT = 2_000
 ROUNDING = 1e-9
 """Relative difference of two costs that counts as none."""
+_FAMILIES = 4
+"""Kinds of row beside quotas."""
+CONFLICT_SHARE = 0.1
+"""Least share of the work left that the search for limits in conflict may take."""
+NOT_CHEAPER = "no plan costs less than asked for"
+UNDECIDED = "no plan was found within the work that one question may take"
 
 
 def solve(
@@ -35,14 +42,18 @@ def solve(
     gap: float = DEFAULT_GAP,
     known_plans: Sequence[Plan] = (),
     node_limit: int = DEFAULT_NODE_LIMIT,
+    work: WorkMeter | None = None,
+    ceiling: float = np.inf,
 ) -> Plan:
     """The cheapest plan from the sources whose keys are in `allowed` (None: every source).
 
     The search goes on until (cost − bound) / cost ≤ `gap`, then polishes the plan for a set
     effort; `gap=0` asks for the optimum itself. `node_limit` bounds the search tree, so that an
-    answer never depends on the time it took. It costs no more than any plan of `known_plans`
-    that the limits and `allowed` admit. Sources are put in order of their keys first: the order
-    in which they are given changes nothing.
+    answer never depends on the time it took; where the `work` that may be spent is over, the best
+    plan so far stands, with the bound proven so far. It costs no more than any plan of
+    `known_plans` that the limits and `allowed` admit. Where no plan costs less than `ceiling` the
+    search ends as soon as that is proven, without one (`NOT_CHEAPER`). Sources are put in order of
+    their keys first: the order in which they are given changes nothing.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> rent = RentalOption("on demand", 8.0, 8.0, np.full(2, 20.0), np.full(2, 20.0))
@@ -52,27 +63,48 @@ def solve(
     (2000.0, [100.0, 0.0])
     """
     problem = restrict_sources(problem, allowed)
-    reduced = prune(problem)
-    master = Master(build_rows(reduced))
-    search = Search(master, gap=gap, node_limit=node_limit)
-    plans = [_dispatch_starts(reduced, search.run())]
-    if master.rows.nodes and _is_open(
-        problem, plans[0], search.bound * master.rows.cost_scale, gap
-    ):
-        plans.append(_dispatch_starts(reduced, search.run_with_whole_nodes()))
-    plans += [dispatch_units(reduced, plan.units_started) for plan in known_plans if plan.feasible]
+    work = (WorkMeter() if work is None else work).part(np.inf)
+    work.charge(presolve_units(problem))
+    reduced = prune(problem, work)
+    master = Master(build_rows(reduced, work), work=work)
+    scale = master.rows.cost_scale
+    search = Search(
+        master, gap=gap, node_limit=node_limit, ceiling=(ceiling - problem.base_cost) / scale
+    )
+    plans = [_dispatch_starts(reduced, search.run(), work)]
+    if search.is_of_no_use:
+        bound = search.bound * scale + problem.base_cost
+        return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
+    if master.rows.nodes and _is_open(problem, plans[0], search.bound * scale, gap):
+        plans.append(_dispatch_starts(reduced, search.run_with_whole_nodes(), work))
+    known_starts = [plan.units_started for plan in known_plans if plan.feasible]
+    plans += [dispatch_units(reduced, starts, work) for starts in known_starts]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
-        return _no_plan(reduced)
+        is_undecided = work.left_out and not search.is_infeasible
+        bound = search.bound * scale + problem.base_cost
+        return _undecided(bound) if is_undecided else _no_plan(reduced, work)
     best = min(feasible, key=lambda plan: plan.cost)
-    return replace(best, bound=_bound(problem, best, search.bound * master.rows.cost_scale))
+    return replace(best, bound=_bound(problem, best, search.bound * scale))
 
 
-def _dispatch_starts(reduced: ReducedProblem, chosen_starts: Floats | None) -> Plan | None:
+def presolve_units(problem: PlanProblem, copies: int = 1) -> float:
+    """Units of work that it takes to compare the sources of a problem, its months side by side
+    `copies` times: every source by month, every unit by month of its start and by limit."""
+    months, units = problem.hours.size * copies, len(problem.units)
+    by_month = len(problem.rental_options) * months
+    by_start = units * months * (problem.hours.size if problem.monthly_budget is not None else 1)
+    by_limit = units * months * (len(problem.quotas) + _FAMILIES)
+    return CELL_UNITS * (by_month + by_start + by_limit)
+
+
+def _dispatch_starts(
+    reduced: ReducedProblem, chosen_starts: Floats | None, work: WorkMeter
+) -> Plan | None:
     if chosen_starts is None:
         return None
     units = count_units_started(reduced, chosen_starts)
-    return dispatch(reduced.problem, reduced.quotas, reduced.rentals, units)
+    return dispatch(reduced.problem, reduced.quotas, reduced.rentals, units, work)
 
 
 def _is_open(problem: PlanProblem, plan: Plan | None, bound: float, gap: float) -> bool:
@@ -83,9 +115,16 @@ def _is_open(problem: PlanProblem, plan: Plan | None, bound: float, gap: float) 
     return excess > max(gap, ROUNDING) * abs(plan.cost)
 
 
-def _no_plan(reduced: ReducedProblem) -> Plan:
-    conflicts = find_conflicts(reduced)
+def _undecided(bound: float) -> Plan:
+    return Plan(False, np.inf, bound, why_not=(UNDECIDED,))
+
+
+def _no_plan(reduced: ReducedProblem, work: WorkMeter) -> Plan:
+    part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
+    conflicts = find_conflicts(reduced, part)
     reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
+    if part.left_out:
+        reasons.append("other limits were not tried within the work that one question may take")
     return Plan(False, np.inf, np.inf, why_not=tuple(reasons), conflicts=conflicts)
 
 
@@ -123,24 +162,29 @@ def count_units_started(
     return units
 
 
-def dispatch_units(reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64]]) -> Plan | None:
+def dispatch_units(
+    reduced: ReducedProblem, units: Mapping[str, NDArray[np.int64]], work: WorkMeter
+) -> Plan | None:
     """The plan that starts these units, with the hours that are best here; None if not allowed."""
     problem = reduced.problem
     units_started = {key: row for key, row in units.items() if row.any()}
     sources = {unit.key: unit for unit in problem.units}
     if not units_started.keys() <= sources.keys():
         return None
-    capital = 0.0
+    capital = np.zeros(problem.hours.size)
     for key, row in units_started.items():
         unit, months = sources[key], row > 0
         if not np.isfinite(unit.start_cost[months]).all():
             return None
         if unit.max_units is not None and row.sum() > unit.max_units:
             return None
-        capital += float(unit.capex[months] @ row[months])
-    if problem.capex_budget is not None and capital > problem.capex_budget * (1 + ROUNDING):
+        capital += np.where(months, unit.capex * row, 0.0)
+    if any(
+        float(capital[budget.first : budget.last].sum()) > budget.amount * (1 + ROUNDING)
+        for budget in problem.capital_budgets
+    ):
         return None
-    return dispatch(problem, reduced.quotas, reduced.rentals, units_started)
+    return dispatch(problem, reduced.quotas, reduced.rentals, units_started, work)
 
 
 def _bound(problem: PlanProblem, plan: Plan, bound: float) -> float:

@@ -27,6 +27,7 @@ from planner.costing.optimizer.solve import (
     DEFAULT_GAP,
     DEFAULT_NODE_LIMIT,
     count_units_started,
+    presolve_units,
     restrict_sources,
 )
 from planner.costing.optimizer.variables import (
@@ -35,6 +36,7 @@ from planner.costing.optimizer.variables import (
     StartColumns,
     continuous_columns,
 )
+from planner.costing.optimizer.work import WorkMeter
 
 TAIL = 0.1
 """Share of the scenarios, by probability, that counts as the worst."""
@@ -90,6 +92,7 @@ def solve_over_samples(
     cvar_weight: float = 0.0,
     gap: float = DEFAULT_GAP,
     node_limit: int = DEFAULT_NODE_LIMIT,
+    work: WorkMeter | None = None,
 ) -> StochasticPlan:
     """Start what is best on average over `samples`, or with a weight on their worst tenth.
 
@@ -104,15 +107,17 @@ def solve_over_samples(
     >>> plan.expected, plan.cvar_90, plan.objective
     (29200.0, 43800.0, 73000.0)
     """
+    work = WorkMeter() if work is None else work
     problem = restrict_sources(problem, allowed)
+    work.charge(presolve_units(problem, copies=len(samples)))
     probabilities = _probabilities(samples)
     reduced = _side_by_side(problem, samples, probabilities)
-    rows = build_rows(reduced)
+    rows = build_rows(reduced, work)
     columns = continuous_columns(rows)
     if cvar_weight > 0:
         rows, columns = _with_tail(rows, columns, probabilities, cvar_weight)
     start_columns = StartColumns(rows, copies=len(samples), cost_weight=1 + cvar_weight)
-    search = Search(Master(rows, columns, start_columns), gap=gap, node_limit=node_limit)
+    search = Search(Master(rows, columns, start_columns, work=work), gap=gap, node_limit=node_limit)
     chosen_starts = search.run()
     bound = search.bound * rows.cost_scale + (1 + cvar_weight) * problem.base_cost
     if chosen_starts is None:
@@ -123,6 +128,7 @@ def solve_over_samples(
         count_units_started(reduced, chosen_starts),
         cvar_weight=cvar_weight,
         bound=bound,
+        work=work,
     )
 
 
@@ -150,16 +156,18 @@ def evaluate_over_samples(
     *,
     cvar_weight: float = 0.0,
     bound: float = -np.inf,
+    work: WorkMeter | None = None,
 ) -> StochasticPlan:
     """What starting these units costs over `samples`; not feasible where a limit forbids it in one.
 
     `problem` holds none but the sources allowed, in the order of their keys.
     """
+    work = WorkMeter() if work is None else work
     probabilities, plans = _probabilities(samples), []
     for sample in samples:
         sample_problem = _build_sample_problem(problem, sample)
         rentals = prune_rentals(sample_problem, problem.quotas)
-        plan = dispatch(sample_problem, problem.quotas, rentals, units_started)
+        plan = dispatch(sample_problem, problem.quotas, rentals, units_started, work)
         if plan is None:
             return StochasticPlan(False, np.inf, bound)
         plans.append(plan)
@@ -210,6 +218,8 @@ def _side_by_side(
             _rented(s, samples, probabilities.tolist()) for s in problem.rental_options
         ),
         base_cash=None if base is None else np.tile(base, copies),
+        total_budget=None if problem.total_budget is None else problem.total_budget * copies,
+        base_payments=problem.base_payments * copies,
     )
     rentals = prune_rentals(combined, pruned.quotas)
     return ReducedProblem(

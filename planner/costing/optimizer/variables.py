@@ -29,12 +29,17 @@ class Entries:
     @classmethod
     def ordered(cls, pieces: Iterable[tuple[Ints, Ints, Floats]], columns: int) -> Entries:
         """Of (row, column, value) in any order; those of no row or no value are left out."""
-        row, column, value = (np.concatenate(part) for part in zip(*pieces, strict=True))
-        is_kept = (row != ABSENT) & (value != 0)
-        row, column, value = row[is_kept], column[is_kept], value[is_kept]
+        present = (_nonzero(*piece) for piece in pieces)
+        row, column, value = (np.concatenate(part) for part in zip(*present, strict=True))
         order = np.argsort(column, kind="stable")
         start = np.searchsorted(column[order], np.arange(columns + 1))
         return cls(start, row[order], value[order])
+
+
+def _nonzero(row: Ints, column: Ints, value: Floats) -> tuple[Ints, Ints, Floats]:
+    """What a piece holds; one by one, as most of a large model's pieces hold little."""
+    is_kept = (row != ABSENT) & (value != 0)
+    return row[is_kept], column[is_kept], value[is_kept]
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,11 @@ def continuous_columns(rows: Rows) -> Continuous:
             / rows.cash_scale,
         ),
     ]
+    if rows.total_row != ABSENT:
+        paid = np.where(np.isfinite(cash), cash, 0.0) * rows.hours_at_peak[all_months]
+        columns = np.arange(all_months.size)
+        total_row = np.full(all_months.size, rows.total_row)
+        pieces.append((total_row, columns, paid / rows.total_scale))
     for q, quota in enumerate(rows.quotas):
         size = (rentals.size * rentals.in_quota[:, q])[unit_type] * has_peak[month]
         pieces.append((quota.row[month], rental_at, size))
@@ -147,12 +157,17 @@ class StartColumns:
         self.rows, self.candidates, self.copies = rows, candidates, copies
         self.months = rows.required_width.size // copies
         self.cost = candidates.cost * cost_weight / rows.cost_scale
-        self.capex = candidates.capex / rows.capex_scale
+        self.capital = tuple(self._capital())
         self.cash = None if candidates.cash is None else candidates.cash / rows.cash_scale
+        self.payments = (
+            None if candidates.payments is None else candidates.payments * copies / rows.total_scale
+        )
         families = rows.families
         self._row = np.array([f.row for f in families])
         self._value = np.array([f.value_per_unit for f in families])
         self._has_row = self._row != ABSENT
+        self._types = (self._value != 0).any(axis=2)
+        """[F, K] whether a unit of a type is in any row of a family."""
 
     def reduced_costs(self, duals: Floats, more: Floats) -> Floats:
         """[n] cost of each start less the worth of what it brings at the given row duals.
@@ -169,10 +184,21 @@ class StartColumns:
         )
         if self.cash is not None:
             out -= self.cash @ self._by_month(price[rows.budget_row][None])[0]
-        if rows.capex_row != ABSENT:
-            out -= self.capex * price[rows.capex_row]
+        for row, capital in self.capital:
+            out -= capital * price[row]
+        if self.payments is not None:
+            out -= self.payments * price[rows.total_row]
         out -= price[rows.limited_row[candidates.unit_type]]
         return np.asarray(out, np.float64)
+
+    def _capital(self) -> Iterator[tuple[int, Floats]]:
+        """The row of each budget of capital, with what each start takes of it."""
+        rows, candidates = self.rows, self.candidates
+        budgets = rows.reduced.problem.capital_budgets
+        for row, budget in zip(rows.capex_rows.tolist(), budgets, strict=True):
+            if row != ABSENT:
+                capital = candidates.capex_of(budget) / rows.capex_scale
+                yield row, capital
 
     def _by_month(self, figures: Floats) -> Floats:
         """[…, T] sums over the copies."""
@@ -187,6 +213,13 @@ class StartColumns:
         ]
         return Entries.ordered(pieces, start_indices.size)
 
+    def count_entries(self, start_indices: Ints) -> int:
+        """Entries of the chosen starts in rows of units in service, at most."""
+        candidates = self.candidates
+        months = candidates.last[start_indices] - candidates.first[start_indices]
+        families = self._types.sum(axis=0)[candidates.unit_type[start_indices]]
+        return int((months * families).sum()) * self.copies
+
     def _service_entries(self, start_indices: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         candidates = self.candidates
         service_months = candidates.last[start_indices] - candidates.first[start_indices]
@@ -200,8 +233,14 @@ class StartColumns:
         )
         for copy in range(self.copies):
             service_month = month + self.months * copy
-            for row, value in zip(self._row, self._value, strict=True):
-                yield row[service_month], column, value[unit_type, service_month]
+            for row, value, is_in in zip(self._row, self._value, self._types, strict=True):
+                at = np.flatnonzero(is_in[unit_type])
+                if at.size:
+                    yield (
+                        row[service_month[at]],
+                        column[at],
+                        value[unit_type[at], service_month[at]],
+                    )
 
     def entries_outside_service(self, start_indices: Ints) -> Iterator[tuple[Ints, Ints, Floats]]:
         """(row, column, value) of what does not come from units in service: the starts' money."""
@@ -211,7 +250,11 @@ class StartColumns:
             for copy in range(self.copies):
                 row = rows.budget_row[month + self.months * copy]
                 yield row, at, self.cash[start_indices[at], month]
-        yield np.full(start_indices.size, rows.capex_row), column, self.capex[start_indices]
+        for capex_row, capital in self.capital:
+            yield np.full(start_indices.size, capex_row), column, capital[start_indices]
+        if self.payments is not None:
+            total_row = np.full(start_indices.size, rows.total_row)
+            yield total_row, column, self.payments[start_indices]
         yield (
             rows.limited_row[self.candidates.unit_type[start_indices]],
             column,

@@ -94,6 +94,7 @@ def _node_candidates(reduced: ReducedProblem, sizes: Floats, first: int) -> Star
         capex=zeros,
         upper_bound=np.ceil(problem.peak[month] / sizes[place] - _ROUNDING),
         cash=np.zeros((place.size, problem.hours.size)) if has_cash else None,
+        payments=None if reduced.start_candidates.payments is None else zeros,
     )
 
 

@@ -21,6 +21,7 @@ from planner.costing.price_processes.process import (
     Floats,
     PriceProcess,
     driver_hazard,
+    size_of_change,
 )
 
 Singles = NDArray[np.float32]
@@ -70,8 +71,8 @@ def draw_paths(
         logs[month] += logs[month - 1]
     _add_shocks(logs, processes, groups, random)
     _add_drift(logs, processes, own)
-    np.exp(logs, out=logs)
-    return np.ascontiguousarray(logs.transpose(1, 2, 0), dtype=np.float64)
+    paths = np.ascontiguousarray(logs.transpose(1, 2, 0), dtype=np.float64)
+    return np.asarray(np.exp(paths, out=paths))  # in float64: processors round it alike to the cent
 
 
 def _numbered(keys: Sequence[Hashable]) -> NDArray[np.intp]:
@@ -199,7 +200,7 @@ def _list_changes(
         for k in range(MAX_CHANGES if process.changes_per_year else 0):
             due = columns[clock[place, k] < rate * np.float32(months - 1)]
             sign = np.where(rise[place, k, due] < process.rise_share, 1.0, -1.0)
-            move = sign * process.change_size * np.exp(process.change_size_sd * size[place, k, due])
+            move = sign * size_of_change(process, size[place, k, due])
             month = np.ceil(clock[place, k, due] / rate[due]).astype(np.intp)
             logs[np.clip(month, 1, months - 1), i, due] += move
     return logs

@@ -43,6 +43,8 @@ moves have heavier tails still, moves over a year about these."""
 DRIVER_HAZARD_SD = 0.8
 """Standard deviation of ln λ across downturns and booms of a generation. Assumed: all cuts of
 2025 fell within two months, and none in the five years before."""
+LARGEST_CHANGE = math.log(6.0)
+"""Largest |ln(new / old)| of one change: of the 32 on record (2013 to 2026) the largest is 1.72."""
 MARGINAL_SAMPLES = 16_384
 """Draws behind `interval`: its error at p10 and p90 is about 1 % of the range."""
 _SEED = 20_260_820
@@ -204,10 +206,15 @@ def _changes(
     sizes = first
     for number in range(int(counts.max(initial=0))):
         sign = np.where(random.random(len(counts)) < process.rise_share, 1.0, -1.0)
-        size = sign * process.change_size * np.exp(process.change_size_sd * sizes)
-        total += np.where(counts > number, size, 0.0)
+        total += np.where(counts > number, sign * size_of_change(process, sizes), 0.0)
         sizes = random.standard_normal(len(counts))
     return total
+
+
+def size_of_change(process: PriceProcess, z: NDArray[np.floating]) -> NDArray[np.floating]:
+    """|ln(new / old)| of changes, z standard normal."""
+    size = process.change_size * np.exp(process.change_size_sd * z)
+    return np.asarray(np.minimum(size, LARGEST_CHANGE))
 
 
 def driver_hazard(driver: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -7,44 +7,23 @@ for W hours on average (exponential waits). Of the hours wanted
     (1 − A) e^(−p / W)                         fall back to on demand after a patience of p hours,
     (1 − A) (1 − e^(−p / W))                   are waited for.
 
-λ comes from the interruption bands of `pricing.market.interruptions` (AWS Spot Instance
-Advisor). No price list or history says how long the wait is: W is assumed, by tier, with the
-range that a sensitivity should try.
+λ comes from the interruption bands of the AWS Spot Instance Advisor
+(`pricing.market.interruptions`), else from the assumptions, as W and p do: no price list or
+history says how long the wait is.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
-from planner.costing.price_processes.families import Tier
+import numpy as np
+from numpy.typing import NDArray
+
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.interruptions import all_interruption_bands, find_interruption_band
 from pricing.market.offers import HOURS_PER_MONTH
 
-
-@dataclass(frozen=True)
-class Waiting:
-    """Mean hours until a spot machine of a tier is there again, with the range to try."""
-
-    hours: float
-    low: float
-    high: float
-    source: str
-
-
-_ASSUMED = (
-    "assumed: no price list or history says it (probed traces of AWS V100 zones exist, Wu et "
-    "al., Can't Be Late, NSDI 2024; they were not used)"
-)
-WAITING: dict[Tier, Waiting] = {
-    Tier.TRAINING: Waiting(6.0, 1.0, 48.0, _ASSUMED),
-    Tier.INFERENCE: Waiting(1.0, 0.25, 12.0, _ASSUMED),
-    Tier.WORKSTATION: Waiting(1.0, 0.25, 12.0, _ASSUMED),
-    Tier.CONSUMER: Waiting(1.0, 0.25, 12.0, _ASSUMED),
-}
-"""By tier. Training machines are scarcer and wanted whole."""
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -53,7 +32,6 @@ class SpotAvailability:
 
     interruptions_per_month: float
     waiting_hours: float
-    source: str = ""
 
     def __post_init__(self) -> None:
         for name in ("interruptions_per_month", "waiting_hours"):
@@ -87,29 +65,26 @@ class SpotAvailability:
         """Share of the wanted hours in which nothing runs."""
         return self.missing_chance - self.fallback_share(patience_hours)
 
+    def on_demand_share(self, patience_hours: float) -> float:
+        """Share of the hours that run which run on demand: fallback / (A + fallback).
+
+        >>> SpotAvailability(1.0, 7.3).on_demand_share(0.0)
+        0.00990099009900991
+        """
+        share = self.fallback_share(patience_hours)
+        return share / (self.available_share + share)
+
+    def on_demand_shares(self, rate: Floats, waiting: Floats, patience_hours: float) -> Floats:
+        """The same for `rate` times the interruptions and `waiting` times the wait, each [N]."""
+        hours = self.waiting_hours * waiting
+        missing = self.interruptions_per_month * rate * hours / HOURS_PER_MONTH
+        waits = np.divide(patience_hours, hours, out=np.full_like(hours, np.inf), where=hours > 0)
+        share = missing * np.exp(-waits)
+        return np.asarray(share / (1.0 + share))
+
     def effective_usd_per_hour(
         self, spot_usd_per_hour: float, on_demand_usd_per_hour: float, patience_hours: float
     ) -> float:
         """Mean price of an hour that runs: spot while it is there, on demand as fallback."""
-        share = self.fallback_share(patience_hours)
-        cost = self.available_share * spot_usd_per_hour + share * on_demand_usd_per_hour
-        return cost / (self.available_share + share)
-
-
-def find_availability(
-    provider: str, region: str, instance_type: str, tier: Tier
-) -> SpotAvailability:
-    """Availability of a machine: of its band, or of all bands where it has none."""
-    own = find_interruption_band(provider, region, instance_type)
-    if own is not None:
-        rate, source = own.interruptions_per_month, own.source
-    else:
-        rate, source = _mean_rate(), "mean of all bands of the AWS Spot Instance Advisor"
-    waiting = WAITING[tier]
-    return SpotAvailability(rate, waiting.hours, f"{source}; waiting {waiting.source}")
-
-
-@cache
-def _mean_rate() -> float:
-    rates = [one.interruptions_per_month for one in all_interruption_bands()]
-    return sum(rates) / len(rates)
+        share = self.on_demand_share(patience_hours)
+        return (1.0 - share) * spot_usd_per_hour + share * on_demand_usd_per_hour

@@ -16,27 +16,23 @@ from numpy.typing import NDArray
 from planner.contract.answer.common import Category
 from planner.contract.answer.scenario import CapacityRow, CostLine
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import CAPITAL, Calendar, Stream
+from planner.costing.cost_model.charges import CAPITAL, Stream
+from planner.costing.cost_model.spend_pools import SpendPool
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.optimizer.problem import Plan
-from pricing.common.invalid_input import InvalidInput
+from planner.costing.results.entries import Entry, build_entries, present_cost
+from planner.costing.results.postings import (
+    Posting,
+    allocate_write_off,
+    build_pool_postings,
+    build_tax_postings,
+    round_to_cents,
+)
 
 Floats = NDArray[np.float64]
-Cents = NDArray[np.int64]
 
 HOUR_NOISE = 1e-6
 """Node-hours below which the optimiser's answer counts as none, h."""
-MAX_CENTS = 2.0**53
-"""Most cents of one line that a float64 counts exactly."""
-
-
-@dataclass(frozen=True)
-class Posting:
-    """A stream of one source rounded to cents."""
-
-    source: CapacitySource
-    stream: Stream
-    cents: Cents
-    """[L]"""
 
 
 @dataclass(frozen=True)
@@ -46,6 +42,12 @@ class Ledger:
     lines: tuple[CostLine, ...]
     accrued: tuple[Decimal, ...]
     """[L] sums to the total of the lines."""
+    entries: tuple[Entry, ...]
+    """The same costs by what they are and when they are paid."""
+    present: float | None
+    """Net present cost where anything is paid later than at the start of its month."""
+    pool_entries: tuple[Entry, ...]
+    """Those of credits and minimum spends."""
     write_off: Mapping[str, tuple[Decimal, ...]]
     """source key → [L] its capital and upfront payments as they are written off, in cents that
     sum to what was paid."""
@@ -56,6 +58,7 @@ def build_ledger(
     sources: Mapping[str, CapacitySource],
     used_hours: Mapping[str, Floats],
     calendar: Calendar,
+    pools: Sequence[SpendPool] = (),
 ) -> Ledger:
     """Cost lines of `plan` in the order of months, sources and categories."""
     postings = [
@@ -63,12 +66,18 @@ def build_ledger(
         for source in _sort_sources(sources, plan, used_hours)
         for posting in _postings(source, plan, used_hours, calendar)
     ]
-    postings += _tax_postings(postings, calendar)
+    settled = list(build_pool_postings(postings, pools, calendar))
+    postings += settled
+    postings += build_tax_postings(postings, calendar)
+    entries = tuple(entry for posting in postings for entry in build_entries(posting, calendar))
     lines = [line for posting in postings for line in _lines(posting)]
     lines.sort(key=lambda line: line.month)
     return Ledger(
         tuple(lines),
         _accrue(postings, calendar.length),
+        entries,
+        present_cost(entries, calendar),
+        tuple(entry for posting in settled for entry in build_entries(posting, calendar)),
         _write_off_by_source(postings, calendar.length),
     )
 
@@ -112,7 +121,7 @@ def capacity_rows(
             available = nodes * source.hours_per_month
         for month in np.flatnonzero(nodes > 0).tolist():
             rows.append(
-                CapacityRow(
+                CapacityRow.of_values(
                     month=month,
                     source=source.key,
                     accelerators=round(float(nodes[month]) * source.accelerators, 6),
@@ -161,7 +170,7 @@ def _postings(
     )
     for stream in _merge_streams(source.build_streams(units_started, hours, calendar)):
         quantity, price = np.round(stream.quantity, 8), round_significant(stream.unit_price)
-        amount_cents = _cents(quantity * price)
+        amount_cents = round_to_cents(quantity * price)
         if amount_cents.any():
             yield Posting(
                 source, replace(stream, quantity=quantity, unit_price=price), amount_cents
@@ -200,54 +209,13 @@ def _add_streams(one: Stream, other: Stream) -> Stream:
     )
 
 
-def _tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posting]:
-    """Tax saved in each month on expenses and on capital written off, and due on a resale."""
-    if not calendar.tax_rate:
-        return []
-    expenses, capital, resale = (np.zeros(calendar.length) for _ in range(3))
-    for posting in postings:
-        if posting.stream.category in CAPITAL:
-            if posting.source.taxes_capital:
-                capital += _write_off_amounts(posting)
-        elif posting.stream.category is not Category.RESIDUAL:
-            expenses += posting.cents / 100.0
-        elif posting.source.taxes_capital:
-            resale -= posting.cents / 100.0
-    rate = np.full(calendar.length, calendar.tax_rate)
-    tax_streams = (
-        ("Tax relief on expenses", "deductible", expenses, -rate),
-        ("Tax relief on capital written off", "deductible", capital, -rate),
-        ("Tax on the residual value", "taxable", resale, rate),
-    )
-    tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)
-    return [
-        Posting(tax_source, stream, _cents(stream.quantity * stream.unit_price))
-        for label, unit, basis, price in tax_streams
-        for stream in [Stream(Category.TAX, label, unit, np.round(basis, 2), price)]
-        if basis.any()
-    ]
-
-
-def _write_off_amounts(posting: Posting) -> Floats:
-    """[L] money of a posting by the month in which it is written off."""
-    return np.asarray(_allocate_write_off(posting) / 100.0)
-
-
-def _allocate_write_off(posting: Posting) -> Cents:
-    """[L] cents of a posting by the month of the write-off; they sum to what was paid."""
-    planned = posting.stream.write_off
-    if planned is None or not planned.any():
-        return posting.cents
-    share = np.cumsum(planned)
-    cumulative = np.rint(share / share[-1] * int(posting.cents.sum()))
-    return np.asarray(np.diff(cumulative.astype(np.int64), prepend=0))
-
-
 def _accrue(postings: Sequence[Posting], length: int) -> tuple[Decimal, ...]:
     """Costs as written off, in cents that sum to the same total as the lines."""
     accrued = np.zeros(length, dtype=np.int64)
     for posting in postings:
-        accrued += _allocate_write_off(posting)
+        if posting.stream.category is Category.LOAN:
+            continue
+        accrued += allocate_write_off(posting)
     return tuple(_decimal(c) for c in accrued.tolist())
 
 
@@ -272,18 +240,6 @@ def round_significant(values: Floats) -> Floats:
     return np.asarray(np.round(values * scale) / scale)
 
 
-def _cents(amounts: Floats) -> Cents:
-    """Amounts in whole cents; `InvalidInput` beyond what a float counts to the cent."""
-    cents = np.rint(amounts * 100.0)
-    largest = float(np.abs(cents).max(initial=0.0))
-    if largest > MAX_CENTS:
-        raise InvalidInput(
-            "", f"a cost of {largest / 100:.3g} in one month cannot be counted to the cent; "
-            f"allowed are amounts up to {MAX_CENTS / 100:.3g}"
-        )  # fmt: skip
-    return np.asarray(cents.astype(np.int64))
-
-
 def _lines(posting: Posting) -> Iterator[CostLine]:
     source, stream = posting.source, posting.stream
     prices: dict[float, Decimal] = {}
@@ -291,7 +247,7 @@ def _lines(posting: Posting) -> Iterator[CostLine]:
         price = float(stream.unit_price[month])
         if price not in prices:
             prices[price] = Decimal(str(price))
-        yield CostLine(
+        yield CostLine.of_values(
             month=month,
             category=stream.category,
             label=stream.label,

@@ -14,8 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.relaxation import Relaxation
 from planner.contract.answer.scenario import CapacityRow, CostLine
-from planner.costing.cost_model.charges import Calendar
+from planner.costing.cost_model.charges import FINANCING
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.optimizer.problem import ConflictingConstraint
+from planner.costing.results.entries import Entry
 
 Floats = NDArray[np.float64]
 
@@ -27,6 +31,10 @@ class Scenario:
     key: ScenarioKey
     feasible: bool
     why_not: tuple[str, ...] = ()
+    conflicts: tuple[ConflictingConstraint, ...] = ()
+    """Limits that leave no plan, each with the least that would do."""
+    relaxations: tuple[Relaxation, ...] = ()
+    """The same as the request would say it."""
     lines: tuple[CostLine, ...] = ()
     capacity: tuple[CapacityRow, ...] = ()
     cost: float = 0.0
@@ -39,6 +47,13 @@ class Scenario:
     """[T] reference accelerator-hours that the workload asks for."""
     accrued: tuple[Decimal, ...] = ()
     """Cost by month as finance books it: capital and upfront payments written off over time."""
+    entries: tuple[Entry, ...] = ()
+    """The costs of the lines by what they are and when they are paid."""
+    present: float | None = None
+    """Net present cost of the lines, where anything is paid later than at the start of its
+    month."""
+    pool_entries: tuple[Entry, ...] = ()
+    """Those of credits and minimum spends, which other circumstances leave as they are."""
     write_off: Mapping[str, tuple[Decimal, ...]] = field(default_factory=dict)
     """source key → its capital and upfront payments by the month that books them."""
     units_started: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
@@ -50,6 +65,13 @@ class Scenario:
         """(cost − bound) / cost: no plan is cheaper by a larger share."""
         return 0.0 if self.cost <= 0 else max(0.0, (self.cost - self.bound) / self.cost)
 
+    def pool_cost(self, calendar: Calendar) -> float:
+        """What credits and minimum spends add, net present in a calendar, after tax."""
+        return sum(
+            float(entry.due @ calendar.discount_of(entry.paid)) * (1.0 - calendar.tax_rate) / 100.0
+            for entry in self.pool_entries
+        )
+
     @cached_property
     def total_cost(self) -> Decimal:
         """Sum of the lines, undiscounted."""
@@ -57,9 +79,11 @@ class Scenario:
 
     @cached_property
     def net_present_cost(self) -> Decimal:
-        """Σ amount · (1 + r)^(−month / 12) over the lines."""
+        """Σ amount · (1 + r)^(−months until it is paid / 12) over the lines."""
         if self.calendar is None:
             return Decimal("0.00")
+        if self.present is not None:
+            return cents(self.present)
         return cents(float(self.cash_per_month_float @ self.calendar.discount))
 
     @cached_property
@@ -103,14 +127,22 @@ class Scenario:
         """Net present cost over discounted reference accelerator-hours served."""
         if self.calendar is None:
             return None
-        served = float(self.served_hours @ self.calendar.discount[: len(self.served_hours)])
+        worth = self.calendar.running_discount[: len(self.served_hours)]
+        served = float(self.served_hours @ worth)
         if served <= 0:
             return None
         return Decimal(str(round(float(self.net_present_cost) / served, 6)))
 
 
-_OWED_CATEGORIES = frozenset({Category.COMMITMENT, Category.UPFRONT})
-"""What a commitment that outlasts the horizon still costs; resale falls at its end."""
+_OWED_CATEGORIES = frozenset(
+    {
+        *(Category.COMMITMENT, Category.UPFRONT, Category.SUPPORT),
+        *(Category.CREDIT, Category.SHORTFALL),
+        *FINANCING,
+    }
+)
+"""What a commitment that outlasts the horizon still costs, a support plan's share of its bill
+included; resale falls at its end."""
 
 
 def cents(amount: float) -> Decimal:

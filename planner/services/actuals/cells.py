@@ -5,13 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
-from math import isfinite
+from decimal import Decimal
+from math import nan
 from typing import NamedTuple
 
+from pricing.common.bounded import number_problem, shorten
 from pricing.common.invalid_input import InvalidInput
 
 MAX_AMOUNT = Decimal(10) ** 13
+MIN_AMOUNT = Decimal("1e-30")
 MAX_HOURS = 1e12
 
 
@@ -62,22 +64,18 @@ def month_of_moment(raw: str | None, name: str) -> str:
 
 
 def hours(raw: str, name: str, *, least: float = 0.0) -> float:
-    try:
-        number = float(raw)
-    except ValueError:
-        number = float("nan")
-    if not (isfinite(number) and least <= number <= MAX_HOURS):
-        problem = f"{raw[:40]!r} is not a number of hours from {least:g} to 1e12"
+    text = raw.strip()
+    number = nan if number_problem(text) else float(text)
+    if not least <= number <= MAX_HOURS:
+        problem = f"{shorten(raw, 40)} is not a number of hours from {least:g} to 1e12"
         raise InvalidInput(name, problem)
     return number
 
 
 def amount(raw: str | None, name: str) -> Decimal:
-    try:
-        number = Decimal((raw or "").strip())
-    except InvalidOperation:
-        number = Decimal("NaN")
-    if not number.is_finite() or abs(number) > MAX_AMOUNT or len(raw or "") > 40:
-        problem = f"{(raw or '')[:40]!r} is not an amount between -1e13 and 1e13"
+    text = (raw or "").strip()
+    number = Decimal("NaN") if number_problem(text) else Decimal(text)
+    if not (number.is_finite() and (not number or MIN_AMOUNT <= abs(number) <= MAX_AMOUNT)):
+        problem = f"{shorten(raw or '', 40)} is not an amount between -1e13 and 1e13"
         raise InvalidInput(name, f"{problem}; write it like 1234.56")
     return number

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 
 from planner.services.actuals import cells
 from planner.services.actuals.cells import Group, Row
+from pricing.common import strict_json
 from pricing.common.invalid_input import InvalidInput
 
 REQUIRED = ("ChargePeriodStart", "BilledCost", "BillingCurrency", "ChargeCategory")
@@ -90,8 +90,8 @@ def _instance_type(record: Mapping[str, str]) -> str:
     if named := cells.text(record, "x_InstanceType", 120):
         return named
     try:
-        details = json.loads(record.get("SkuPriceDetails") or "{}")
-    except (ValueError, RecursionError):
+        details = strict_json.loads(record.get("SkuPriceDetails") or "{}")
+    except ValueError:
         raise InvalidInput("SkuPriceDetails", "is not JSON") from None
     instance_type = details.get("InstanceType") if isinstance(details, dict) else None
     return instance_type[:120] if isinstance(instance_type, str) else ""

@@ -18,12 +18,11 @@ from typing import Any, BinaryIO
 
 from planner.services.actuals import cells, focus_rows
 from planner.services.actuals.cells import Group, Row
-from pricing.common.invalid_input import InvalidInput
+from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
 
 MAX_LINE_BYTES = 100_000
 MAX_ROWS = 1_000_000
 MAX_GROUPS = 200_000
-_MAX_ERRORS = 20
 _BEYOND = "more columns than the header"
 _COMPRESSED = (b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 
@@ -96,10 +95,10 @@ def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _no_counts) -
             sums.add(_checked(read_row(record), sums))
         except InvalidInput as refusal:
             refusals.extend(refusal.under(f"row {reader.line_num}").all())
-        if len(refusals) >= _MAX_ERRORS:
+        if len(refusals) >= MAX_REFUSALS:
             break
     if refusals:
-        raise InvalidInput(refusals[0].field, refusals[0].message, tuple(refusals[1:]))
+        raise InvalidInput.together(refusals, len(refusals))
     if not sums.rows:
         raise InvalidInput("", "the file holds a header and no rows")
     sums.digest, sums.file_digest = sums.content_digest(), sha.hexdigest()

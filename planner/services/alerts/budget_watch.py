@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from planner.contract.answer.changes import AlertCause
+from planner.contract.answer.common import write_decimal
 from planner.contract.answer.comparison import OfferUsed
+from planner.contract.answer.summary import summarize_answer
 from planner.models import (
     ALL_SCOPES,
     Access,
@@ -29,7 +32,6 @@ from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import Repriced, current_plan, reprice
-from planner.services.projects.saved_comparisons import summarize_answer
 from planner.services.teams.audit import record
 from planner.services.teams.permissions import EDIT, require
 from planner.services.webhooks.webhooks import emit
@@ -79,7 +81,7 @@ def watch_project(project: Project) -> list[Alert]:
     plan = current_plan(project)
     if plan is None:
         return []
-    request = {**plan.given, "currency": plan.summary["currency"]}
+    request = {**plan.given, "currency": plan.read_summary().currency}
     try:
         repriced = reprice(plan, catalogs.current(), request)
     except InvalidInput as refusal:
@@ -88,14 +90,11 @@ def watch_project(project: Project) -> list[Alert]:
     return _create_alerts(project, plan, findings, _causes(plan, repriced))
 
 
-def _causes(plan: SavedComparison, repriced: Repriced) -> list[dict[str, Any]]:
+def _causes(plan: SavedComparison, repriced: Repriced) -> list[AlertCause]:
     """The prices that moved, each with the currency that its provider asks for."""
     offers = plan.read_answer().offers
     return [
-        {
-            **row.model_dump(mode="json"),
-            "currency": _native_currency(offers.get(row.offer_id)),
-        }
+        AlertCause(**dict(row), currency=_native_currency(offers.get(row.offer_id)))
         for row in repriced.prices_moved
     ]
 
@@ -149,30 +148,28 @@ Finding = tuple[AlertKind, str, str, str]
 def _find_problems(
     project: Project, plan: SavedComparison, repriced: Repriced
 ) -> Iterator[Finding]:
-    before, after = plan.summary["total_cost"], summarize_answer(repriced.answer)["total_cost"]
+    then, after = plan.read_summary(), summarize_answer(repriced.answer).total_cost
     if after is None:
-        yield AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before or "", ""
+        before = "" if then.total_cost is None else write_decimal(then.total_cost)
+        yield AlertKind.NOT_FEASIBLE, "No plan is feasible at today's prices.", before, ""
         return
-    baseline = _last_total(plan) or before
-    if baseline and (move := _move(baseline, after)) and abs(move) > project.watch_threshold:
+    baseline = _last_total(plan) or then.total_cost
+    if baseline and (move := float(after / baseline - 1)) and abs(move) > project.watch_threshold:
         message = f"The cheapest plan moved by {move:+.1%} at today's prices."
-        yield AlertKind.PRICE_MOVE, message, baseline, after
-    is_comparable = plan.summary["currency"] == project_currency(project)
+        yield AlertKind.PRICE_MOVE, message, write_decimal(baseline), write_decimal(after)
+    is_comparable = then.currency == project_currency(project)
     budget = budget_over_horizon(project, plan) if is_comparable else None
-    if budget is not None and Decimal(after) > budget:
-        over = Decimal(after) / budget - 1
-        message = f"The cheapest plan is {over:.1%} over the budget."
-        yield AlertKind.BUDGET_OVERRUN, message, f"{budget.quantize(_CENT):f}", after
+    if budget is not None and after > budget:
+        message = f"The cheapest plan is {after / budget - 1:.1%} over the budget."
+        rounded = write_decimal(budget.quantize(_CENT))
+        yield AlertKind.BUDGET_OVERRUN, message, rounded, write_decimal(after)
 
 
-def _move(before: str, after: str) -> float:
-    return float(Decimal(after) / Decimal(before) - 1) if Decimal(before) else 0.0
-
-
-def _last_total(plan: SavedComparison) -> str:
+def _last_total(plan: SavedComparison) -> Decimal | None:
     """What the last price alert said: a move is measured from there."""
     moves = Alert.objects.filter(saved_comparison=plan, kind=AlertKind.PRICE_MOVE)
-    return moves.order_by("-created_at").values_list("after", flat=True).first() or ""
+    last = moves.order_by("-created_at").values_list("after", flat=True).first()
+    return Decimal(last) if last else None
 
 
 def budget_over_horizon(project: Project, plan: SavedComparison) -> Decimal | None:
@@ -193,13 +190,13 @@ def _create_alerts(
     project: Project,
     plan: SavedComparison | None,
     findings: list[Finding],
-    causes: list[dict[str, Any]] | None = None,
+    causes: Sequence[AlertCause] = (),
 ) -> list[Alert]:
     revisions = {r.provider: r.number for r in catalogs.revisions_in_force()} if plan else {}
     active_alerts = _active_alerts(project, plan)
     _close_resolved(active_alerts, findings)
     return [
-        _alert(project, plan, finding, causes or [], revisions)
+        _alert(project, plan, finding, causes, revisions)
         for finding in findings
         if not _is_already_alerted(active_alerts, finding, revisions, project)
     ]
@@ -254,7 +251,7 @@ def _alert(
     project: Project,
     plan: SavedComparison | None,
     finding: Finding,
-    causes: list[dict[str, Any]],
+    causes: Sequence[AlertCause],
     revisions: dict[str, int],
 ) -> Alert:
     kind, message, before, after = finding
@@ -264,11 +261,11 @@ def _alert(
         saved_comparison=plan,
         kind=kind,
         message=message[:500],
-        currency=plan.summary["currency"] if plan else project_currency(project),
+        currency=plan.read_summary().currency if plan else project_currency(project),
         before=before,
         after=after,
         revisions=revisions,
-        causes=causes,
+        causes=[cause.model_dump(mode="json") for cause in causes],
     )
     emit(project.team_id, _EVENTS[kind], _payload(alert, project))
     return alert

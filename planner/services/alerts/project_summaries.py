@@ -46,8 +46,7 @@ class ProjectSummary:
 
     @property
     def forecast(self) -> Decimal | None:
-        total = self.plan.summary["total_cost"] if self.plan else None
-        return None if total is None else Decimal(total)
+        return self.plan.read_summary().total_cost if self.plan else None
 
     @property
     def is_over(self) -> bool:

@@ -18,6 +18,7 @@ logger = logging.getLogger(__name__)
 TASKS = {
     "run_job": "planner.services.jobs.jobs.run",
     "deliver_webhooks": "planner.services.webhooks.webhooks.deliver_due",
+    "refresh_prices": "planner.services.jobs.price_schedule.refresh_if_due",
 }
 """Name of the Celery task in `planner.tasks` → the function that does it."""
 

@@ -15,10 +15,12 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
 from planner.services.jobs import background
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
+from planner.services.work_budget import Budget, spend_from
 from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)
@@ -56,7 +58,18 @@ class Progress:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._written = 0.0
+        self._written = self._checked = 0.0
+        self._is_cancelled = False
+
+    def is_cancelled(self) -> bool:
+        """Whether the job is to stop; asks the database now and then, and says that it goes on."""
+        now = time.monotonic()
+        if now - self._checked >= _WRITE_EVERY_SECONDS:
+            self._checked = now
+            rows = Job.objects.filter(pk=self._job.pk)
+            rows.update(heartbeat_at=timezone.now())
+            self._is_cancelled = rows.filter(cancel_requested=True).exists()
+        return self._is_cancelled
 
     def step(self, done: int, total: int | None = None, message: str = "") -> None:
         """Notes progress; raises `CancelledError` when the job is to stop."""
@@ -114,9 +127,16 @@ def run(job_id: str) -> None:
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind])
+    progress = Progress(job)
+    budget = Budget(
+        is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
+        is_job=True,
+        is_cancelled=progress.is_cancelled,
+    )
     try:
-        return JobState.SUCCEEDED, work(job, Progress(job)), None
-    except CancelledError:
+        with spend_from(budget):
+            return JobState.SUCCEEDED, work(job, progress), None
+    except (CancelledError, WorkCancelledError):
         return JobState.CANCELLED, None, None
     except InvalidInput as refusal:
         errors = [{"field": e.field, "message": e.message} for e in refusal.all()]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.comparison import compare
+from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
 from planner.contract.answer.comparison import (
     AssumptionRow,
     ComparisonAnswer,
@@ -14,10 +15,12 @@ from planner.contract.answer.comparison import (
 )
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.answer.versions import read_answer
-from planner.costing.analysis.progress import listener
+from planner.contract.request.comparison import with_rules
+from planner.costing.analysis.progress import Report, nobody_waits
 from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit
+from planner.services.work_budget import current_budget
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -58,11 +61,13 @@ def compare_for_team(
     team: Team | None = None,
     catalog: Catalog | None = None,
     previous_assumptions: Sequence[AssumptionRow] = (),
+    report: Report = nobody_waits,
 ) -> ComparisonOutcome:
     """Compares `request` with the team's rates and defaults applied, at the prices of `catalog`
-    (today's for None). Raises `InvalidInput`.
+    (today's for None), within the budget of the request or job. Raises `InvalidInput`.
 
-    `previous_assumptions` of an earlier answer replace defaults that have changed since.
+    `previous_assumptions` of an earlier answer replace defaults that have changed since; `report`
+    is told how far a simulation is.
     """
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
@@ -70,7 +75,20 @@ def compare_for_team(
     resolved, inherited = dict(request), dict[str, str]()
     if team:
         resolved, inherited = inherit(request, team, market.exchange_rates)
-    result = compare(resolved, market, previous_assumptions=previous_assumptions)
+    resolved = with_rules(resolved)
+    budget = current_budget()
+    try:
+        result = compare(
+            resolved,
+            market,
+            previous_assumptions=previous_assumptions,
+            work=budget.meter,
+            report=report,
+        )
+    except TooLarge:
+        raise
+    except TooMuchWork as refusal:
+        raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
     if team:
         result = with_sources(result, inherited)
     return ComparisonOutcome(dict(request), resolved, inherited, result)
@@ -109,8 +127,12 @@ def comparison_job(job: Job, progress: Progress) -> dict[str, Any]:
     revisions = job.arguments.get("revisions")
     catalog = None if revisions is None else catalogs.at(revisions)
     team = job.team if revisions is None else None
-    with listener(lambda done, total: progress.step(done, total, "Simulating outcomes")):
-        return compare_for_team(job.arguments["request"], team, catalog).answer.to_json()
+
+    def report(done: int, total: int) -> None:
+        progress.step(done, total, "Simulating outcomes")
+
+    request = job.arguments["request"]
+    return compare_for_team(request, team, catalog, report=report).answer.to_json()
 
 
 def read_job_outcome(job: Job) -> ComparisonOutcome:

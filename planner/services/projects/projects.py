@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -13,8 +13,10 @@ from planner.models import Access, Project, State, Team, Variant
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
+from pricing.common.bounded import read_decimal, shorten
 from pricing.common.invalid_input import InvalidInput
 
+MIN_BUDGET = Decimal("0.01")
 MAX_BUDGET = Decimal(10) ** 13
 _PROJECT_FIELDS = ("workload", "name")
 _ANY_WORKLOAD = {"kind": "accelerator_hours", "accelerator": "any", "hours_per_month": 1}
@@ -58,7 +60,7 @@ def _check_request(request: Values, prefix: str) -> None:
         read_request(probe)
     except InvalidInput as refusal:
         renamed = [_rename_field(r, prefix) for r in refusal.all()]
-        raise InvalidInput(renamed[0].field, renamed[0].message, tuple(renamed[1:])) from None
+        raise InvalidInput.together(renamed, len(renamed)) from None
 
 
 def _rename_field(refusal: InvalidInput, prefix: str) -> InvalidInput:
@@ -77,12 +79,9 @@ def _check_project(project: Project) -> None:
 
 
 def _budget(text: str) -> str:
-    try:
-        value = Decimal(text)
-    except InvalidOperation:
-        value = Decimal("NaN")
-    if not (value.is_finite() and 0 < value <= MAX_BUDGET):
-        raise InvalidInput("budget", f"{text[:60]!r} is not an amount above 0 up to 1e13")
+    value = read_decimal(text, "budget")
+    if not MIN_BUDGET <= value <= MAX_BUDGET:
+        raise InvalidInput("budget", f"{shorten(text)} is not an amount from 0.01 to 1e13")
     return f"{value:f}"
 
 

@@ -29,6 +29,7 @@ from planner.models import Job, Project, SavedComparison, State
 from planner.services.jobs.jobs import Progress
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
+from planner.services.work_budget import current_budget
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -37,6 +38,8 @@ CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
 PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
 """Order of a project's comparisons: the approved one, then the latest."""
 _DEMAND = ("workload", "start", "horizon_months")
+_TOTALS_ALONE = {"sensitivity": False, "cheaper_if": False, "explain": False}
+"""What a comparison of which only the totals are read leaves out."""
 
 Request = dict[str, Any]
 
@@ -109,10 +112,10 @@ def _intermediate_answers(
     """The old request and assumptions at new prices, then with everything new but its demand."""
     old = saved.request
     previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
-    yield compare_for_team(old, None, catalog, previous).answer
+    yield compare_for_team(old | _TOTALS_ALONE, None, catalog, previous).answer
     mixed = {k: v for k, v in final.items() if k not in _DEMAND}
     mixed |= {k: old[k] for k in _DEMAND if k in old}
-    yield compare_for_team(mixed, None, catalog).answer
+    yield compare_for_team(mixed | _TOTALS_ALONE, None, catalog).answer
 
 
 def _difference(steps: list[ComparisonAnswer]) -> list[ScenarioChange]:
@@ -195,13 +198,14 @@ def project_job(job: Job, progress: Progress) -> dict[str, Any]:
     results: list[dict[str, Any]] = []
     for saved in rows:
         progress.step(len(results), len(rows), f"Repricing {saved.name}")
+        current_budget().renew()
         results.append(_reprice_row(saved, catalog))
     return {"results": results}
 
 
 def _reprice_row(saved: SavedComparison, catalog: Catalog) -> dict[str, Any]:
     named = {"saved_comparison": str(saved.pk), "name": saved.name}
-    named["currency"] = saved.summary["currency"]
+    named["currency"] = saved.read_summary().currency
     try:
         result = reprice(saved, catalog).as_dict()
     except InvalidInput as refusal:

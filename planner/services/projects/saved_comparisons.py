@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -13,9 +13,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from planner.comparison import compare
+from planner.comparison import compare, solve
+from planner.comparison_steps.build_answer import build_assumptions
 from planner.contract.answer.changes import ChangedDefault, ReplayDifference
 from planner.contract.answer.comparison import VERSION, AssumptionRow, ComparisonAnswer
+from planner.contract.answer.summary import summarize_answer
 from planner.contract.months import format_month, next_month
 from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
 from planner.services.projects.comparisons import compare_for_team, with_sources
@@ -24,6 +26,7 @@ from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
 from planner.services.webhooks.webhooks import emit
+from planner.services.work_budget import replay_meter
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.exchange_rates import ExchangeRate
@@ -36,11 +39,24 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NOT_IN_VERSION_1 = (
-    _AGE_FIELDS | _WORDING | {"purchases", "costs_by_source", "within_horizon", "owed_after"}
+_NEW_IN_VERSION_4 = frozenset({"finance"})
+_NEW_IN_VERSION_3 = (
+    _WORDING
+    | _NEW_IN_VERSION_4
+    | {
+        *("verdict", "cheaper_if", "coverage", "why_not_allowed", "relaxations"),
+        *("total_p10", "total_p50", "total_p90", "price_model", "parts"),
+    }
 )
-"""What a replay of an older answer leaves aside: its wording, which has changed since, and what
-it did not say itself."""
+_NEW_SINCE = {
+    3: _AGE_FIELDS | _NEW_IN_VERSION_4,
+    2: _AGE_FIELDS | _NEW_IN_VERSION_3,
+    1: _AGE_FIELDS
+    | _NEW_IN_VERSION_3
+    | {"purchases", "costs_by_source", "within_horizon", "owed_after"},
+}
+"""What a replay of an older answer leaves aside, by its version: its wording, which has changed
+since, and what it did not say itself."""
 
 
 @transaction.atomic
@@ -81,24 +97,12 @@ def save_comparison(
         rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
         assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
         answer=outcome.answer.to_json(),
-        summary=summarize_answer(outcome.answer),
+        summary=summarize_answer(outcome.answer).model_dump(mode="json"),
         answered_on=today,
         created_by_id=access.user_id,
     )
     record(access, "saved_comparison.created", saved, after=saved.summary)
     return saved
-
-
-def summarize_answer(answer: ComparisonAnswer) -> dict[str, Any]:
-    """What lists show of an answer, as JSON; nothing recommended where nothing is feasible."""
-    best = answer.recommended
-    return {
-        "recommended": best.key.value if best else None,
-        "total_cost": f"{best.require_total():f}" if best else None,
-        "net_present_cost": f"{best.require_present_cost():f}" if best else None,
-        "currency": answer.currency,
-        "uses_catalog": bool(answer.catalog),
-    }
 
 
 def change_saved(
@@ -151,15 +155,18 @@ def replay(saved: SavedComparison) -> Replay:
     original = saved.read_answer()
     previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
     today = saved.answered_on
-    result = compare(saved.request, catalog, today=today, previous_assumptions=previous)
+    result = compare(
+        saved.request, catalog, today=today, previous_assumptions=previous, work=replay_meter()
+    )
     replayed = with_sources(result, {row.field: row.source for row in original.inherited})
-    is_current = saved.answer.get("version") == VERSION
-    left_out = _AGE_FIELDS if is_current else _NOT_IN_VERSION_1
+    version = saved.answer.get("version", 1)
+    is_current = version == VERSION
+    left_out = _NEW_SINCE.get(version, _AGE_FIELDS)
     saved_answer = saved.answer if is_current else original.to_json()
     differences = _differences(
-        "", _leave_out(saved_answer, left_out), _leave_out(replayed.to_json(), left_out)
+        "", _comparable(saved_answer, left_out), _comparable(replayed.to_json(), left_out)
     )
-    now = compare(saved.request, catalog, today=today).assumptions
+    now = build_assumptions(solve(saved.request, catalog, today))
     return Replay(
         answer=replayed,
         differences=list(islice(differences, 50)),
@@ -186,6 +193,13 @@ def _rate_from_row(row: list[str]) -> ExchangeRate:
     return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
 
+def _comparable(answer: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
+    """An answer without what is left out, its sensitivities in the order of their fields: two
+    that reach equally far stand in the order that the last digits of their figures gave."""
+    bars = sorted(answer.get("sensitivity") or (), key=lambda bar: str(bar["field"]))
+    return {**_leave_out(dict(answer), left_out), "sensitivity": _leave_out(bars, left_out)}
+
+
 def _leave_out(value: Any, names: frozenset[str]) -> Any:
     """JSON without the fields of these names, however deep they stand."""
     if isinstance(value, dict):
@@ -201,11 +215,22 @@ def _differences(path: str, saved: Any, replayed: Any) -> Iterator[ReplayDiffere
     if isinstance(saved, dict) and isinstance(replayed, dict):
         for name, value in saved.items():
             yield from _differences(f"{path}.{name}".strip("."), value, replayed.get(name))
+    elif (rows := _by_field(saved)) and (other := _by_field(replayed)) and len(rows) == len(other):
+        yield from _differences(path, rows, other)
     elif isinstance(saved, list) and isinstance(replayed, list) and len(saved) == len(replayed):
         for index, pair in enumerate(zip(saved, replayed, strict=True)):
             yield from _differences(f"{path}.{index}", *pair)
     elif saved != replayed and not _is_nearly_equal(saved, replayed):
         yield ReplayDifference(field=path, kept=saved, replayed=replayed)
+
+
+def _by_field(rows: Any) -> dict[str, Any]:
+    """Rows that each name a field of their own, by that field: rows of one size change places with
+    the last digits; empty for anything else."""
+    if not isinstance(rows, list) or not all(isinstance(r, dict) and "field" in r for r in rows):
+        return {}
+    by_field = {row["field"]: row for row in rows}
+    return by_field if len(by_field) == len(rows) else {}
 
 
 def _is_nearly_equal(saved: Any, replayed: Any) -> bool:
@@ -215,7 +240,7 @@ def _is_nearly_equal(saved: Any, replayed: Any) -> bool:
 
 def is_stale(saved: SavedComparison, current: dict[str, int]) -> bool:
     """Whether a price list that the answer used has a later revision now."""
-    return saved.summary.get("uses_catalog", True) and any(
+    return saved.read_summary().uses_catalog and any(
         current.get(p, revision) != revision for p, revision in saved.revisions.items()
     )
 

@@ -67,8 +67,22 @@ def suggest_changes(
     gpus: Sequence[GpuUse], log: SmiLog, silent: Sequence[str]
 ) -> tuple[Change, ...]:
     """Every change, GPU by GPU, then those of the log as a whole."""
-    each = [change for use in gpus for change in _gpu_changes(use)]
-    return (*each, *_together(gpus, log, silent))
+    each = [(use.gpu, change) for use in gpus for change in _gpu_changes(use)]
+    return (*_merge(each, len(gpus)), *_together(gpus, log, silent))
+
+
+def _merge(each: Sequence[tuple[str, Change]], count: int) -> Iterator[Change]:
+    """Changes that say the same of several GPUs, as one."""
+    gpus_by_change: dict[tuple[str, str], list[str]] = {}
+    for gpu, change in each:
+        words = change.message.removeprefix(f"GPU {gpu}: ")
+        gpus_by_change.setdefault((change.kind, words), []).append(gpu)
+    for (kind, words), gpus in gpus_by_change.items():
+        if len(gpus) == 1:
+            named = f"GPU {gpus[0]}"
+        else:
+            named = f"{count} GPUs" if len(gpus) == count else f"GPUs {', '.join(gpus)}"
+        yield Change(kind, f"{named}: {words}")
 
 
 def _gpu_changes(use: GpuUse) -> Iterator[Change]:

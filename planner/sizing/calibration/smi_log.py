@@ -1,19 +1,20 @@
-"""Reads a log of `nvidia-smi --query-gpu=… --format=csv`. PURE.
+"""Reads a log of the use of GPUs in the form of `nvidia-smi --query-gpu=… --format=csv`. PURE.
 
-Columns may come in any order, with their units (`97 %`, `40960 MiB`) or without (`nounits`);
-`[N/A]`, `[Not Supported]` and any other word in brackets are missing values. A header is needed
-(no `noheader`).
+Other forms become this one first (`log_forms.py`). Columns may come in any order, with their units
+(`97 %`, `40960 MiB`) or without (`nounits`, which needs the header); `[N/A]`, `[Not Supported]` and
+any other word in brackets are missing values. A column `hostname` keeps several hosts apart.
 """
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from planner.sizing.calibration.log_forms import SHOWN, read_rows
+from pricing.common.bounded import number_problem
 from pricing.common.invalid_input import InvalidInput
 
 FIELD = "log"
@@ -22,8 +23,8 @@ MIB_PER_GIB = 1024.0
 MAX_BROKEN_SHARE = 0.2
 """Share of lines that may not fit the header (a killed process cuts its last line); planning
 value, 2026."""
-SHOWN = 40
-"""Characters of a value that a message shows; a choice of this project, 2026."""
+MAX_GPUS = 1_024
+"""GPUs of one log; a choice of this project, 2026."""
 
 _NUMBERS = {
     "utilization.gpu": "utilisation_percent",
@@ -53,6 +54,9 @@ _WORDS = {
     "gpu_bus_id": "gpu",
     "name": "name",
     "gpu_name": "name",
+    "hostname": "host",
+    "host": "host",
+    "node": "host",
     "clocks_throttle_reasons.active": "reasons",
     "clocks_event_reasons.active": "reasons",
 }
@@ -110,36 +114,34 @@ def read_log(text: str) -> SmiLog:
     >>> log.gpus[0].values["utilisation_percent"], log.gpus[0].values["memory_used_mib"]
     ([97.0], [40000.0])
     """
-    rows = list(_rows(text))
-    header = rows[0] if rows else []
+    rows = iter(read_rows(text))
+    header = next(rows, [])
     columns = _columns(header)
     gpus: dict[str, Series] = {}
-    broken: list[str] = []
-    unread_times = 0
-    for row in rows[1:]:
+    first_broken = ""
+    lines = broken_lines = unread_times = 0
+    for row in rows:
+        lines += 1
         if _is_header(row):
             continue
         parsed = _parsed(row, columns, header)
         if isinstance(parsed, str):
-            broken.append(parsed)
+            broken_lines += 1
+            first_broken = first_broken or parsed
             continue
         words, numbers = parsed
-        series = gpus.setdefault(words.get("gpu", "0"), Series(words.get("gpu", "0")))
+        series = _series(gpus, _gpu(words))
         _append(series, words, numbers)
         unread_times += series.times[-1] is None and not _MISSING.match(words.get("timestamp", ""))
-    _check(gpus, broken, len(rows))
-    return SmiLog(tuple(gpus.values()), len(broken), "gpu" in columns, unread_times)
+    _check_lines(lines, broken_lines, first_broken)
+    _check(gpus)
+    return SmiLog(tuple(gpus.values()), broken_lines, "gpu" in columns, unread_times)
 
 
-def _rows(text: str) -> Iterator[list[str]]:
-    """Cells of each line that holds any; a stray quotation mark ends with its line."""
-    for line in text.removeprefix("\ufeff").splitlines():
-        try:
-            row = next(csv.reader((line,), skipinitialspace=True), [])
-        except csv.Error:
-            row = [f"{line[:SHOWN]}…"]
-        if any(row):
-            yield row
+def _gpu(words: Mapping[str, str]) -> str:
+    """A GPU's number or id, after its host where several may be in the log."""
+    gpu, host = words.get("gpu", "0"), words.get("host", "")
+    return f"{host} {gpu}" if host and not _MISSING.match(host) else gpu
 
 
 def _columns(header: Sequence[str]) -> list[str]:
@@ -147,11 +149,12 @@ def _columns(header: Sequence[str]) -> list[str]:
     names = [_HEADER_UNIT.sub("", name.strip()).lower() for name in header]
     known = [_NUMBERS.get(n) or _WORDS.get(n) or _reason(n) for n in names]
     if "utilisation_percent" not in known:
-        seen = ", ".join(name.strip() for name in header[:8]) or "an empty file"
+        seen = ", ".join(name.strip()[:SHOWN] for name in header[:8]) or "an empty file"
         raise InvalidInput(
             FIELD,
-            "is not a log of nvidia-smi --query-gpu=… --format=csv with its header and the "
-            f"column utilization.gpu: found {seen}; allowed are the columns {', '.join(ALLOWED)}",
+            "is no log of nvidia-smi (--query-gpu=… --format=csv with the column utilization.gpu, "
+            f"dmon, -q -x), DCGM or Prometheus: found {seen}; allowed are the columns "
+            f"{', '.join(ALLOWED)}",
         )
     return _first_of_each(known)
 
@@ -194,11 +197,9 @@ def _number(cell: str) -> float | None:
     text = cell.strip()
     if _MISSING.match(text):
         return math.nan
-    try:
-        value = float(_UNIT.sub("", text))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 else None
+    typed = _UNIT.sub("", text)
+    value = -1.0 if number_problem(typed) else float(typed)
+    return value if value >= 0 else None
 
 
 def _append(series: Series, words: dict[str, str], numbers: dict[str, float]) -> None:
@@ -246,14 +247,23 @@ def _bits(name: str, word: str) -> int | None:
         return None
 
 
-def _check(gpus: Mapping[str, Series], broken: Sequence[str], lines: int) -> None:
-    if len(broken) > MAX_BROKEN_SHARE * max(1, lines - 1):
+def _series(gpus: dict[str, Series], gpu: str) -> Series:
+    if gpu not in gpus and len(gpus) >= MAX_GPUS:
+        raise InvalidInput(FIELD, f"names more than {MAX_GPUS:,} GPUs; give a log for each cluster")
+    return gpus.setdefault(gpu, Series(gpu))
+
+
+def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:
+    if broken_lines > MAX_BROKEN_SHARE * max(1, lines):
         raise InvalidInput(
             FIELD,
-            f"{len(broken)} of {lines - 1} lines do not fit the header (the first: {broken[0]}); "
+            f"{broken_lines} of {lines} lines do not fit the header (the first: {first_broken}); "
             "allowed is one in five; numbers are 0 or more, bare or in nvidia-smi's own units "
             "(%, MiB, W, C, MHz)",
         )
+
+
+def _check(gpus: Mapping[str, Series]) -> None:
     values = [v for s in gpus.values() for v in s.values["utilisation_percent"]]
     if not any(math.isfinite(v) for v in values):
         raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100 %")

@@ -7,13 +7,14 @@ from functools import partial
 
 from planner.contract.request.workload import MEASURED, Samples, Training
 from planner.sizing.candidates.fitness import PREFERRED, exclusion
+from planner.sizing.runs.placed_run import PlacedTask, placed_on
 from planner.sizing.runs.sample_run import size_samples
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, lay_out
-from planner.sizing.runs.training_run import size_training, training_on
+from planner.sizing.runs.training_run import TrainingTask, training_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 
-OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision")
+OF_THE_ACCELERATOR = ("accelerator", "accelerators", "precision", "layout")
 """Fields whose refusal says that one accelerator cannot do the work."""
 
 
@@ -39,12 +40,13 @@ def lay_out_everywhere(
     windows: Sequence[Window],
     horizon: int,
     accelerators: Sequence[Accelerator],
+    rules: int = 1,
 ) -> tuple[dict[str, Schedule], dict[str, str]]:
     """slug → schedule, and slug → reason for those that cannot do the work."""
     eligible: dict[str, Schedule] = {}
     excluded: dict[str, str] = {}
     for one in accelerators:
-        outcome = _try(workload, windows, horizon, one)
+        outcome = _try(workload, windows, horizon, one, rules)
         if isinstance(outcome, Schedule):
             eligible[one.slug] = outcome
         else:
@@ -53,14 +55,31 @@ def lay_out_everywhere(
 
 
 def lay_out_on(
-    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+    workload: Training | Samples,
+    windows: Sequence[Window],
+    horizon: int,
+    one: Accelerator,
+    rules: int = 1,
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
     factor = workload.experiments_factor
     if isinstance(workload, Training):
-        task = training_on(workload, one)
-        return lay_out(windows, horizon, task.at, task.min_accelerators, factor)
+        return _lay_out_task(task_on(workload, one, rules), windows, horizon, factor)
     return lay_out(windows, horizon, partial(size_samples, workload, one), 1, factor)
+
+
+def _lay_out_task(
+    task: TrainingTask | PlacedTask, windows: Sequence[Window], horizon: int, factor: float
+) -> Schedule:
+    return lay_out(
+        windows, horizon, task.at_least, task.min_accelerators, factor, task.fewest_hours
+    )
+
+
+def task_on(training: Training, one: Accelerator, rules: int = 1) -> TrainingTask | PlacedTask:
+    """A run on one kind of accelerator under an edition of the rules: 1 sizes by the calibrated
+    share of peak, 2 by the layout and what teams reach."""
+    return training_on(training, one) if rules == 1 else placed_on(training, one)
 
 
 def choose_reference(eligible: dict[str, Schedule]) -> str:
@@ -70,22 +89,33 @@ def choose_reference(eligible: dict[str, Schedule]) -> str:
     return next(preferred, None) or min(eligible, key=lambda slug: eligible[slug].hours.sum())
 
 
-def size_run(workload: Training | Samples, one: Accelerator, count: int | None) -> RunSize:
+def size_run(
+    workload: Training | Samples, one: Accelerator, count: int | None, rules: int = 1
+) -> RunSize:
     """One run on n accelerators, or on the usual number for None."""
     if isinstance(workload, Training):
-        return size_training(workload, one, count)
+        return task_on(workload, one, rules).at(count)
     return size_samples(workload, one, count)
 
 
 def _try(
-    workload: Training | Samples, windows: Sequence[Window], horizon: int, one: Accelerator
+    workload: Training | Samples,
+    windows: Sequence[Window],
+    horizon: int,
+    one: Accelerator,
+    rules: int,
 ) -> Schedule | str:
     """The schedule, or the reason why there is none."""
     reason = exclusion(one)
     if reason:
         return reason
     try:
-        schedule = lay_out_on(workload, windows, horizon, one)
+        if rules > 1 and isinstance(workload, Training):
+            task = task_on(workload, one, rules)
+            reason = exclusion(one, task.min_accelerators)
+            factor = workload.experiments_factor
+            return reason or _lay_out_task(task, windows, horizon, factor)
+        schedule = lay_out_on(workload, windows, horizon, one, rules)
     except InvalidInput as error:
         if error.field in OF_THE_ACCELERATOR or error.field.split(".")[0] == "runs":
             return error.message

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from planner.contract.answer.estimate import EstimateCandidate
 from planner.sizing.candidates.fitness import notes_on
+from planner.sizing.candidates.reasons import reasons_for
 from planner.sizing.footprint.parallelism import RACK_DOMAIN, fast_domain
+from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule
-from planner.sizing.runs.training_run import TrainingSize
 from pricing.market.accelerators import Accelerator, get
 
 CLASS_ORDER = {"data_center": 0, "tpu": 0, "workstation": 1, "consumer": 2}
@@ -52,6 +53,7 @@ class Ranked:
             memory_headroom=size and headroom(size),
             energy_kwh=size and size.energy_kwh,
             notes=tuple(notes_on(one)),
+            reasons=reasons_for(one, size),
         )
 
 
@@ -88,7 +90,7 @@ def describe_system(one: Accelerator, count: int) -> str:
 
 def headroom(size: RunSize) -> float | None:
     """Share of memory left free; None for work whose memory is not known."""
-    if not isinstance(size, TrainingSize):
+    if isinstance(size, SampleSize):
         return None
     return 1 - size.layout.memory.total_gib / size.accelerator.memory_gib
 

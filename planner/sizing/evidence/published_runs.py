@@ -43,6 +43,9 @@ class PublishedRun:
     """True where the hours follow from a step time: they hold useful work alone."""
     quality: str
     unverified: tuple[str, ...]
+    code: str
+    """How well tuned the code was, by what its source says of it: hand_tuned, standard,
+    first_version."""
     source: str
     note: str
 
@@ -83,6 +86,7 @@ def _run(row: dict[str, str]) -> PublishedRun:
         hours_exclude_downtime=row["hours_exclude_downtime"] == "yes",
         quality=row["quality"],
         unverified=tuple(part for part in row["unverified"].split(";") if part),
+        code=row["code"],
         source=row["source"],
         note=row["note"],
     )

@@ -239,7 +239,7 @@ def sequence_length(training: Training) -> int:
 
 def micro_batch_tokens(training: Training) -> int:
     """Tokens that one replica works on at once: s b."""
-    return sequence_length(training) * training.micro_batch_size
+    return sequence_length(training) * (training.micro_batch_size or 1)
 
 
 def _bytes_per_parameter(optimizer: str, precision: str) -> tuple[float, float, float]:

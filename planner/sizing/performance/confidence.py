@@ -9,8 +9,10 @@ from functools import cache
 from planner.contract.request.workload import MEASURED, Training
 from planner.sizing.evidence.published_runs import published_runs
 from planner.sizing.footprint.parallelism import fast_domain
+from planner.sizing.footprint.stages import stage_of
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
 from planner.sizing.performance.goodput import SINGLE_NODE
+from planner.sizing.performance.teams import log_range
 from planner.sizing.performance.throughput import benchmark_level, calibrated
 from pricing.market.accelerators import Accelerator
 
@@ -22,6 +24,10 @@ runs whose hours are independent of their MFU (published_runs.csv, 2021-2024).""
 USER_RATE_AND_GOODPUT_RANGE = (0.95, 1.15)
 """The same where the goodput is given too: what is left is how the team counts; planning
 values, 2026."""
+
+
+PLACED_DOUBT = 0.25
+"""The same under rules 2, whose range holds every kind of published work; planning value, 2026."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +92,48 @@ def calibration_warnings(
     """Why the calibration may not hold here, in words; empty where a rate is given."""
     if has_user_rate(training):
         return ()
+    reasons = _reasons(training, one, precision, count)
+    reasons |= {
+        "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
+        "half the MFU of dense models": is_mixture(training),
+        "no adapter run is among the published ones": is_adapter(training),
+    }
+    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)
+
+
+def placed_range(
+    training: Training, one: Accelerator, precision: str, count: int
+) -> tuple[float, float]:
+    """p10 and p90 as factors on the hours under rules 2: conformal over published teams, each
+    reason for doubt wider by a quarter."""
+    if has_user_rate(training):
+        is_whole = training.mfu_of == "run" or training.goodput
+        is_all = is_whole or training.measured_accelerator_hours
+        return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
+    low, high = log_range(stage_of(training), training.code, count)
+    wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count))
+    return math.exp(low * wider), math.exp(high * wider)
+
+
+def placed_warnings(
+    training: Training, one: Accelerator, precision: str, count: int
+) -> tuple[str, ...]:
+    """Why the calibration may not hold here under rules 2; empty where a rate is given."""
+    if has_user_rate(training):
+        return ()
+    reasons = _reasons(training, one, precision, count)
+    reasons |= {
+        "three mixtures of experts are published, and suites of fine-grained experts reach half "
+        "the MFU of dense models": is_mixture(training),
+    }
+    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)
+
+
+def _reasons(training: Training, one: Accelerator, precision: str, count: int) -> dict[str, bool]:
     known = calibrated_bounds()
     least, most = known.parameters
     length = training.sequence_length or 0
-    reasons = {
+    return {
         f"{training.parameters:.3g} parameters are outside the published runs' {least:.3g} to "
         f"{most:.3g}": not least <= training.parameters <= most,
         f"no published run used more than {known.accelerators:,} accelerators": count
@@ -100,8 +144,4 @@ def calibration_warnings(
         "workloads and its datasheet": not benchmark_level(one, precision).is_measured,
         "no published run trained over PCIe or the network alone on more than "
         f"{SINGLE_NODE} accelerators": count > SINGLE_NODE and fast_domain(one) <= 2,
-        "few mixture-of-experts runs are published, and suites of fine-grained experts reach "
-        "half the MFU of dense models": is_mixture(training),
-        "no adapter run is among the published ones": is_adapter(training),
     }
-    return tuple(f"{words}; the range is wider" for words, holds in reasons.items() if holds)

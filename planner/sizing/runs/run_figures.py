@@ -12,6 +12,7 @@ from planner.sizing.performance.goodput import (
     job_mtbf,
 )
 from planner.sizing.performance.throughput import SMALLEST_CLUSTER, sustained_mfu
+from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize
 from planner.sizing.runs.training_run import TrainingSize
@@ -21,7 +22,7 @@ def figures(size: RunSize | None) -> RunFigures:
     """Figures of one run; None where one has no meaning for the kind of work."""
     if size is None:
         return RunFigures()
-    own = _training_figures(size) if isinstance(size, TrainingSize) else _sample_figures(size)
+    own = _sample_figures(size) if isinstance(size, SampleSize) else _training_figures(size)
     mtbf = job_mtbf(size.accelerators)
     return own.model_copy(
         update={
@@ -37,14 +38,16 @@ def figures(size: RunSize | None) -> RunFigures:
     )
 
 
-def scaling_efficiency(size: TrainingSize) -> float:
+def scaling_efficiency(size: TrainingSize | PlacedSize) -> float:
     """Rate of one accelerator in this cluster over its rate within one node."""
+    if isinstance(size, PlacedSize):
+        return size.scaling_efficiency
     one, precision = size.accelerator, size.precision
     alone = sustained_mfu(one, precision, SMALLEST_CLUSTER)
     return sustained_mfu(one, precision, size.accelerators) / alone
 
 
-def _training_figures(size: TrainingSize) -> RunFigures:
+def _training_figures(size: TrainingSize | PlacedSize) -> RunFigures:
     memory = size.layout.memory
     return RunFigures(
         precision=size.precision,

@@ -42,6 +42,16 @@ SCALED_RANGE = (0.7, 1.9)
 pairs of three; planning values, 2026."""
 USER_RANGE = (0.95, 1.25)
 """The same where the team measured its own rate; planning values, 2026."""
+FLOPS_RANGE = (0.55, 2.0)
+"""The same where the rate follows from FLOPs alone: what published image models sustain on A100
+lies between 34 and 61 TFLOP/s, and loaders add to it; planning values, 2026."""
+A100_SAMPLE_TFLOPS = 42.0
+"""What an A100 sustains in image models, forward and backward, TFLOP/s: geometric mean of ResNet-50
+(61) and SE-ResNeXt101 (41, NVIDIA/DeepLearningExamples @729963dd47e7, 2021), CLIP ViT-B/32 (34) and
+ViT-L/14 (37, mlfoundations/open_clip docs/PRETRAINED.md @89fb801, 2022)."""
+TRAINING_FACTOR = 3.0
+"""FLOPs of forward and backward pass over the forward pass alone (Kaplan et al., arXiv 2001.08361,
+2020)."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 
 
@@ -119,6 +129,8 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
         return _user_rate(workload, one)
+    if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
+        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one)
     measured = benchmark(workload.benchmark or "")
     rows = [m for m in measured if m.precision_class == _precision_class(workload)]
     if not rows:
@@ -171,6 +183,14 @@ def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
         return _Rate(rate, "given", USER_RANGE)
     source = f"given on {there.slug}, moved by the throughput index"
     return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
+
+
+def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
+    """Samples/s from FLOPs: what an A100 sustains over 3 times the forward pass, moved here."""
+    a100 = get("nvidia-a100-80gb-sxm")
+    rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
+    source = "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
+    return _Rate(rate * _ratio(workload, one, a100), source, FLOPS_RANGE)
 
 
 def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:

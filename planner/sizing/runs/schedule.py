@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from planner.contract.months import count_months
 from planner.contract.request.workload import Run
+from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
@@ -23,9 +24,11 @@ MOST_ACCELERATORS = 200_000
 clusters hold about that many (xAI Colossus, 2025)."""
 
 
-RunSize = TrainingSize | SampleSize
+RunSize = TrainingSize | PlacedSize | SampleSize
 SizeAt = Callable[[int | None], RunSize]
 """Size of one run on n accelerators, or on the usual number for None."""
+FewestHours = Callable[[int], float]
+"""Hours that one run takes at least on n accelerators."""
 
 
 @dataclass(frozen=True)
@@ -73,17 +76,19 @@ def lay_out(
     size_at: SizeAt,
     least: int = 1,
     experiments_factor: float = 1.0,
+    fewest_hours: FewestHours | None = None,
 ) -> Schedule:
     """Hours and peak of each month.
 
     A run with a deadline gets the fewest accelerators that finish it in time, one without gets
     the usual number and as many months as it then takes. Its hours are spread evenly over its
-    months; runs of the same month add up, peaks too. `least` accelerators hold one run.
+    months; runs of the same month add up, peaks too. `least` accelerators hold one run, which takes
+    at least `fewest_hours` on a number of them, where that is known.
     """
     hours, peak = np.zeros(horizon), np.zeros(horizon)
     sized = []
     for window in windows:
-        one = _fit(window, size_at, least, experiments_factor)
+        one = _fit(window, size_at, least, experiments_factor, fewest_hours)
         total = one.hours * experiments_factor
         months = window.months
         if not window.has_deadline:
@@ -96,13 +101,26 @@ def lay_out(
     return Schedule(hours, peak, largest, tuple(sized))
 
 
-def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float) -> RunSize:
+def _fit(
+    window: Window,
+    size_at: SizeAt,
+    least: int,
+    experiments_factor: float,
+    fewest_hours: FewestHours | None,
+) -> RunSize:
     """The run on the fewest accelerators that finish it in its months (fixed point of
-    n = ⌈H(n) / (730 · months)⌉, from the least n upwards: H never falls with n)."""
+    n = ⌈H(n) / (730 · months)⌉, from the least n upwards: H never falls with n).
+
+    Where the fewest hours are known as a function of n, each step allows for their growth.
+    """
     deadline_hours = window.months * HOURS_PER_MONTH
+    per_hour = experiments_factor / deadline_hours
+    if fewest_hours is not None:
+        least = max(least, math.ceil(fewest_hours(least) * per_hour))
+        least = max(least, math.ceil(fewest_hours(least) * per_hour))
     one = size_at(least if window.has_deadline else None)
     while True:
-        need = math.ceil(one.hours * experiments_factor / deadline_hours)
+        need = math.ceil(one.hours * per_hour)
         if need <= one.accelerators:
             return one
         if need > MOST_ACCELERATORS:
@@ -112,6 +130,9 @@ def _fit(window: Window, size_at: SizeAt, least: int, experiments_factor: float)
                 f"months would need more than {MOST_ACCELERATORS:,} accelerators at once; allowed "
                 "is a later deadline, a longer horizon or less work",
             )
+        if fewest_hours is not None:
+            growth = fewest_hours(need) / max(fewest_hours(one.accelerators), 1e-9)
+            need = max(need, math.ceil(need * growth))
         one = size_at(need)
 
 

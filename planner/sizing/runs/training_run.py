@@ -42,6 +42,19 @@ PRECISION_ORDER = ("bf16", "fp16", "fp32")
 """Tried in this order where the request names no precision."""
 
 
+LATER_FIELDS = (
+    "optimizer_offload",
+    "stage",
+    "code",
+    "global_batch_tokens",
+    "chunked_loss",
+    "layout",
+    "mfu_of",
+    "padding",
+)
+FIRST_OPTIMIZERS = ("adamw", "sgd", "lora", "qlora")
+
+
 PEERLESS_SHARE = 0.86
 """Rate of each of several consumer cards without a bridge over one card's: median of four
 workloads on 2 RTX 4090 (lambdal/deeplearning-benchmark @aa5addb6a536, 2023)."""
@@ -80,7 +93,7 @@ class TrainingSize:
         uncertain = calibration_warnings(
             self.training, self.accelerator, self.precision, self.accelerators
         )
-        return (*_high_mfu(self.mfu, self.training), *self._impossible_hfu(), *uncertain)
+        return (*high_mfu(self.mfu, self.training), *self._impossible_hfu(), *uncertain)
 
     def _impossible_hfu(self) -> tuple[str, ...]:
         if self.mfu <= 1 / RECOMPUTE_FACTOR or self.hfu <= 1:
@@ -150,6 +163,15 @@ class TrainingTask:
     """Dense FLOP/s of one accelerator."""
     min_accelerators: int
 
+    @property
+    def fewest_hours(self) -> None:
+        """Hours that the run takes at least: not known under rules 1."""
+        return None
+
+    def at_least(self, accelerators: int | None = None) -> TrainingSize:
+        """The run on n accelerators: under rules 1 any number works."""
+        return self.at(accelerators)
+
     def at(self, accelerators: int | None = None) -> TrainingSize:
         """The run on n accelerators, or on the usual number for its work."""
         count = self._count(accelerators)
@@ -183,15 +205,8 @@ class TrainingTask:
 
     def _mfu(self, count: int) -> tuple[float, str]:
         """MFU over the model FLOPs, with where it is from."""
-        training = self.training
-        stated = user_mfu(training)
-        if stated:
-            return stated, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
-        if training.measured_accelerator_hours:
-            return self._mfu_of_hours(), "accelerator-hours of a past run, given"
-        if training.tokens_per_second_per_accelerator:
-            return self._mfu_of_rate(), "measured throughput, given"
-        return self._calibrated_mfu(count)
+        stated = user_rate(self.training, self.work, self.peak_flops, self.accelerator)
+        return stated or self._calibrated_mfu(count)
 
     def _calibrated_mfu(self, count: int) -> tuple[float, str]:
         one, work = self.accelerator, self.work
@@ -204,36 +219,60 @@ class TrainingTask:
         share = work.model_flops / work.executed_flops
         return mfu * share, f"{source}; calibrated on published training runs"
 
-    def _mfu_of_rate(self) -> float:
-        """MFU of a measured rate: FLOPs a token · tokens/s / P."""
-        rate = self.training.tokens_per_second_per_accelerator or 0.0
-        share = rate * self.work.model_flops / self.training.tokens / self.peak_flops
-        if share > 1:
-            raise InvalidInput(
-                "tokens_per_second_per_accelerator",
-                f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of "
-                f"{self.accelerator.slug}; allowed are up to {rate / share:,.0f}",
-            )
-        return share
 
-    def _mfu_of_hours(self) -> float:
-        """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
-        hours = self.training.measured_accelerator_hours or 0.0
-        share = self.work.model_flops / (hours * 3600 * self.peak_flops)
-        if share > 1:
-            raise InvalidInput(
-                "measured_accelerator_hours",
-                f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of "
-                f"{self.accelerator.slug}; allowed are {hours * share:,.6g} or more",
-            )
-        return share
+def user_rate(
+    training: Training, work: Work, peak_flops: float, one: Accelerator
+) -> tuple[float, str] | None:
+    """MFU that the team's own figure means, with where it is from; None where it gives none."""
+    stated = user_mfu(training)
+    if stated:
+        return stated, "given" if training.mfu else "given as HFU; MFU is 3/4 of it"
+    if training.measured_accelerator_hours:
+        mfu = _mfu_of_hours(training, work, peak_flops, one)
+        return mfu, "accelerator-hours of a past run, given"
+    if training.tokens_per_second_per_accelerator:
+        return _mfu_of_rate(training, work, peak_flops, one), "measured throughput, given"
+    return None
+
+
+def _mfu_of_rate(training: Training, work: Work, peak_flops: float, one: Accelerator) -> float:
+    """MFU of a measured rate: FLOPs a token · tokens/s / P."""
+    rate = training.tokens_per_second_per_accelerator or 0.0
+    share = rate * work.model_flops / training.tokens / peak_flops
+    if share > 1:
+        raise InvalidInput(
+            "tokens_per_second_per_accelerator",
+            f"{rate:,.0f} tokens/s would be {share:.0%} of the dense peak of "
+            f"{one.slug}; allowed are up to {rate / share:,.0f}",
+        )
+    return share
+
+
+def _mfu_of_hours(training: Training, work: Work, peak_flops: float, one: Accelerator) -> float:
+    """MFU of a run that is done, lost time included: C / (H · 3600 · P)."""
+    hours = training.measured_accelerator_hours or 0.0
+    share = work.model_flops / (hours * 3600 * peak_flops)
+    if share > 1:
+        raise InvalidInput(
+            "measured_accelerator_hours",
+            f"{hours:,.6g} h for this work would be {share:.0%} of the dense peak of "
+            f"{one.slug}; allowed are {hours * share:,.6g} or more",
+        )
+    return share
 
 
 def training_on(training: Training, one: Accelerator) -> TrainingTask:
     """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
 
-    Raises `InvalidInput` on `precision` or `accelerator`.
+    Raises `InvalidInput` on `precision` or `accelerator`, and on what needs later rules.
     """
+    later = [name for name in LATER_FIELDS if getattr(training, name) not in (None, False)]
+    if training.optimizer not in FIRST_OPTIMIZERS:
+        later.append("optimizer")
+    if training.activation_checkpointing == "selective":
+        later.append("activation_checkpointing")
+    if later:
+        raise InvalidInput(later[0], "needs rules 2 and the request says rules 1")
     precision = precision_on(training, one)
     least = min_accelerators(training, precision, one.memory_gib)
     if least is None:
@@ -272,7 +311,8 @@ def _goodput(training: Training, count: int) -> tuple[float, str]:
     )
 
 
-def _high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
+def high_mfu(mfu: float, training: Training) -> tuple[str, ...]:
+    """A warning where a given rate is more than training sustains."""
     if mfu <= MFU_CEILING or not has_user_rate(training):
         return ()
     return (

@@ -1,12 +1,10 @@
-"""A comparison as the answer page shows it: sentences, cards, charts and tables of one answer.
+"""A comparison as the answer page shows it: verdict, scenarios, charts and tables of one answer.
 
 Works on the answer alone, so that a fresh one and a saved one look the same.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 
 from django.http import QueryDict
@@ -15,31 +13,19 @@ from planner.contract.answer.break_even import BreakEvenRow
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
-from planner.contract.answer.risk import CostRange
-from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.relaxation import Relaxation
+from planner.contract.answer.sensitivity import DefaultEffect
+from planner.contract.answer.verdict import Alternative, BudgetUse, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import AssumptionRow, kept_address, rows_of
+from planner.web.answer.finance_facts import list_returns
+from planner.web.answer.payback_chart import payback
+from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
+from planner.web.answer.verdict_facts import assumed, budget_title, payback_words, prices_paid
 from planner.web.common.chart import Chart
-
-
-@dataclass(frozen=True)
-class Card:
-    """One scenario in a line each: total, present value, rate, risk."""
-
-    key: str
-    title: str
-    scenario: ScenarioAnswer
-    is_best: bool
-    saving: Decimal | None
-    """Against renting on demand; None where that is not feasible."""
-    risk: CostRange | None
-    probability_cheapest: float | None
-
-    @property
-    def extra(self) -> Decimal | None:
-        """What it costs more than renting on demand."""
-        return None if self.saving is None else -self.saving
+from planner.web.common.coverage_table import CoverageTable, arrange_coverage
+from planner.web.common.query_codec import write
 
 
 class AnswerPage:
@@ -62,49 +48,125 @@ class AnswerPage:
     @property
     def headline(self) -> str:
         """What to do, in a sentence."""
-        return self.recommendation.headline
+        return self.answer.headline
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The typed advice; None in answers of old."""
+        return self.answer.verdict
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Everything else that is said for it."""
-        return self.recommendation.reasons
-
-    @cached_property
-    def cards(self) -> list[Card]:
-        return [self._card(scenario) for scenario in self.answer.scenarios]
-
-    def _card(self, scenario: ScenarioAnswer) -> Card:
-        key, risk = scenario.key, self.answer.risk
-        is_rent = key is ScenarioKey.ON_DEMAND
-        return Card(
-            key=key.value,
-            title=SCENARIO_TITLES[key],
-            scenario=scenario,
-            is_best=key is self.recommendation.scenario,
-            saving=None if is_rent else scenario.saving_against_on_demand,
-            risk=risk.range_of(key) if risk else None,
-            probability_cheapest=risk.probability_cheapest.get(key) if risk else None,
-        )
-
-    @cached_property
-    def charts(self) -> list[Chart]:
-        if not self.shown:
-            return []
-        drawn = [
-            charts.cumulative(self.answer),
-            charts.capacity(self.answer, self.shown),
-            charts.categories(self.answer),
-            charts.hours_curve(self.answer),
-            charts.tornado(self.answer, self.shown.require_total()),
-            charts.fan(self.answer),
-        ]
-        return [chart for chart in drawn if chart is not None]
+        """Why; of an answer of old everything that was said for it."""
+        return self.verdict.reasons if self.verdict else self.recommendation.reasons
 
     @property
-    def places(self) -> list[tuple[Chart, bool]]:
-        """Charts, and whether each takes a whole line: the first, and one left over."""
-        last = len(self.charts) - 1
-        return [(c, i == 0 or (i == last and i % 2 == 1)) for i, c in enumerate(self.charts)]
+    def money_sentence(self) -> str:
+        """What the advice costs, without what it is."""
+        if self.verdict is None:
+            return ""
+        return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
+
+    @cached_property
+    def alternatives(self) -> list[tuple[Alternative, str]]:
+        """What would be cheaper with one rule lifted, and the address that lifts it; empty where
+        the answer is a kept one."""
+        address = self.query or QueryDict()
+        return [
+            (one, write(address, **{one.field: _in_address(one.value)}) if self.query else "")
+            for one in self.answer.cheaper_if
+        ]
+
+    @cached_property
+    def loosenings(self) -> list[tuple[str, str]]:
+        """Where nothing is feasible: what would do, each with the address that asks for it, empty
+        where the answer is a kept one. Limits that must change together are one."""
+        needed = () if self.recommended else self.answer.by_key[ScenarioKey.HYBRID].relaxations
+        groups = [[one] for one in needed if one.is_sufficient]
+        together = [one for one in needed if not one.is_sufficient]
+        return [
+            (" and ".join(one.change for one in group), self._asking_for(group))
+            for group in [*groups, *([together] if together else [])]
+        ]
+
+    def _asking_for(self, relaxations: list[Relaxation]) -> str:
+        if self.query is None:
+            return ""
+        changes = {one.field: _in_address(one.required_value) for one in relaxations}
+        scaled = {
+            name: None for name in self.query if name.partition("~")[0] in changes and "~" in name
+        }
+        return write(self.query, **scaled, **changes)
+
+    @cached_property
+    def rows(self) -> list[ScenarioRow]:
+        """The scenarios, those with the same plan in one row."""
+        return scenario_rows(self.answer)
+
+    @property
+    def possible(self) -> list[ScenarioRow]:
+        """Rows that have a plan."""
+        return [row for row in self.rows if row.scenario.feasible]
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the work is too small for more than the verdict and one table."""
+        return self.verdict is not None and self.verdict.is_small
+
+    @property
+    def is_short(self) -> bool:
+        """Whether there is nothing to unfold but figures: no plan, or too small a job."""
+        return self.is_small or self.shown is None
+
+    @cached_property
+    def first_chart(self) -> Chart | None:
+        """What the advised plan and its rivals have cost so far."""
+        return None if self.is_short else payback(self.answer)
+
+    @cached_property
+    def reason_charts(self) -> list[Chart]:
+        """What moves the total, and from which use on owning is the cheaper."""
+        if self.is_short or self.recommended is None:
+            return []
+        total = self.recommended.require_total()
+        return _drawn(charts.tornado(self.answer, total), charts.hours_curve(self.answer))
+
+    @cached_property
+    def time_charts(self) -> list[Chart]:
+        """What serves the demand of each month, and what the money is spent on."""
+        if self.is_short or self.shown is None:
+            return []
+        return _drawn(charts.capacity(self.answer, self.shown), charts.categories(self.answer))
+
+    @cached_property
+    def number_charts(self) -> list[Chart]:
+        return [] if self.is_short else _drawn(charts.fan(self.answer))
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Every chart of the page, in its order."""
+        first = _drawn(self.first_chart)
+        return [*first, *self.reason_charts, *self.time_charts, *self.number_charts]
+
+    @property
+    def payback(self) -> str:
+        """When what is bought has paid back."""
+        return payback_words(self.answer)
+
+    @property
+    def prices_paid(self) -> str:
+        """Whose prices the answer rests on."""
+        return prices_paid(self.answer)
+
+    @property
+    def assumed(self) -> str:
+        """What the plan keeps to though nobody asked for it."""
+        return assumed(self.answer)
+
+    @property
+    def budgets(self) -> list[tuple[str, BudgetUse]]:
+        """Each budget that was given, by what it is called."""
+        return [(budget_title(one), one) for one in self.verdict.budget] if self.verdict else []
 
     @cached_property
     def purchases(self) -> list[tables.PurchaseRow]:
@@ -115,6 +177,11 @@ class AnswerPage:
     def sources(self) -> list[tables.SourceRow]:
         """Offers and servers behind the shown plan, the dearest first."""
         return tables.source_rows(self.answer, self.shown) if self.shown else []
+
+    @property
+    def returns(self) -> list[tuple[str, str]]:
+        """What buying or leasing returns, against the best plan that does neither."""
+        return list_returns(self.shown.finance, self.currency) if self.shown else []
 
     @cached_property
     def risk_rows(self) -> list[tables.RiskRow]:
@@ -127,6 +194,11 @@ class AnswerPage:
     @cached_property
     def grid(self) -> tables.Grid | None:
         return tables.price_grid(self.answer)
+
+    @property
+    def default_effects(self) -> tuple[DefaultEffect, ...]:
+        """Who gains by each default."""
+        return self.answer.default_effects
 
     @property
     def limits_and_switches(self) -> tuple[str, ...]:
@@ -159,7 +231,25 @@ class AnswerPage:
         return kept_address(self.query or QueryDict(), self.assumptions)
 
     @cached_property
+    def coverage(self) -> CoverageTable:
+        """What is known of the prices that the request asks for."""
+        return arrange_coverage(self.answer.coverage)
+
+    @cached_property
     def warnings(self) -> list[str]:
         """Those of the answer, then those of the shown plan, each once."""
         own = self.shown.warnings if self.shown else ()
         return list(dict.fromkeys([*self.answer.warnings, *own]))
+
+
+def _drawn(*possible: Chart | None) -> list[Chart]:
+    return [chart for chart in possible if chart is not None]
+
+
+def _in_address(value: object) -> object:
+    """A value as an address writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    return " ".join(map(str, value)) if isinstance(value, tuple) else value

@@ -12,8 +12,17 @@ from django.http import QueryDict
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.web.common.choices import Choice, list_choices
-from planner.web.common.form_fields import ALL, FINANCE, OWNING, RISK, Field, find_label
+from planner.web.common.form_fields import (
+    ALL,
+    LIMITS,
+    OWNING,
+    RISK,
+    RULES,
+    find_label,
+)
 from planner.web.common.formatting import plain
+from planner.web.common.plan_fields.field import Field
+from planner.web.common.plan_fields.finance import FINANCE, FINANCING
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES
 from pricing.common.invalid_input import InvalidInput
@@ -21,11 +30,17 @@ from pricing.common.invalid_input import InvalidInput
 _FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
-_WITH_BOX = frozenset(
-    field.path
-    for field in (*OWNING, *FINANCE, *RISK)
-    if field.path.startswith(("on_prem.", "finance.", "risk."))
+_WITH_BOX = (
+    frozenset(
+        field.path
+        for field in (*OWNING, *FINANCING, *FINANCE, *RISK, *LIMITS)
+        if field.path.startswith(("on_prem.", "finance.", "risk.", "constraints.undated_"))
+    )
+    | {field.path for field in RULES}
+    | {"workload.interruptible", "workload.accelerators_per_job"}
 )
+_BETWEEN = ", "
+"""What stands between several choices in one value."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +101,8 @@ def rows_of(answer: ComparisonAnswer) -> list[AssumptionRow]:
 def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     path = row.field
     field = _FIELDS.get(_EDITED_AS.get(path, path))
+    if field is not None and field.kind == "choices" and _BETWEEN in str(row.value):
+        return _several(row, field)
     if field is None:
         return AssumptionRow(
             path, _words(path), "", "", plain(row.value), row.unit, False, row.source
@@ -104,6 +121,13 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
         source=row.source,
         choices=choices,
     )
+
+
+def _several(row: AnswerRow, field: Field) -> AssumptionRow:
+    """Several choices at once: changed in the form, since a box of the table holds one."""
+    titles = dict(list_choices(field.choices))
+    shown = _BETWEEN.join(titles.get(one, one) for one in str(row.value).split(_BETWEEN))
+    return AssumptionRow(field.path, field.label, "", "", shown, "", False, row.source)
 
 
 def _unit(unit: str, field: Field) -> str:

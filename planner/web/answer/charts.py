@@ -6,7 +6,6 @@ beside it comes from the same document.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from decimal import Decimal
 
 from planner.contract.answer.common import Category, ScenarioKey
@@ -18,50 +17,6 @@ from planner.contract.purchase_options import CHART_ROLES, OWNED, ROLE_TITLES, t
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.form_fields import ALL
 from planner.web.common.formatting import figures
-
-
-def cumulative_totals(scenario: ScenarioAnswer, horizon_months: int) -> list[Decimal]:
-    """What has fallen due up to each month of the horizon; last everything, the residual in."""
-    return [*scenario.cumulative_cost[:horizon_months], scenario.require_total()]
-
-
-def cumulative(answer: ComparisonAnswer) -> Chart:
-    """Cost so far, month by month, for every feasible scenario; the residual falls at the end."""
-    labels = [*answer.months, "end"]
-    series = [
-        Series(
-            SCENARIO_TITLES[scenario.key],
-            [float(total) for total in cumulative_totals(scenario, answer.horizon_months)],
-            scenario.key.value,
-        )
-        for scenario in answer.feasible
-    ]
-    crossing = _crossing(series, labels)
-    return Chart(
-        key="cumulative",
-        title="When does buying pay off?",
-        kind="line",
-        x_label="month",
-        y_label=f"spent so far, {answer.currency}",
-        x=labels,
-        series=series,
-        marks=[crossing] if crossing else [],
-        summary=crossing.label
-        if crossing
-        else "No scenario that buys overtakes renting on demand.",
-    )
-
-
-def _crossing(series: Sequence[Series], labels: Sequence[str]) -> Mark | None:
-    """First month in which the total of buying falls to that of renting on demand."""
-    lines = {one.role: one.values for one in series}
-    rent, own = lines.get("on_demand"), lines.get("on_prem") or lines.get("hybrid")
-    if rent is None or own is None or (own[0] or 0) <= (rent[0] or 0):
-        return None
-    for i, label in enumerate(labels):
-        if (own[i] or 0) <= (rent[i] or 0):
-            return Mark(label, float(own[i] or 0), f"Buying has paid off by {label}")
-    return None
 
 
 def capacity(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> Chart:
@@ -157,7 +112,7 @@ def hours_curve(answer: ComparisonAnswer) -> Chart | None:
 
 
 def fan(answer: ComparisonAnswer) -> Chart | None:
-    """p10, p50 and p90 of each scenario's total."""
+    """p10, p50 and p90 of each scenario's net present cost."""
     risk = answer.risk
     ranges = {} if risk is None else {key: risk.range_of(key) for key in ScenarioKey}
     known = {key: one for key, one in ranges.items() if one is not None}
@@ -172,16 +127,16 @@ def fan(answer: ComparisonAnswer) -> Chart | None:
     best = max(likely, key=lambda key: likely[key], default=None)
     return Chart(
         key="fan",
-        title="How far could each total move?",
+        title="How far could each cost move?",
         kind="fan",
         x_label="scenario",
-        y_label=f"total, {answer.currency}",
+        y_label=f"net present cost, {answer.currency}",
         x=[SCENARIO_TITLES[key] for key in known],
         series=series,
         summary=f"{SCENARIO_TITLES[best]} is cheapest in {likely[best]:.0%} of the simulated "
         "outcomes."
         if best
-        else "p10, p50 and p90 of each total.",
+        else "p10, p50 and p90 of each net present cost.",
     )
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import get_args
 
+from planner.contract.labels import CLOUD_TITLES, SCENARIO_TITLES
+from planner.contract.request.finance import SupportPlan
+from planner.costing.assumptions.cloud_support import get as get_support_plan
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.assumptions.reference_servers import all_servers
 from planner.sizing.evidence.measured_throughput import benchmarks
@@ -13,11 +17,9 @@ from planner.web.common.query_codec import SCALES
 from pricing import catalog, discovery
 from pricing.market.accelerators import all_accelerators
 from pricing.market.offers import PurchaseOption
+from pricing.market.places import PARTITIONS
 
 Choice = tuple[str, str]
-
-PROVIDER_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "GCP"}
-"""Short titles of the providers we know; another one goes by the title of its adapter."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,13 @@ class Default:
 
 
 def provider_title(name: str) -> str:
-    """What a page calls a provider; its name in words where its adapter is gone."""
-    title = PROVIDER_TITLES.get(name) or discovery.provider_title(name)
+    """What a page calls a provider, as sentences do; another than the three goes by the title of
+    its adapter, or its name in words where that is gone.
+
+    >>> provider_title("gcp"), provider_title("my_cloud")
+    ('Google Cloud', 'My Cloud')
+    """
+    title = CLOUD_TITLES.get(name) or discovery.provider_title(name)
     return name.replace("_", " ").title() if title == name else title
 
 
@@ -44,7 +51,23 @@ def _providers() -> list[Choice]:
 
 def _geographies() -> list[Choice]:
     names = {region.geography for region in catalog.current().regions.values() if region.geography}
-    return [(name, geography_title(name)) for name in sorted(names)]
+    return [(name, geography_title(name)) for name in sorted(names)] + list(_COUNTRY_GROUPS)
+
+
+_COUNTRY_GROUPS: tuple[Choice, ...] = (
+    ("eu", "European Union"),
+    ("eea", "European Economic Area"),
+    ("uk", "United Kingdom"),
+    ("switzerland", "Switzerland"),
+)
+_PARTITIONS = {
+    "commercial": "Commercial regions",
+    "aws-china": "AWS China",
+    "aws-us-gov": "AWS GovCloud (US)",
+    "aws-us-iso": "AWS for US intelligence",
+    "azure-china": "Azure China",
+    "azure-us-gov": "Azure for the US government",
+}
 
 
 def _currencies() -> list[Choice]:
@@ -90,12 +113,62 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("lora", "Fine-tune with LoRA"),
         ("qlora", "Fine-tune with QLoRA (4-bit)"),
     ),
+    "tunings": _fixed(
+        ("hand_tuned", "Hand-tuned"),
+        ("standard", "A standard framework"),
+        ("first_version", "A first version"),
+    ),
     "precisions": _fixed(
         ("bf16", "bf16"), ("fp16", "fp16"), ("fp8", "fp8"), ("tf32", "tf32"), ("fp32", "fp32")
     ),
     "depreciations": _fixed(
         ("straight_line", "Straight line"), ("macrs_5", "MACRS, 5 years"), ("none", "None")
     ),
+    "cash_timings": _fixed(
+        ("month_start", "At the start of their month"),
+        ("month_middle", "In the middle of their month"),
+        ("month_end", "At the end of their month"),
+        ("year_end", "At the end of each year of the plan"),
+    ),
+    "financing": _fixed(
+        ("purchase", "Their price at once"),
+        ("loan", "A loan"),
+        ("hire_purchase", "Hire purchase"),
+        ("lease", "A lease: they go back at its end"),
+    ),
+    "instalments": _fixed(
+        ("in_arrears", "At the end of their month"), ("in_advance", "At the start of their month")
+    ),
+    "cloud_support_plans": lambda: [
+        (plan, "No plan" if plan == "none" else get_support_plan(plan).label)
+        for plan in get_args(SupportPlan)
+    ],
+    "scenarios": lambda: list(SCENARIO_TITLES.items()),
+    "partitions": lambda: [(name, _PARTITIONS.get(name, name)) for name in PARTITIONS],
+    "software": _fixed(
+        ("cuda", "CUDA (NVIDIA)"),
+        ("rocm", "ROCm (AMD)"),
+        ("xla", "XLA (TPU)"),
+        ("neuron", "Neuron (Trainium)"),
+        ("any", "Any of them"),
+    ),
+    "interruptible": _fixed(
+        ("true", "Yes, it can be interrupted"), ("false", "No, it runs until it is done")
+    ),
+    "partial_nodes": _fixed(
+        ("false", "Whole machines only"),
+        ("true", "Parts of a machine, at their share of its price"),
+    ),
+    "any_node": _fixed(
+        ("false", "Large enough and joined by a network"),
+        ("true", "Any size, interconnect and network"),
+    ),
+    "term_ends": _fixed(
+        ("full", "Every payment counts"),
+        ("within", "None may end after the horizon"),
+        ("prorate", "Only the months within the horizon count"),
+    ),
+    "rules": _fixed(("2", "Current rules"), ("1", "First edition, which rules nothing out")),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices")),
 }

@@ -39,10 +39,10 @@ def _freshness() -> list[dict[str, Any]]:
 
 
 def page(request: HttpRequest) -> dict[str, Any]:
-    """Context of every template."""
-    theme = request.COOKIES.get("theme", "light")
+    """Context of every template; no theme where the visitor's system decides."""
+    theme = request.COOKIES.get("theme", "")
     return {
-        "theme": theme if theme in THEMES else "light",
+        "theme": theme if theme in THEMES else "",
         "navigation": _navigation(request),
         "freshness": _freshness,
     }

@@ -6,39 +6,12 @@ position in a list, which the form repeats as rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from planner.web.common.field_types import request_field_types
-
-
-@dataclass(frozen=True)
-class Field:
-    """One field of the form. `unit` stands behind the box, `typical` inside it while empty."""
-
-    path: str
-    label: str
-    kind: str = "number"
-    """text, number, numbers, words, choices, choice, month, flag."""
-    unit: str = ""
-    typical: str = ""
-    help: str = ""
-    choices: str = ""
-    """Name of the list of choices in `planner.web.common.choices`."""
-    scale: str = ""
-    """Suffix of the name in the address: pct, bn, …; see `planner.web.common.query_codec`."""
-    default: str = ""
-    """Field of the core's defaults, whose value and source are shown."""
-    term: str = ""
-    """Entry of the glossary that explains the label."""
-
-    @property
-    def name(self) -> str:
-        return f"{self.path}~{self.scale}" if self.scale else self.path
-
-
-def _f(path: str, label: str, **more: str) -> Field:
-    return Field(path, label, **more)
-
+from planner.web.common.plan_fields.existing import EXISTING_ROWS
+from planner.web.common.plan_fields.field import Field
+from planner.web.common.plan_fields.field import describe_field as _f
+from planner.web.common.plan_fields.finance import DATA, FINANCE, FINANCING, YEAR_BUDGET
+from planner.web.common.query_codec import to_pattern
 
 PLAN = (
     _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
@@ -48,6 +21,8 @@ PLAN = (
 )
 
 TRAINING = (
+    _f("workload.model", "Well-known model", kind="text", typical="Llama-3.1-8B",
+       help="A name fills in parameters, layers and experts; what you give yourself stands."),
     _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
        help="Total parameters of the model; 7 for a 7B model."),
     _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
@@ -58,6 +33,10 @@ TRAINING = (
     _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
        help="Mixture-of-experts models only: parameters active per token."),
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
+    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
+       help="Left open: what the median team has, with the spread of teams in the range."),
+    _f("workload.global_batch_tokens", "Global batch", unit="tokens", typical="usual for the work",
+       help="Tokens of one optimizer step."),
     _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
        typical="from similar runs",
        help="Leave empty unless you measured it. Above 65 % is suspect."),
@@ -79,8 +58,9 @@ HOURS = (
     _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
        kind="numbers", unit="h",
        typical="5840", help="One number for every month, or one per month: paste a column."),
-    _f("workload.peak_accelerators", "Peak accelerators", term="peak", typical="hours ÷ 730",
-       help="Most accelerators needed at the same time."),
+    _f("workload.peak_accelerators", "Peak accelerators", term="peak", kind="numbers",
+       typical="hours ÷ 730",
+       help="Most accelerators needed at the same time: one number, or one per month."),
 )  # fmt: skip
 
 WORK = (
@@ -89,6 +69,13 @@ WORK = (
             "to consider every accelerator that fits."),
     _f("workload.experiments_factor", "Experiments factor", typical="1.0", unit="×",
        help="Hours of all attempts, including failed ones, over those of the final runs."),
+    _f("workload.accelerators_per_job", "Accelerators of one job",
+       typical="from the model; 1 for known hours",
+       help="Most that one job uses at the same time. It runs on machines that hold all of them, "
+            "or eight."),
+    _f("workload.interruptible", "Can the work be interrupted?", term="spot", kind="choice",
+       choices="interruptible",
+       help="Spot is recommended only for work that survives losing its machines at any time."),
 )  # fmt: skip
 
 RUN = (
@@ -100,6 +87,8 @@ RUN = (
 LIMITS = (
     _f("constraints.providers", "Providers", kind="choices", choices="providers"),
     _f("constraints.geographies", "Geographies", kind="choices", choices="geographies"),
+    _f("constraints.countries", "Countries", kind="words", typical="DE, FR",
+       help="Two-letter codes; empty means every country."),
     _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
     _f("constraints.accelerators", "Only these accelerators", kind="words",
        typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
@@ -110,10 +99,35 @@ LIMITS = (
     _f("constraints.min_accelerators_per_node", "Minimum accelerators per machine", typical="8"),
     _f("constraints.max_spot_share", "Maximum spot share", term="spot",
        unit="%", scale="pct", typical="100"),
+    _f("constraints.undated_price_margin", "Undated prices must be lower by",
+       unit="%", scale="pct", typical="5",
+       help="A price of unknown age is taken only where no dated one is about as low."),
     _f("constraints.capex_budget", "Budget for buying", term="capex",
        unit="money", typical="1000000",
        help="All purchases over the horizon."),
     _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
+    _f("constraints.total_budget", "Budget in total", unit="money", typical="5000000",
+       help="All payments of the plan, those owed after the horizon too."),
+)  # fmt: skip
+
+RULES = (
+    _f("workload.software", "Software", kind="choice", choices="software",
+       help="What your code runs on. Left open it is CUDA, unless you name accelerators that run "
+            "something else."),
+    _f("constraints.allow_partial_nodes", "Machines by the hour", kind="choice",
+       choices="partial_nodes",
+       help="Providers rent machines whole, however few of their accelerators you use."),
+    _f("constraints.allow_any_node", "Machines of one job", kind="choice", choices="any_node",
+       help="A job on several machines needs a network between them."),
+    _f("term_end", "Commitments that outlast the plan", term="commitment", kind="choice",
+       choices="term_ends",
+       help="Left open every payment counts, and a plan for less than a year takes no commitment "
+            "beyond its end."),
+    _f("rules", "Edition of these rules", kind="choice", choices="rules",
+       help="Left open the current ones. The first edition rules nothing out; it gives plans made "
+            "before these rules the figures they had."),
+    _f("constraints.partitions", "Parts of the clouds", kind="choices", choices="partitions",
+       help="Left open only commercial regions: others need contracts of their own."),
 )  # fmt: skip
 
 QUOTA = (
@@ -130,6 +144,8 @@ SERVER = (
     _f("on_prem.servers.*.accelerator", "Accelerator (own server)", kind="text", typical="H100"),
     _f("on_prem.servers.*.accelerator_count", "Accelerators in it", typical="8"),
     _f("on_prem.servers.*.power_kw", "Power at load", unit="kW", typical="10.2"),
+    _f("on_prem.servers.*.typical_power_kw", "Average power at work", unit="kW",
+       typical="as measured"),
     _f("on_prem.servers.*.running_cost_per_hour", "All-in running cost", unit="per hour",
        help="Replaces power, colocation, support and staff."),
 )  # fmt: skip
@@ -158,30 +174,21 @@ OWNING = (
     _f("on_prem.staff_cost_per_year", "Cost of one FTE", unit="money/year",
        default="staff_cost_per_year"),
     _f("on_prem.spare_rate", "Spares", unit="% of price a year", scale="pct", default="spare_rate"),
+    _f("on_prem.insurance_rate_per_year", "Insurance", unit="% of price a year", scale="pct",
+       default="insurance_rate_per_year"),
     _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),
     _f("on_prem.residual_rate", "Residual value kept per year", term="residual value",
        unit="%", scale="pct",
        default="residual_rate"),
+    _f("on_prem.resale_cost_rate", "Cost of a resale", unit="% of what it fetches", scale="pct",
+       default="resale_cost_rate"),
     _f("on_prem.lead_time_months", "Lead time", term="lead time",
        unit="months", default="lead_time_months"),
+    _f("on_prem.workstation_lead_time_months", "Lead time of workstations", term="lead time",
+       unit="months", default="workstation_lead_time_months"),
     _f("on_prem.utilisation_ceiling", "Maximum utilisation of owned servers", term="utilisation",
        unit="%", scale="pct",
        default="utilisation_ceiling"),
-)  # fmt: skip
-
-FINANCE = (
-    _f("finance.discount_rate_per_year", "Discount rate", term="present value",
-       unit="% a year", scale="pct",
-       default="discount_rate_per_year"),
-    _f("finance.cloud_price_trend_per_year", "Cloud price trend", unit="% a year", scale="pct",
-       default="cloud_price_trend_per_year"),
-    _f("finance.electricity_trend_per_year", "Electricity trend", unit="% a year", scale="pct",
-       default="electricity_trend_per_year"),
-    _f("finance.depreciation", "Depreciation", kind="choice", choices="depreciations"),
-    _f("finance.tax_rate", "Tax rate", unit="%", scale="pct", default="tax_rate"),
-    _f("data.storage_gib", "Cloud storage", unit="GiB", typical="0"),
-    _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
-    _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
 )  # fmt: skip
 
 CUSTOM_OFFER = (
@@ -201,6 +208,16 @@ ADJUSTMENT = (
     _f("price_adjustments.*.purchase_option", "Option", kind="choice", choices="purchase_options"),
     _f("price_adjustments.*.multiplier", "Multiplier", unit="×", typical="0.85"),
 )
+
+OTHER_COST = (
+    _f("other_costs.*.label", "Name", kind="text", typical="Engineers who move the data"),
+    _f("other_costs.*.amount", "Once", unit="money", typical="0"),
+    _f("other_costs.*.per_month", "Every month", unit="money/month", typical="0"),
+    _f("other_costs.*.per_accelerator_hour", "By the accelerator-hour", unit="money/h",
+       typical="0"),
+    _f("other_costs.*.month", "From month", typical="0"),
+    _f("other_costs.*.scenarios", "Scenarios", kind="choices", choices="scenarios"),
+)  # fmt: skip
 
 PRICES = (
     _f("use_catalog", "Catalog prices", kind="choice", choices="use_catalog"),
@@ -230,12 +247,18 @@ RISK = (
 ROWS: dict[str, tuple[Field, ...]] = {
     "workload.runs": RUN,
     "constraints.quotas": QUOTA,
+    "constraints.capex_by_fiscal_year": YEAR_BUDGET,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
+    **EXISTING_ROWS,
     "custom_offers": CUSTOM_OFFER,
     "price_adjustments": ADJUSTMENT,
+    "other_costs": OTHER_COST,
 }
-SINGLE = (*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *OWNING, *FINANCE, *PRICES, *RISK)
+SINGLE = (
+    *(*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
+    *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
+)
 ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))
 
 FIELD_TYPES: dict[str, str] = {
@@ -243,6 +266,10 @@ FIELD_TYPES: dict[str, str] = {
     **{field.path: field.kind for field in ALL},
     "use_catalog": "flag",
     "inherits": "flag",
+    "workload.interruptible": "flag",
+    "constraints.allow_partial_nodes": "flag",
+    "constraints.allow_any_node": "flag",
+    "rules": "number",
 }
 """Kind of value by path, for `planner.web.common.query_codec.read`: the form's own, else the
     request's."""
@@ -259,6 +286,6 @@ def find_label(path: str) -> str:
     >>> find_label("server.idle_power_kw")
     'server › idle power kw'
     """
-    pattern = ".".join("*" if part.isdigit() else part for part in path.split("."))
+    pattern = to_pattern(path)
     label = _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"))
     return label or path.replace(".", " › ").replace("_", " ")

@@ -14,9 +14,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
+from planner.contract.answer.coverage import PriceAge
+from planner.web.common.choices import provider_title
+from planner.web.common.coverage_table import Coverage, describe_state
 from planner.web.common.form_fields import find_label
 from planner.web.common.glossary import TERMS
-from pricing.freshness import Freshness
+from pricing.market.accelerators import get
+from pricing.market.price_age import PricePart
+from pricing.revisions import Freshness, PartFreshness
 
 register = template.Library()
 _UNKNOWN = "not known"
@@ -31,6 +36,12 @@ def _decimal(value: Any) -> Decimal | None:
     except InvalidOperation:
         return None
     return number if number.is_finite() else None
+
+
+@register.filter
+def cloud(name: str) -> str:
+    """What people call a provider; empty where there is none."""
+    return provider_title(name) if name else ""
 
 
 @register.filter
@@ -95,23 +106,73 @@ def quantity(value: Any, unit: str) -> str:
 
 @register.filter
 def price_age(row: Freshness) -> str:
-    """How old a provider's prices are: `oldest price 12 days`."""
+    """How old each part of a provider's prices is: `on demand 12 days (oldest 90), spot 3 days`."""
     if row.age_days is None:
         return "the prices carry no date"
-    return f"oldest price {row.age_days} days"
+    return ", ".join(part_age(part) for part in row.parts)
+
+
+@register.filter
+def part_age(part: PartFreshness | PriceAge) -> str:
+    """The median age of a part, and that of its oldest price where it is another."""
+    title = words(part.part)
+    if part.median_age_days is None:
+        return f"{title} undated"
+    age, oldest = part.median_age_days, part.oldest_age_days
+    return f"{title} {age} days" + ("" if oldest == age else f" (oldest {oldest})")
 
 
 @register.filter
 def price_age_short(row: Freshness) -> str:
-    """The same for a narrow place: `12 d`."""
-    return "undated" if row.age_days is None else f"{row.age_days} d"
+    """The median age of the list prices, in words: `12 days`."""
+    ages = {part.part: part.median_age_days for part in row.parts}
+    return _in_words(ages.get(PricePart.ON_DEMAND))
+
+
+@register.filter
+def accelerator_name(slug: str) -> str:
+    """What people call an accelerator; the text itself where none has that slug."""
+    try:
+        return get(slug).name
+    except KeyError:
+        return slug
+
+
+@register.filter
+def list_level(row: Freshness) -> str:
+    """green, amber or red by the list prices, which most plans pay."""
+    levels = {part.part: part.level for part in row.parts}
+    return levels.get(PricePart.ON_DEMAND, "none")
+
+
+def _in_words(days: int | None) -> str:
+    """An age as people say it.
+
+    >>> _in_words(1), _in_words(59), _in_words(303), _in_words(None)
+    ('1 day', '59 days', '10 months', 'undated')
+    """
+    if days is None:
+        return "undated"
+    if days < _MOST_DAYS:
+        return "1 day" if days == 1 else f"{days} days"
+    return f"{round(days / _DAYS_PER_MONTH)} months"
+
+
+_MOST_DAYS, _DAYS_PER_MONTH = 60, 30.44
+"""Ages below the first are told in days, above in months of the second."""
 
 
 @register.filter
 def price_reading(row: Freshness) -> str:
-    """When a provider's prices were read: `read 2026-11-20, its oldest price is 12 days old`."""
-    oldest = "" if row.age_days is None else f", its oldest price is {row.age_days} days old"
-    return f"read {row.as_of or _UNKNOWN}{oldest}"
+    """When a provider's prices were read: `read 2026-11-20; median ages: on demand 12 days`."""
+    ages = "" if row.age_days is None else f"; median ages: {price_age(row)}"
+    return f"read {row.as_of or _UNKNOWN}{ages}"
+
+
+@register.filter
+def price_state(row: Coverage | None) -> str:
+    """What is known of a purchase option: `25 prices, 2026-08-03 to 2026-09-01`."""
+    return describe_state(row)
 
 
 @register.filter
@@ -177,6 +238,12 @@ def signed(value: Any, currency: str = "USD") -> str:
         return _UNKNOWN
     sign = "" if not round(figure) else "+" if figure > 0 else "\u2212"
     return f"{sign}{money(abs(figure), currency)}"
+
+
+@register.filter
+def absolute(value: Decimal) -> Decimal:
+    """An amount without its sign: what a budget is exceeded by."""
+    return abs(value)
 
 
 @register.filter

@@ -9,7 +9,7 @@ TERMS: dict[str, str] = {
     "capex": "Capital expenditure: what is paid to buy servers.",
     "commitment": "Whole machines paid for a fixed term, used or not: reservations, savings plans "
     "and committed use.",
-    "committed use": "A commitment of GCP for one or three years.",
+    "committed use": "A commitment of Google Cloud for one or three years.",
     "effective TFLOP-hour": "An hour at one TFLOP/s of useful training arithmetic: the dense bf16 "
     "(else fp16, fp32) rate of the datasheet times the MFU that published runs reach.",
     "gap": "How far the plan could at most be from the best one, as a share of its cost.",

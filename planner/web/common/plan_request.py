@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import QueryDict
 
+from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
+from planner.contract.request.comparison import with_rules
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common import form_fields as f
@@ -28,6 +30,8 @@ _FIELDS_WITHOUT_HOURS = frozenset(
 )
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES})
 """Names of the address that are about the page, not part of the request."""
+FIRST_RULES = 1
+"""Edition of the rules that shared links were made under before they named it."""
 MAX_SAMPLES_AT_ONCE = 100_000
 """Most Monte Carlo samples that a page computes while a visitor waits; more run as a job."""
 
@@ -52,7 +56,8 @@ def read_plan_request(query: QueryDict) -> dict[str, Any]:
     """The comparison request of a page's query string."""
     unselected = unselected_tab_fields(query.get("workload.kind", ""))
     unused = [name for name in query if is_page_only(name) or _is_under(name, unselected)]
-    return query_codec.read(query_codec.drop_empty(query, *unused), f.FIELD_TYPES)
+    request = query_codec.read(query_codec.drop_empty(query, *unused), f.FIELD_TYPES)
+    return with_rules(request, FIRST_RULES) if PRICES in query and request else request
 
 
 def _is_under(name: str, paths: frozenset[str]) -> bool:
@@ -83,7 +88,9 @@ def answer_plan(
         catalog = pinned_catalog(query)
         outcome = compare_for_team(compared, team if catalog is None else None, catalog)
     except InvalidInput as refusal:
-        return ComparisonOutcome(request, errors=refusal.all())
+        may_be_job = isinstance(refusal, TooMuchWork) and not isinstance(refusal, TooLarge)
+        needs_job = may_be_job and not brief
+        return ComparisonOutcome(request, errors=refusal.all(), needs_job=needs_job)
     return replace(outcome, request=request)
 
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import QueryDict
+
+from pricing.common.bounded import MAX_DEPTH, number_problem, read_decimal, read_position
+from pricing.common.typed_number import plain_number, spell_out
 
 SCALES = {
     "pct": Decimal("0.01"),
@@ -22,10 +25,13 @@ SCALES = {
     "bn": Decimal(10**9),
     "tn": Decimal(10**12),
 }
+_OF_BUDGETS = "_budget"
+_TWO_OR_ONE = re.compile(r"\d+,\d+")
 _SEPARATORS = re.compile(r"[\s,;]+")
-_BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0]*(?:[^\S\u00a0]|;|,(?!\d{3}\b))[^\S\u00a0]*")
-"""White space, a semicolon, or a comma that does not group thousands."""
-_GROUPED = re.compile(r"^[+-]?\d{1,3}([,_ \u00a0]\d{3})+(\.\d+)?$")
+_BETWEEN_NUMBERS = re.compile(r"[^\S\u00a0\u202f]*(?:[^\S\u00a0\u202f]|;|,\s)[^\S\u00a0\u202f]*")
+"""White space, a semicolon, or a comma with a space behind it."""
+_BARE_LIST = re.compile(r"\d+(?:,\d+){2,}")
+"""Numbers between commas alone; two of them may be one with a decimal comma."""
 
 
 def number(text: str, scale: str = "") -> int | float | str:
@@ -37,30 +43,32 @@ def number(text: str, scale: str = "") -> int | float | str:
     tidy = text.strip()
     if tidy.endswith("%") and scale in ("", "pct"):
         tidy, scale = tidy[:-1].rstrip(), "pct"
-    if _GROUPED.match(tidy):
-        tidy = re.sub(r"[,_ \u00a0]", "", tidy)
-    try:
-        value = Decimal(tidy)
-    except InvalidOperation:
+    tidy = plain_number(tidy)
+    if number_problem(tidy):
         return text.strip()
-    if not value.is_finite():
-        return text.strip()
-    value *= SCALES.get(scale, Decimal(1))
+    value = read_decimal(tidy) * SCALES.get(scale, Decimal(1))
     return int(value) if value == value.to_integral_value() else float(value)
 
 
 def numbers(text: str) -> int | float | str | list[int | float | str]:
     """One number, or a column of them as pasted from a spreadsheet.
 
+    Two numbers with a bare comma between them may be one: they stay the text that they are.
+
     >>> numbers("100"), numbers("100\\n200\\t0.5"), numbers("1,000\\n2,000"), numbers("100;")
     (100, [100, 200, 0.5], [1000, 2000], [100])
-    >>> numbers("100 200 300"), numbers("10,20"), numbers("1,250,000")
-    ([100, 200, 300], [10, 20], 1250000)
+    >>> numbers("100 200 300"), numbers("10,20"), numbers("10,20,30"), numbers("1,250,000")
+    ([100, 200, 300], '10,20', [10, 20, 30], 1250000)
+    >>> numbers("100,5\\n200,5"), numbers("1.000,50"), numbers("10, 20")
+    ([100.5, 200.5], 1000.5, [10, 20])
     """
     tidy = text.strip()
+    if _BARE_LIST.fullmatch(tidy) and plain_number(tidy) == tidy:
+        return [number(part) for part in tidy.split(",")]
     values = [number(part) for part in _BETWEEN_NUMBERS.split(tidy) if part]
-    is_one = len(values) == 1 and not tidy.endswith(";")
-    return values[0] if is_one else values
+    if len(values) != 1 or tidy.endswith(";"):
+        return values
+    return tidy if _TWO_OR_ONE.fullmatch(tidy) else values[0]
 
 
 def parts(text: str) -> list[str]:
@@ -90,9 +98,21 @@ def _close_lists(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
     below = {key: _close_lists(value) for key, value in tree.items()}
-    if below and all(key.isdigit() for key in below):
-        return [below[key] for key in sorted(below, key=int)]
+    positions = {key: read_position(key) for key in below}
+    if below and None not in positions.values():
+        return [below[key] for key in sorted(below, key=lambda key: positions[key] or 0)]
     return below
+
+
+def to_segments(path: str) -> list[str]:
+    """The names of a dotted path; one that is nested too deep is a single name, which nothing
+    knows."""
+    return path.split(".") if path.count(".") < MAX_DEPTH else [path]
+
+
+def to_pattern(path: str) -> str:
+    """A path with the positions in lists as `*`: `servers.0.name` is `servers.*.name`."""
+    return ".".join("*" if read_position(s) is not None else s for s in to_segments(path))
 
 
 def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
@@ -109,9 +129,12 @@ def read(query: QueryDict, field_types: Mapping[str, str]) -> dict[str, Any]:
         values = [value for value in query.getlist(name) if value.strip()]
         if not values:
             continue
-        segments = path.split(".")
-        pattern = ".".join("*" if s.isdigit() else s for s in segments)
-        field_type = field_types.get(pattern) or field_types.get(f"{segments[0]}.**", "text")
+        segments = to_segments(path)
+        field_type = field_types.get(to_pattern(path)) or field_types.get(
+            f"{segments[0]}.**", "text"
+        )
+        if path.endswith(_OF_BUDGETS):
+            values = [spell_out(value.strip()) for value in values]
         _insert(tree, segments, _convert(field_type, values, scale))
     request = _close_lists(tree)
     return request if isinstance(request, dict) else {}

@@ -142,9 +142,9 @@ def _total_changes(before: ComparisonAnswer, after: ComparisonAnswer) -> list[To
 
 
 def _changed_advice(before: ComparisonAnswer, after: ComparisonAnswer) -> str:
-    if before.recommendation.headline == after.recommendation.headline:
+    if before.headline == after.headline:
         return ""
-    return after.recommendation.headline
+    return after.headline
 
 
 def unpin_prices(query: QueryDict) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from planner.contract.labels import cloud_title, name_region
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
 from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.places import is_local_zone
 
 POPULAR = (
     "nvidia-h100-80gb-sxm",
@@ -31,16 +33,37 @@ class Lowest:
     on_demand_usd: float | None
     spot_usd: float | None
 
+    @property
+    def on_demand_place(self) -> str:
+        """Where it is sold on demand, as people say it."""
+        return _name_place(self.on_demand)
+
+    @property
+    def spot_place(self) -> str:
+        """Where it is sold on spot, as people say it."""
+        return _name_place(self.spot)
+
+
+def _name_place(offer: Offer | None) -> str:
+    if offer is None:
+        return ""
+    place = catalog.current().regions.get((offer.provider, offer.region))
+    named = (place.name, place.city) if place else ("", "")
+    return f"{cloud_title(offer.provider)} {name_region(offer.region, *named)}"
+
 
 def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
-    """The cheapest offer sold now under an option, and its USD per accelerator-hour."""
+    """The cheapest offer sold now under an option, in a region rather than a zone beside one, and
+    its USD per accelerator-hour."""
     offers = catalog.current().offers
     rows = offers.select(accelerators=[slug], purchase_options=[option.value])
     best = offers.cheapest(rows, 1)
     if not len(best):
         return None, None
-    row = int(best[0])
-    return offers.offer(row), float(offers.usd_per_accelerator_hour[row])
+    price = float(offers.usd_per_accelerator_hour[best[0]])
+    cheapest = rows[offers.usd_per_accelerator_hour[rows] <= price]
+    equally_cheap = [offers.offer(int(row)) for row in cheapest]
+    return min(equally_cheap, key=lambda offer: is_local_zone(offer.region)), price
 
 
 def lowest_prices() -> list[Lowest]:

@@ -18,9 +18,10 @@ from pricing.api.rest import Query
 from pricing.api.views import offer_search
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
+from pricing.market.offer_filters import OfferSearch
 from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
-from pricing.offer_search import OfferSearch, catalog_for
+from pricing.offer_search import catalog_for, check_known_names
 
 PAGE_SIZE = 50
 ORDERS = {
@@ -81,7 +82,7 @@ class MarketQuery:
     def catalog(self) -> Catalog:
         """The market that is looked at: today's, or that of the day asked for."""
         known = catalog_for(self.search, None, catalog.version())
-        self.search.check_known_names(known)
+        check_known_names(self.search, known)
         return known
 
 

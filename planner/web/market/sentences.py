@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django import template
 
+from planner.web.common.choices import provider_title
 from planner.web.common.formatting import number, plain, rate, words
 from planner.web.market.views.hardware import Row
 from pricing.market.accelerators import Accelerator
@@ -34,10 +35,10 @@ def source_note(accelerator: Accelerator) -> str:
 
 @register.filter
 def lowest_on_demand(row: Row) -> str:
-    """The lowest price on demand and who asks it: `2.10 USD/h, aws us-east-1`."""
+    """The lowest price on demand and who asks it: `2.10 USD/h, AWS us-east-1`."""
     if row.offer is None:
         return "not rented"
-    return f"{rate(row.usd_per_hour)}/h, {row.offer.provider} {row.offer.region}"
+    return f"{rate(row.usd_per_hour)}/h, {provider_title(row.offer.provider)} {row.offer.region}"
 
 
 @register.filter

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django import forms
 
 from planner.sizing.calibration.calibration import Calibration
+from planner.sizing.calibration.log_text import decode_log
 from planner.sizing.calibration.plan_changes import GpuUse
 from planner.web.common.base_form import Form
 from pricing.common.invalid_input import InvalidInput
@@ -62,12 +63,7 @@ def read_log_text(file: Any) -> str:
             f"has {file.size / 1e6:,.1f} MB; at most {MAX_LOG_BYTES / 1e6:,.0f} MB are read here, "
             "more by the command calibrate",
         )
-    try:
-        return str(file.read().decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise InvalidInput(
-            "file", "is not UTF-8 text; send the CSV that nvidia-smi wrote"
-        ) from None
+    return decode_log(file.read())
 
 
 def suggest_plans(calibration: Calibration) -> list[SuggestedPlans]:

@@ -11,8 +11,10 @@ from django.http import QueryDict
 
 from planner.web.common import form_fields as f
 from planner.web.common.choices import find_default, list_choices
+from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.sharing import PRICES
+from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 MAX_ROWS = 12
@@ -23,7 +25,7 @@ MAX_ROWS = 12
 class FormField:
     """One field as the template draws it."""
 
-    field: f.Field
+    field: Field
     bound: forms.BoundField
     error: str
     default_text: str
@@ -52,7 +54,7 @@ class Rows:
         return any(field.bound.initial for row in self.rows for field in row)
 
 
-def _widget(field: f.Field, placeholder: str, invalid: bool) -> forms.Widget:
+def _widget(field: Field, placeholder: str, invalid: bool) -> forms.Widget:
     css = "form-select" if field.kind == "choice" else "form-control"
     attrs: dict[str, Any] = {"class": css + (" is-invalid" if invalid else "")}
     if placeholder and field.kind != "choice":
@@ -70,7 +72,7 @@ def _widget(field: f.Field, placeholder: str, invalid: bool) -> forms.Widget:
     return forms.TextInput(attrs=attrs)
 
 
-def _form_field(field: f.Field, placeholder: str, invalid: bool) -> forms.Field:
+def _form_field(field: Field, placeholder: str, invalid: bool) -> forms.Field:
     widget = _widget(field, placeholder, invalid)
     if field.kind == "choice":
         return forms.ChoiceField(
@@ -94,7 +96,7 @@ class PlanForm:
         self._form = forms.Form()
         self._shown: set[str] = set()
 
-    def _values(self, field: f.Field) -> str | list[str]:
+    def _values(self, field: Field) -> str | list[str]:
         """What the address holds for the field, whichever unit its name was written with."""
         for name in (field.name, field.path, *(f"{field.path}~{s}" for s in ("pct", "bn", "mn"))):
             if name in self.query:
@@ -102,12 +104,12 @@ class PlanForm:
                 return field_values if field.kind == "choices" else field_values[-1]
         return ""
 
-    def _name(self, field: f.Field) -> str:
+    def _name(self, field: Field) -> str:
         """The name in the address: its own unit, unless the address was written in another."""
         others = (field.path, *(f"{field.path}~{suffix}" for suffix in ("pct", "bn", "mn", "tn")))
         return next((name for name in others if name in self.query), field.name)
 
-    def build_field(self, field: f.Field) -> FormField:
+    def build_field(self, field: Field) -> FormField:
         default = find_default(field.default, scale=field.scale) if field.default else None
         placeholder = default.text if default else field.typical
         error = self._error(field)
@@ -122,12 +124,12 @@ class PlanForm:
         source = default.source if default else ""
         return FormField(shown, self._form[name], error, placeholder if default else "", source)
 
-    def _unit(self, field: f.Field, name: str) -> str:
+    def _unit(self, field: Field, name: str) -> str:
         if field.scale and name == field.path:
             return "as a fraction" if field.scale == "pct" else ""
         return field.unit.replace("money", self.currency)
 
-    def _describe(self, form_field: forms.Field, field: f.Field, name: str, invalid: bool) -> None:
+    def _describe(self, form_field: forms.Field, field: Field, name: str, invalid: bool) -> None:
         notes = []
         if field.help or field.default:
             notes.append(f"id_{name}_help")
@@ -137,7 +139,7 @@ class PlanForm:
         if notes:
             form_field.widget.attrs["aria-describedby"] = " ".join(notes)
 
-    def _error(self, field: f.Field) -> str:
+    def _error(self, field: Field) -> str:
         below = f"{field.path}."
         return next(
             (m for path, m in self.errors.items() if path == field.path or path.startswith(below)),
@@ -161,14 +163,11 @@ class PlanForm:
 
     def _row_count(self, name: str) -> int:
         prefix = f"{name}."
-        used = [
-            int(key.removeprefix(prefix).split(".")[0])
-            for key in self.query
-            if key.startswith(prefix) and key.removeprefix(prefix).split(".")[0].isdigit()
-        ]
-        requested = self.query.get(f"rows.{name}", "")
-        row_count = int(requested) if requested.isdigit() else 0
-        return min(max([1, row_count, *(i + 1 for i in used)]), MAX_ROWS)
+        keys = (key for key in self.query if key.startswith(prefix))
+        used = (read_position(key.removeprefix(prefix).split(".")[0]) for key in keys)
+        requested = read_position(self.query.get(f"rows.{name}", "")) or 0
+        counts = (position + 1 for position in used if position is not None)
+        return min(max(1, requested, *counts), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:
         """Refusals whose box is not on the page: shown above the form."""

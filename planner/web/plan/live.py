@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.request.comparison import ComparisonRequest
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.estimate import Estimate, estimate
@@ -34,15 +36,23 @@ class DemandMonth:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """Memory and fewest accelerators of a training, and whether a CPU would do."""
+
+    memory_gib: float | None
+    min_accelerators: int | None
+    cpu_is_enough: bool
+
+
+@dataclass(frozen=True)
 class Live:
     """What the panel shows; without an answer, what is still missing."""
 
     refusals: tuple[InvalidInput, ...] = ()
     answer: ComparisonAnswer | None = None
     months: tuple[DemandMonth, ...] = ()
-    memory_gib: float | None = None
-    min_accelerators: int | None = None
-    cpu_is_enough: bool = False
+    fit: Fit | None = None
+    """Of a training, where it can be sized."""
     month_by_month: str = ""
     """Address of the same plan with its hours given month by month."""
     view_box: str = f"0 0 {PICTURE_WIDTH} {PICTURE_HEIGHT}"
@@ -60,7 +70,7 @@ def build_live_panel(query: QueryDict, outcome: ComparisonOutcome) -> Live:
         answer=answer,
         months=tuple(demand_months(answer)),
         month_by_month=month_by_month(query, answer),
-        **_fit(outcome.request, answer.demand.accelerator),
+        fit=_fit(outcome.request, answer.demand.accelerator),
     )
 
 
@@ -91,7 +101,7 @@ def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
         "workload.kind": "accelerator_hours",
         "workload.accelerator": demand.accelerator,
         "workload.hours_per_month": "\n".join(f"{h:.6g}" for h in demand.hours_per_month),
-        "workload.peak_accelerators": f"{demand.highest_peak:.0f}",
+        "workload.peak_accelerators": f"{ceil(demand.highest_peak)}",
         "start": answer.start,
         "edit": "1",
     }
@@ -100,23 +110,23 @@ def month_by_month(query: QueryDict, answer: ComparisonAnswer) -> str:
 
 def estimate_plan(request: Mapping[str, Any], accelerator: str | None = None) -> Estimate:
     """The sizing of a request's workload; fields of costing alone are left out."""
-    sizing_request: dict[str, object] = {"workload": request["workload"]}
+    rules = request.get("rules", ComparisonRequest.model_fields["rules"].default)
+    sizing_request: dict[str, object] = {"workload": request["workload"], "rules": rules}
     if accelerator:
         sizing_request["accelerator"] = accelerator
     return estimate(sizing_request)
 
 
-def _fit(request: Mapping[str, Any], accelerator: str) -> dict[str, Any]:
-    """Memory and fewest accelerators of a training, and whether a CPU would do."""
+def _fit(request: Mapping[str, Any], accelerator: str) -> Fit | None:
     if request["workload"].get("kind") != "training":
-        return {}
+        return None
     try:
         estimated = estimate_plan(request, accelerator)
     except InvalidInput:
-        return {}
+        return None
     sized = figures(estimated.size)
-    return {
-        "memory_gib": sized.memory_per_accelerator_gib,
-        "min_accelerators": sized.min_accelerators,
-        "cpu_is_enough": bool(cpu_note(estimated.workload, estimated.runs).is_enough),
-    }
+    return Fit(
+        memory_gib=sized.memory_per_accelerator_gib,
+        min_accelerators=sized.min_accelerators,
+        cpu_is_enough=bool(cpu_note(estimated.workload, estimated.runs).is_enough),
+    )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlencode
+
+from planner.contract.months import add_months, format_month, next_month
 
 
 @dataclass(frozen=True)
@@ -13,14 +16,43 @@ class Preset:
     story: str
     """What somebody with this need would say."""
     values: Mapping[str, str]
+    first: dt.date
+    """First month of the plan."""
+    runs: tuple[tuple[int, int | None], ...] = field(default=())
+    """Start and deadline of each run, months from the first; None without a deadline."""
 
     @property
     def address(self) -> str:
-        return urlencode({"name": self.title, **self.values})
+        plan = {"name": self.title, **self.values, "start": format_month(self.first)}
+        return urlencode({**plan, **self._dates()})
+
+    def _dates(self) -> dict[str, str]:
+        """The months of the runs as the form names them."""
+        dates = {}
+        for i, (start, deadline) in enumerate(self.runs):
+            dates[f"workload.runs.{i}.start"] = format_month(add_months(self.first, start))
+            if deadline is not None:
+                last = format_month(add_months(self.first, deadline))
+                dates[f"workload.runs.{i}.deadline"] = last
+        return dates
 
 
-PRESETS = (
-    Preset(
+def list_presets(today: dt.date) -> tuple[Preset, ...]:
+    """The examples, their months counted from the one after `today`."""
+    first = next_month(today)
+    return tuple(
+        Preset(title, story, values, first, _RUNS.get(title, ()))
+        for title, story, values in _EXAMPLES
+    )
+
+
+_RUNS: Mapping[str, tuple[tuple[int, int | None], ...]] = {
+    "Fine-tune a 7B model": ((0, None), (3, None), (6, None), (9, None)),
+    "Pre-train a 7B model twice": ((0, 11), (12, 23)),
+}
+"""The runs of the examples that say how many there are."""
+_EXAMPLES: tuple[tuple[str, str, Mapping[str, str]], ...] = (
+    (
         "Fine-tune a 7B model",
         "We adapt a 7-billion-parameter language model to our documents, four times a year.",
         {
@@ -34,9 +66,9 @@ PRESETS = (
             "horizon_months": "12",
         },
     ),
-    Preset(
+    (
         "Pre-train a 7B model twice",
-        "We train a 7-billion-parameter model from scratch, twice, within two years.",
+        "We train a 7-billion-parameter model from scratch, twice within two years.",
         {
             "workload.kind": "training",
             "workload.parameters~bn": "7",
@@ -48,7 +80,7 @@ PRESETS = (
             "horizon_months": "24",
         },
     ),
-    Preset(
+    (
         "Vision model",
         "We train an image classifier on ImageNet-sized data and try many variants.",
         {
@@ -60,7 +92,7 @@ PRESETS = (
             "horizon_months": "24",
         },
     ),
-    Preset(
+    (
         "70B language model",
         "We continue training a 70-billion-parameter model on our own text.",
         {
@@ -73,7 +105,7 @@ PRESETS = (
             "horizon_months": "36",
         },
     ),
-    Preset(
+    (
         "Steady GPU-hours",
         "Our group uses eight H100 around the clock for three years.",
         {

@@ -15,7 +15,7 @@ from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
-from planner.web.answer.charts import cumulative_totals
+from planner.web.answer.payback_chart import cumulative_totals
 from planner.web.common.chart import Chart, Series
 from planner.web.common.form_fields import find_label
 from planner.web.common.plan_request import answer_plan
@@ -49,7 +49,7 @@ class ComparedPlan:
     def headline(self) -> str:
         if self.answer is None:
             return "; ".join(map(describe_refusal, self.outcome.errors)) or "No workload yet"
-        return self.answer.recommendation.headline
+        return self.answer.headline
 
     def total(self, key: ScenarioKey) -> Decimal | None:
         """The total of one scenario; None where it is not possible."""

@@ -52,11 +52,32 @@ class Column:
 
     @property
     def headline(self) -> str:
-        return self.answer.recommendation.headline if self.answer else "No feasible plan."
+        return self.answer.headline if self.answer else "No feasible plan."
 
-    def total(self, key: ScenarioKey) -> Decimal | None:
-        """The total of one scenario; None where it is not possible."""
-        return self.answer.by_key[key].total_cost if self.answer else None
+    def cell(self, key: ScenarioKey) -> TotalCell:
+        """The total of one way of buying."""
+        if self.answer is None:
+            return TotalCell(None, "", best=False)
+        total = self.answer.by_key[key].total_cost
+        return TotalCell(total, self.answer.currency, best=self.key == key)
+
+
+@dataclass(frozen=True)
+class TotalCell:
+    """A total of one column; None where that way of buying is not possible."""
+
+    total: Decimal | None
+    currency: str
+    """"" where the column has no answer."""
+    best: bool
+
+
+@dataclass(frozen=True)
+class TotalRow:
+    """A way of buying with its total in every column."""
+
+    title: str
+    cells: tuple[TotalCell, ...]
 
 
 def address_of(request: Mapping[str, Any]) -> str:
@@ -77,20 +98,10 @@ def column(project: Project, variant: Variant | None, team: Team) -> Column:
         return Column(title, here, refusal=describe_refusal(refusal))
 
 
-def totals(columns: list[Column]) -> list[dict[str, Any]]:
+def totals(columns: list[Column]) -> list[TotalRow]:
     """One row for each way of buying, with the total of every column."""
     return [
-        {
-            "title": title,
-            "cells": [
-                {
-                    "total": one.total(ScenarioKey(key)),
-                    "currency": one.answer.currency if one.answer else "",
-                    "best": one.key == key,
-                }
-                for one in columns
-            ],
-        }
+        TotalRow(title, tuple(one.cell(ScenarioKey(key)) for one in columns))
         for key, title in SCENARIO_TITLES.items()
     ]
 

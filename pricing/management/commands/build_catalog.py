@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from pricing.bundled import files
+from pricing.bundled import files, write_files
 from pricing.bundled.build import Bundle, build, build_report
 from pricing.common.invalid_input import InvalidInput
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
             bundle = build(folder)
         except InvalidInput as error:
             raise CommandError(str(error), returncode=2) from None
-        files.write(bundle, out)
+        write_files.write(bundle, out)
         self._print(bundle)
         self.stdout.write(f"written to {out}")
 

@@ -23,12 +23,16 @@ from pricing.storage import reference
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""
+EXIT_STATUS = {"interrupted": INTERRUPTED, "failed": 1, "held": 3, "would_hold": 3, "busy": 4}
+"""By outcome, the worst first."""
 
 
 class Command(DatabaseCommand):
     help = (
         "Fetch today's prices, check them and publish them, all of a provider's revision or none."
-        " Exit status: 0 all published, 1 one or more not, 2 bad arguments, 130 interrupted."
+        " Exit status: 0 all published, 1 one or more failed, 2 bad arguments, 3 one or more held"
+        " for review and none failed, 4 one or more refreshed elsewhere and no worse,"
+        " 130 interrupted."
     )
     requires_migrations_checks = True
 
@@ -104,6 +108,6 @@ class Command(DatabaseCommand):
 
 
 def compute_exit_status(results: Sequence[RefreshResult]) -> int:
-    if any(result.outcome == "interrupted" for result in results):
-        return INTERRUPTED
-    return 0 if all(result.succeeded for result in results) else 1
+    """That of the worst outcome: interrupted, failed, held, busy, published."""
+    outcomes = {result.outcome for result in results}
+    return next((status for outcome, status in EXIT_STATUS.items() if outcome in outcomes), 0)

@@ -10,9 +10,9 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from pricing.common.pluralize import pluralize
-from pricing.freshness import newest_revisions
 from pricing.management.database_command import DatabaseCommand
 from pricing.models import Revision
+from pricing.revisions import newest_revisions
 from pricing.storage import store
 
 

@@ -87,6 +87,10 @@ class TpuSlice:
         return self.chips // self.chips_per_unit
 
 
+PROVIDERS = ("aws", "azure", "gcp")
+"""Providers whose machine types are tabled."""
+
+
 @cache
 def all_machine_types(provider: str) -> Mapping[str, MachineType]:
     """Machine types of a provider by name in lower case: capitals differ between its APIs.
@@ -101,11 +105,13 @@ def all_machine_types(provider: str) -> Mapping[str, MachineType]:
 
 
 def find(provider: str, instance_type: str) -> MachineType | None:
-    """The machine type of this name, capitals aside.
+    """The machine type of this name, capitals aside; None for a provider without a table.
 
     >>> find("gcp", "a3-highgpu-8g").local_ssd_gib
     6000
     """
+    if provider not in PROVIDERS:
+        return None
     return all_machine_types(provider).get(instance_type.strip().lower())
 
 

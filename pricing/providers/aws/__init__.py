@@ -1,8 +1,8 @@
 """Amazon Web Services.
 
 With credentials (boto3's standard chain): prices from GetProducts, what is sold where and what
-it holds from EC2, spot per zone, savings plans, Capacity Blocks. Without: the public price
-files, which hold no spot and no Capacity Block prices.
+it holds from EC2, spot per zone, savings plans, Capacity Blocks. Without, or where AWS refuses
+them: the public price files, which hold no spot and no Capacity Block prices.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pricing.ingest.http import ProviderHttpClient
-from pricing.ingest.provider import FetchContext, NotRead, SkippedRow
+from pricing.ingest.http import AccessDenied, ProviderHttpClient
+from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.aws import api, bulk_files, quotas
 from pricing.providers.aws.client import AwsClient
 
 _MODE_PAGE = "mode.json"
+_NO_ACCOUNT = "needs AWS credentials"
 
 
 class AmazonWebServices:
@@ -27,24 +28,57 @@ class AmazonWebServices:
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:
             client = AwsClient(http)
-            if _has_account(http, client):
-                yield from api.read(client, context)
+            try:
+                price_list = api.read_price_list(client, context) if _has_account(client) else None
+            except AccessDenied as refusal:
+                yield from _read_public_list(client, refusal)
+                return
+            if price_list is None:
+                yield from bulk_files.read(http, _recorded_refusal(http) or _NO_ACCOUNT)
             else:
-                yield from bulk_files.read(http)
+                yield from api.read(client, context, price_list)
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the account may run, as rows of `constraints.quotas`."""
         return quotas.fetch_quotas(context)
 
 
-def _has_account(http: ProviderHttpClient, client: AwsClient) -> bool:
+def _has_account(client: AwsClient) -> bool:
     """Whether to ask the APIs; a replay does what its recording did."""
+    http = client.http
     if http.replaying:
-        return bool(json.loads(http.get(_MODE_PAGE, "").body)["account"])
+        return bool(_read_mode(http)["account"])
     own_list = http.context.settings.get("AWS_PRICE_LIST_URL")
     has_account = (client.uses_loopback() and not own_list) or client.has_credentials()
-    http.record_page(_MODE_PAGE, json.dumps({"account": has_account}).encode())
+    _record_mode(http, account=has_account)
     return has_account
+
+
+def _read_public_list(
+    client: AwsClient, refusal: AccessDenied
+) -> Iterator[Offer | SkippedRow | NotRead]:
+    """The public price files, after AWS refused the credentials."""
+    reason = f"AWS refused the credentials ({refusal.what}), the public price files were read"
+    _record_mode(client.http, account=False, refusal=reason)
+    fallback_url = client.loopback_url()
+    try:
+        yield from bulk_files.read(client.http, reason, fallback_url or bulk_files.DEFAULT_URL)
+    except ProviderUnavailable as error:
+        what = f"{refusal.what}; the public price files instead: {error.what}"
+        raise type(error)(refusal.provider, what, refusal.hint) from None
+
+
+def _record_mode(http: ProviderHttpClient, **mode: object) -> None:
+    http.record_page(_MODE_PAGE, json.dumps(mode).encode())
+
+
+def _read_mode(http: ProviderHttpClient) -> dict[str, Any]:
+    mode: dict[str, Any] = json.loads(http.get(_MODE_PAGE, "").body)
+    return mode
+
+
+def _recorded_refusal(http: ProviderHttpClient) -> str:
+    return str(_read_mode(http).get("refusal", "")) if http.replaying else ""
 
 
 provider = AmazonWebServices()

@@ -14,12 +14,18 @@ from typing import IO, Any
 from pricing.ingest.downloads import Download
 from pricing.ingest.endpoints import check_endpoint, redact_url, same_origin
 from pricing.ingest.http import ProviderHttpClient
+from pricing.ingest.parts import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.provider import NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws import offer_file, plan_file, savings_plans
 from pricing.providers.aws.machines import MachineLookup
 from pricing.providers.aws.offer_file import OfferFileError
-from pricing.providers.aws.regions import NOT_PRICED, find_unknown, report_other_partition
+from pricing.providers.aws.regions import (
+    NOT_PRICED,
+    find_unknown,
+    partition_regions,
+    report_other_partition,
+)
 from pricing.providers.aws.rows import Sku, read_product, read_terms
 
 DEFAULT_URL = "https://pricing.us-east-1.amazonaws.com"
@@ -48,13 +54,20 @@ class _PriceList:
         return f"{self.url}/{folder}/current/region_index.json"
 
 
-def read(http: ProviderHttpClient) -> FetchedRows:
-    """Every accelerator in the price files of the wanted regions."""
+def read(http: ProviderHttpClient, reason: str, default_url: str = DEFAULT_URL) -> FetchedRows:
+    """Every accelerator in the price files of the wanted regions.
+
+    `reason` says why spot and Capacity Blocks are not read. A region whose file fails, and a
+    list beside others, is told as not read.
+    """
     context = http.context
     options = tuple(option.value for option in _CREDENTIALS_ONLY)
-    yield NotRead("needs AWS credentials", options, context.regions)
-    lists = [(one, _read_index(http, one)) for one in _read_price_lists(http)]
-    files = {code: (one, entry) for one, index in lists for code, entry in index.files.items()}
+    yield NotRead(reason, options, context.regions)
+    indexes, unread = _read_indexes(http, default_url)
+    yield from unread
+    files = {
+        code: (one, path) for one, index in indexes.items() for code, path in index.files.items()
+    }
     wanted_regions = context.regions or tuple(sorted(files))
     missing = find_unknown(wanted_regions, files)
     if len(missing) == len(wanted_regions):
@@ -68,17 +81,24 @@ def read(http: ProviderHttpClient) -> FetchedRows:
     not_read = None if context.regions else report_other_partition(files)
     if not_read is not None:
         yield not_read
-    dates = {one: index.published for one, index in lists}
-    plans = {one: _read_plan_index(http, one) for one, _ in lists}
+    plans = {one: _read_plan_index(http, one) for one in indexes}
+    failures = 0
     for regions_done, region in enumerate(wanted_regions):
         context.progress("regions", regions_done, len(wanted_regions))
-        price_list, path = files[region]
+        one, path = files[region]
+        day = indexes[one].published or context.retrieved_at.date()
+        files_of = _RegionFiles(http, one, region, day)
         skus: dict[str, Sku] = {}
-        day = dates[price_list] or context.retrieved_at.date()
-        yield from _read_offers(http, price_list, region, path, day, skus)
-        yield from _read_savings_plans(
-            http, price_list, region, plans[price_list].get(region, ""), day, skus
-        )
+        try:
+            rows = list(_read_offers(files_of, path, skus))
+        except PART_ERRORS as error:
+            failures += 1
+            if failures == len(wanted_regions):
+                raise
+            yield explain_unread(NotRead(f"prices in {region}", regions=(region,)), error)
+            continue
+        yield from rows
+        yield from _read_savings_plans(files_of, plans[one].get(region, ""), skus)
 
 
 @dataclass(frozen=True)
@@ -88,8 +108,40 @@ class _Index:
     published: dt.date | None
 
 
-def _read_price_lists(http: ProviderHttpClient) -> list[_PriceList]:
-    urls = http.context.settings.get("AWS_PRICE_LIST_URL", "").strip() or DEFAULT_URL
+@dataclass(frozen=True)
+class _RegionFiles:
+    """The files of one region in one list, and the day of the list."""
+
+    http: ProviderHttpClient
+    price_list: _PriceList
+    region: str
+    day: dt.date
+
+    def download(self, kind: str, path: str) -> Download:
+        url = _file_url(self.price_list, path)
+        return Download(self.http, f"{kind}-{self.region}.json.gz", url)
+
+
+def _read_indexes(
+    http: ProviderHttpClient, default_url: str
+) -> tuple[dict[_PriceList, _Index], list[NotRead]]:
+    """The index of each list; one of several may fail."""
+    indexes: dict[_PriceList, _Index] = {}
+    unread: list[NotRead] = []
+    lists = _price_lists(http, default_url)
+    for one in lists:
+        try:
+            indexes[one] = _read_index(http, one)
+        except ProviderUnavailable as error:
+            if len(unread) + 1 == len(lists):
+                raise
+            regions = partition_regions(one.partition)
+            unread.append(explain_unread(NotRead("a price list", regions=regions), error))
+    return indexes, unread
+
+
+def _price_lists(http: ProviderHttpClient, default_url: str) -> list[_PriceList]:
+    urls = http.context.settings.get("AWS_PRICE_LIST_URL", "").strip() or default_url
     return [_parse_price_list(url) for url in urls.replace(",", " ").split()]
 
 
@@ -135,23 +187,17 @@ def _file_url(price_list: _PriceList, path: str) -> str:
     return url
 
 
-def _read_offers(
-    http: ProviderHttpClient,
-    price_list: _PriceList,
-    region: str,
-    path: str,
-    day: dt.date,
-    skus: dict[str, Sku],
-) -> FetchedRows:
+def _read_offers(files: _RegionFiles, path: str, skus: dict[str, Sku]) -> FetchedRows:
     """The offers of a region. `skus` is filled with the machines that were found."""
-    machines = MachineLookup(http.context.retrieved_at.date())
-    name = f"offers-{region}.json.gz"
-    with Download(http, name, _file_url(price_list, path)) as file:
+    context = files.http.context
+    machines = MachineLookup(context.retrieved_at.date())
+    download = files.download("offers", path)
+    with download as file:
         try:
-            yield from region_offers(file, machines, region, day, skus, http.context.regions)
+            yield from region_offers(file, machines, files.region, files.day, skus, context.regions)
         except OfferFileError as error:
             raise ProviderUnavailable(
-                "aws", f"{name} cannot be read ({error})", _RETRY_HINT
+                "aws", f"{download.name} cannot be read ({error})", _RETRY_HINT
             ) from None
 
 
@@ -174,6 +220,8 @@ def region_offers(
         file.seek(0)
         for entry in offer_file.entries(file):
             yield from reader.read_entry(*entry)
+    if not reader.products:
+        raise OfferFileError("it holds no products")
     for sku in skus.keys() - reader.priced_skus:
         yield SkippedRow("sold without a listed price", f"{skus[sku].machine.instance_type} {sku}")
 
@@ -209,24 +257,21 @@ class _EntryReader:
             yield from read_terms(self.skus[sku], value, self.day, sold_now=True)
 
 
-def _read_savings_plans(
-    http: ProviderHttpClient,
-    price_list: _PriceList,
-    region: str,
-    path: str,
-    day: dt.date,
-    skus: Mapping[str, Sku],
-) -> FetchedRows:
+def _read_savings_plans(files: _RegionFiles, path: str, skus: Mapping[str, Sku]) -> FetchedRows:
+    region, option = files.region, (PurchaseOption.SAVINGS_PLAN.value,)
     if not path:
-        option = (PurchaseOption.SAVINGS_PLAN.value,)
         yield NotRead("the price list has no savings-plan file", option, (region,))
         return
-    name = f"plans-{region}.json.gz"
-    with Download(http, name, _file_url(price_list, path)) as file:
-        try:
-            rates = list(plan_file.rates(file, skus, region))
-        except OfferFileError as error:
-            raise ProviderUnavailable(
-                "aws", f"{name} cannot be read ({error})", _RETRY_HINT
-            ) from None
-    yield from savings_plans.select_cheapest(rates, day)
+
+    def read_rates() -> list[savings_plans.Rate | SkippedRow]:
+        download = files.download("plans", path)
+        with download as file:
+            try:
+                return list(plan_file.rates(file, skus, region))
+            except OfferFileError as error:
+                raise ProviderUnavailable(
+                    "aws", f"{download.name} cannot be read ({error})", _RETRY_HINT
+                ) from None
+
+    rates = read_part(NotRead(f"savings plans in {region}", option, (region,)), read_rates)
+    yield from savings_plans.make_offers(rates, files.day)

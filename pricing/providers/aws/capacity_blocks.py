@@ -10,9 +10,10 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Collection, Iterator, Mapping
 from decimal import ROUND_HALF_EVEN, Decimal
+from functools import partial
 from typing import Any
 
-from pricing.ingest.http import AccessDenied
+from pricing.ingest.parts import read_part
 from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.providers.aws.client import AwsClient
@@ -30,16 +31,15 @@ def read(
     client: AwsClient, region: str, machines: Collection[Machine], as_of: dt.date
 ) -> Iterator[Offer | SkippedRow | NotRead]:
     """The cheapest Capacity Block hour of each machine that is sold so."""
-    denied_by_type: dict[str, AccessDenied] = {}
     for machine in sorted(machines, key=lambda one: one.instance_type):
-        try:
-            yield from _read_cheapest_block(client, region, machine, as_of)
-        except AccessDenied as error:
-            denied_by_type[machine.instance_type] = error
-    if denied_by_type:
-        what = next(iter(denied_by_type.values())).what
-        option = PurchaseOption.CAPACITY_BLOCK.value
-        yield NotRead(f"capacity blocks: {what}", (option,), (region,), tuple(denied_by_type))
+        name = machine.instance_type
+        part = NotRead(
+            f"capacity blocks in {region}",
+            (PurchaseOption.CAPACITY_BLOCK.value,),
+            (region,),
+            (name,),
+        )
+        yield from read_part(part, partial(_read_cheapest_block, client, region, machine, as_of))
 
 
 def _read_cheapest_block(

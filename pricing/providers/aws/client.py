@@ -7,12 +7,13 @@ signatures made with no secret at all.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
 from pricing.ingest.endpoints import check_endpoint
-from pricing.ingest.http import AccessDenied, ProviderHttpClient
+from pricing.ingest.http import AccessDenied, ProviderHttpClient, SignInExpired
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import RetryableError, parse_retry_after_s
 
@@ -34,10 +35,10 @@ _DENIAL_CODES = (
     "OptInRequired",
     "UnrecognizedClient",
     "InvalidClientTokenId",
-    "ExpiredToken",
     "Blocked",
     "PendingVerification",
 )
+_EXPIRED_CODES = ("ExpiredToken", "TokenRefreshRequired")
 _BUSY_CODES = ("Throttl", "RequestLimitExceeded", "TooManyRequests", "SlowDown", "Unavailable")
 """How the codes of each class begin or what they hold; AWS has several for each service."""
 
@@ -50,6 +51,7 @@ class AwsClient:
         self._session: Any = None
         self._anonymous_boto3: Any = None
         self._clients: dict[tuple[str, str], Any] = {}
+        self._making_client = threading.Lock()
 
     def has_credentials(self) -> bool:
         """Whether boto3 finds credentials anywhere."""
@@ -143,6 +145,11 @@ class AwsClient:
         url = self.http.context.settings.get("AWS_ENDPOINT_URL", "")
         return bool(url) and check_endpoint("aws", "AWS_ENDPOINT_URL", url).anonymous
 
+    def loopback_url(self) -> str:
+        """AWS_ENDPOINT_URL where it needs no credentials, else empty."""
+        url = self.http.context.settings.get("AWS_ENDPOINT_URL", "")
+        return url if self.uses_loopback() else ""
+
     def _boto3_session(self) -> Any:
         """The session of the standard chain, or of what the settings of this run hold."""
         if self._session is None:
@@ -163,11 +170,12 @@ class AwsClient:
         return self._anonymous_boto3
 
     def _client(self, service: str, region: str) -> Any:
-        if (service, region) not in self._clients:
-            client = self._make_client(service, region)
-            client.meta.events.register("before-parse", _check_operation_exists)
-            self._clients[service, region] = client
-        return self._clients[service, region]
+        with self._making_client:  # boto3's clients may be shared by threads, not its sessions
+            if (service, region) not in self._clients:
+                client = self._make_client(service, region)
+                client.meta.events.register("before-parse", _check_operation_exists)
+                self._clients[service, region] = client
+            return self._clients[service, region]
 
     def _make_client(self, service: str, region: str) -> Any:
         url = self.http.context.settings.get("AWS_ENDPOINT_URL") or None
@@ -290,6 +298,8 @@ def _translate_client_error(
             f" (AWS's own is {headers.get('date')})",
             "Set the clock (NTP). The last published prices stay in force.",
         )
+    if _contains_any(code, _EXPIRED_CODES):
+        return SignInExpired(provider, status_text, _CREDENTIALS_HINT)
     if status in (401, 403) or _contains_any(code, _DENIAL_CODES):
         return AccessDenied(provider, status_text, _CREDENTIALS_HINT)
     hint = "Check the AWS settings, and whether this endpoint offers that operation."

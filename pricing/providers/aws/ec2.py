@@ -2,46 +2,114 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
+from pricing.ingest.parts import PART_ERRORS, explain_unread
+from pricing.ingest.provider import NotRead
+from pricing.ingest.side_by_side import map_side_by_side
 from pricing.providers.aws.client import AwsClient
 from pricing.providers.aws.machines import MachineLookup
 
 _TYPES_PER_CALL = 100
 """Names that DescribeInstanceTypes takes at once."""
+_REGIONS_AT_ONCE = 8
 
 
-def read_sold_types(client: AwsClient, machines: MachineLookup, region: str) -> frozenset[str]:
-    """The instance types offered in `region`; `machines` learns those that it did not know.
+def read_sold_types(client: AwsClient, region: str) -> frozenset[str]:
+    """The instance types offered in `region`.
 
     Raises `AccessDenied` for a region that this account has not enabled.
     """
     name = f"instance_type_offerings/{region}"
     operation, result_key = "describe_instance_type_offerings", "InstanceTypeOfferings"
-    sold_types = {
+    pages = client.read_all_pages(name, "ec2", region, operation, result_key, LocationType="region")
+    return frozenset(
         item["InstanceType"]
-        for page in client.read_all_pages(
-            name, "ec2", region, operation, result_key, LocationType="region"
-        )
+        for page in pages
         for item in page
         if item.get("Location", region) == region
-    }
-    undescribed = sorted(name for name in sold_types if not machines.is_described(name))
-    for number, names in enumerate(split_into_parts(undescribed, _TYPES_PER_CALL)):
-        _read_descriptions(client, machines, region, number, names)
-    return frozenset(sold_types)
+    )
+
+
+def describe_sold_types(
+    client: AwsClient,
+    machines: MachineLookup,
+    sold_by_region: Mapping[str, frozenset[str] | None],
+) -> Iterator[NotRead]:
+    """`machines` learns what is sold, each type from the first region that sells it.
+
+    Where a region fails the next one is asked; types that none describes stay as published.
+    """
+    sellers = {region: sold for region, sold in sold_by_region.items() if sold}
+    undescribed = set[str]().union(*sellers.values())
+    failures: dict[str, NotRead] = {}
+    for _ in range(len(sellers)):
+        shares = _share_out(undescribed, sellers)
+        if not shares:
+            break
+        read_region = partial(_describe_region, client, shares)
+        for region, infos in zip(
+            shares, map_side_by_side(read_region, shares, _REGIONS_AT_ONCE), strict=True
+        ):
+            failure = infos if isinstance(infos, NotRead) else _learn(machines, region, infos)
+            if failure is None:
+                undescribed -= set(shares[region])
+            else:
+                failures[region] = failure
+                del sellers[region]
+    if undescribed:
+        first = next(iter(failures.values()))
+        yield replace(first, regions=(), instance_types=tuple(sorted(undescribed)))
+
+
+def _learn(
+    machines: MachineLookup, region: str, infos: Iterable[Mapping[str, Any]]
+) -> NotRead | None:
+    try:
+        for info in infos:
+            machines.add_description(info)
+    except PART_ERRORS as error:
+        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
+    return None
+
+
+def _share_out(
+    types: Collection[str], sellers: Mapping[str, frozenset[str]]
+) -> dict[str, list[str]]:
+    """region → types to be described there."""
+    shares: dict[str, list[str]] = {}
+    for name in sorted(types):
+        region = next((code for code, sold in sellers.items() if name in sold), None)
+        if region is not None:
+            shares.setdefault(region, []).append(name)
+    return shares
+
+
+def _describe_region(
+    client: AwsClient, shares: Mapping[str, list[str]], region: str
+) -> list[Mapping[str, Any]] | NotRead:
+    try:
+        return [
+            info
+            for number, names in enumerate(split_into_parts(shares[region], _TYPES_PER_CALL))
+            for info in _read_descriptions(client, region, number, names)
+        ]
+    except PART_ERRORS as error:
+        return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
 
 
 def _read_descriptions(
-    client: AwsClient, machines: MachineLookup, region: str, number: int, names: list[str]
-) -> None:
+    client: AwsClient, region: str, number: int, names: list[str]
+) -> Iterator[Mapping[str, Any]]:
     page_name = f"instance_types/{region}-{number:02}"
     operation, result_key = "describe_instance_types", "InstanceTypes"
     for page in client.read_all_pages(
         page_name, "ec2", region, operation, result_key, InstanceTypes=names
     ):
-        for info in page:
-            machines.add_description(info)
+        yield from page
 
 
 def split_into_parts(names: list[str], size: int) -> Iterator[list[str]]:

@@ -18,13 +18,12 @@ _PRICE_LIST_REGIONS = {"cn": "cn-northwest-1"}
 """Where a partition keeps the Price List API, by the beginning of its regions; else us-east-1."""
 
 
-def products(client: AwsClient, regions: tuple[str, ...]) -> Iterator[str]:
-    """Every row (JSON) of the accelerated families; `regions` limits it, empty means all."""
-    for region in regions or ("",):
-        for family in _FAMILIES:
-            filters = {"instanceFamily": family} | _region_filter(region)
-            name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
-            yield from _read_rows(client, name, filters)
+def products(client: AwsClient, region: str) -> Iterator[str]:
+    """Every row (JSON) of the accelerated families in a region; empty means all regions."""
+    for family in _FAMILIES:
+        filters = {"instanceFamily": family} | _region_filter(region)
+        name = f"get_products/{region or 'all'}/{family.replace(' ', '_')}"
+        yield from _read_rows(client, name, filters)
 
 
 def products_of_type(

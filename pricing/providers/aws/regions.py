@@ -58,7 +58,7 @@ def report_other_partition(regions: Iterable[str]) -> NotRead | None:
     """
     in_china = {code.startswith("cn-") for code in regions}
     if in_china == {False}:
-        return NotRead("China has a price list of its own", (), _partition_regions("aws-cn"))
+        return NotRead("China has a price list of its own", (), partition_regions("cn"))
     if in_china == {True}:
         return NotRead("the list of China knows no other regions")
     return None
@@ -72,9 +72,13 @@ def _normalize_name(name: str) -> str:
     return name
 
 
-def _partition_regions(partition: str) -> tuple[str, ...]:
+def partition_regions(partition: str) -> tuple[str, ...]:
+    """The regions of a price list, "aws" or "cn"; GovCloud is on that of "aws"."""
     return tuple(
-        code for one in _partitions() if one["partition"] == partition for code in one["regions"]
+        code
+        for one in _partitions()
+        if (one["partition"] == "aws-cn") == (partition == "cn")
+        for code in one["regions"]
     )
 
 

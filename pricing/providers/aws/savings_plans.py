@@ -1,7 +1,7 @@
 """Savings plans: an hourly rate for a machine in return for a commitment of one or three years.
 
-AWS sells two plans for the same machine, one that may move between machines and one that may
-not. As offers they differ in nothing but price, so that the cheaper one is kept.
+AWS sells two plans for the same machine: EC2 Instance, bound to a family and region, and Compute,
+which may move to other machines and costs more. They are offers of their own.
 
 The rate is what one hour of the machine takes out of the commitment, and the commitment is paid
 as the payment option says: rate · 730 · months at once (all upfront), half of it at once and half
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any
 
-from pricing.ingest.provider import SkippedRow
-from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.ingest.provider import NotRead, SkippedRow
+from pricing.market.offers import COMPUTE_PLAN_SKU, HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.providers.aws.client import AwsClient
 from pricing.providers.aws.machines import Machine
 from pricing.providers.aws.price_list import price_list_region
@@ -25,7 +25,7 @@ from pricing.providers.aws.rows import make_offer, parse_money
 
 SOURCE = "AWS savings plans"
 _PLANS = ("Compute", "EC2Instance")
-SAVINGS_PLAN_SKUS = {"Compute": "ComputeSavingsPlans", "EC2Instance": "EC2InstanceSavingsPlans"}
+SAVINGS_PLAN_SKUS = {"Compute": COMPUTE_PLAN_SKU, "EC2Instance": "EC2InstanceSavingsPlans"}
 """The plan type that stands as the SKU of an offer, so that readers can tell the kinds apart."""
 _UPFRONT_SHARE = {
     "no_upfront": Decimal(0),
@@ -83,22 +83,19 @@ def read(
                 yield _parse_rate(row, machine, region, is_sold)
 
 
-def select_cheapest(
-    rates: Iterable[Rate | SkippedRow], as_of: dt.date
-) -> Iterator[Offer | SkippedRow]:
-    """One offer for each machine, term and payment option."""
-    cheapest_rates: dict[tuple[str, str, int, str], Rate] = {}
+def make_offers(
+    rates: Iterable[Rate | SkippedRow | NotRead], as_of: dt.date
+) -> Iterator[Offer | SkippedRow | NotRead]:
+    """One offer for each machine, plan, term and payment option, the cheapest of several rates."""
+    cheapest_rates: dict[tuple[str, str, str, int, str], Rate] = {}
     for rate in rates:
-        if isinstance(rate, SkippedRow):
+        if not isinstance(rate, Rate):
             yield rate
             continue
-        key = (rate.region, rate.machine.instance_type, rate.months, rate.payment)
+        key = (rate.region, rate.machine.instance_type, rate.plan, rate.months, rate.payment)
         other = cheapest_rates.get(key)
         if other is None or rate.per_hour < other.per_hour:
             cheapest_rates[key] = rate
-        if other is not None and other.plan != rate.plan:
-            dearer = other if cheapest_rates[key] is rate else rate
-            yield SkippedRow("a dearer savings plan for the same machine", dearer.plan)
     for rate in cheapest_rates.values():
         yield _build_offer(rate, as_of)
 

@@ -7,13 +7,15 @@ Pay-as-you-go, Spot and Low Priority, reservations of 1 and 3 years (the whole t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from pricing.ingest.http import ProviderHttpClient
+from pricing.ingest.parts import read_part
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.azure import management, quotas
-from pricing.providers.azure.machines import MachineLookup, read_resource_sku
+from pricing.providers.azure.machines import MachineLookup, ResourceSku, read_resource_sku
 from pricing.providers.azure.meters import resolve_meters
 from pricing.providers.azure.price_rows import Price, read_row, region_name
 from pricing.providers.azure.retail import price_rows
@@ -30,9 +32,26 @@ class AzureProvider:
             rows = list(self._read_prices(http))
             yield from (one for one in rows if isinstance(one, SkippedRow))
             prices = [one for one in rows if not isinstance(one, SkippedRow)]
-            machines = self._build_machine_lookup(http)
+            skus = list(self._read_machines(http))
+            failures = [one for one in skus if isinstance(one, NotRead)]
+            machines = MachineLookup(
+                context.retrieved_at.date(),
+                [one for one in skus if isinstance(one, ResourceSku)]
+                if management.is_configured(http) and not failures
+                else None,
+            )
+            unidentified: set[str] = set()
             for one in resolve_meters(prices):
-                yield one if isinstance(one, SkippedRow) else _offer(one, machines, context)
+                row = one if isinstance(one, SkippedRow) else _offer(one, machines, context)
+                if isinstance(row, SkippedRow) and not isinstance(one, SkippedRow):
+                    unidentified.add(one.instance_type)
+                yield row
+            for part in failures:
+                yield part
+                if unidentified:
+                    yield replace(
+                        part, availability_only=False, instance_types=tuple(sorted(unidentified))
+                    )
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the subscription may run, as rows of `constraints.quotas`."""
@@ -55,12 +74,16 @@ class AzureProvider:
                 "Check the spelling; Azure's regions are named like westus3 and westeurope.",
             )
 
-    def _build_machine_lookup(self, http: ProviderHttpClient) -> MachineLookup:
-        day = http.context.retrieved_at.date()
+    def _read_machines(self, http: ProviderHttpClient) -> Iterator[ResourceSku | NotRead]:
+        """Resource SKUs where a subscription is configured. Where they fail our own table says
+        what a machine holds, and what is sold where stays as it is published."""
         if not management.is_configured(http):
-            return MachineLookup(day)
-        rows = (read_resource_sku(row) for row in management.resource_skus(http))
-        return MachineLookup(day, [sku for sku in rows if sku is not None])
+            return
+        part = NotRead("Resource SKUs", regions=http.context.regions, availability_only=True)
+        rows = read_part(
+            part, lambda: [read_resource_sku(row) for row in management.resource_skus(http)]
+        )
+        yield from (row for row in rows if row is not None)
 
 
 def _offer(price: Price, machines: MachineLookup, context: FetchContext) -> Offer | SkippedRow:

@@ -7,10 +7,13 @@ where comes from Compute Engine when GCP_PROJECT is set, from our own table othe
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from pricing.ingest.http import AccessDenied, ProviderHttpClient
+from pricing.ingest.http import ProviderHttpClient
+from pricing.ingest.parts import PART_ERRORS, explain_unread, read_part
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
+from pricing.market.machine_types import attached_machine_types
 from pricing.market.offers import Offer
 from pricing.providers.gcp import client, quotas
 from pricing.providers.gcp.availability import (
@@ -33,13 +36,11 @@ class GcpProvider:
             rates = [one for one in rows if not isinstance(one, (SkippedRow, NotRead))]
             self._check_regions(context, {rate.region for rate in rates})
             day = context.retrieved_at.date()
-            for availability in _read_availability(http):
-                if isinstance(availability, SkippedRow):
-                    yield availability
+            for part in _read_availability(http):
+                if isinstance(part, Availability):
+                    yield from Composer(RateBook(rates), part, day, context.regions).offers()
                 else:
-                    yield from Composer(
-                        RateBook(rates), availability, day, context.regions
-                    ).offers()
+                    yield part
 
     def fetch_quotas(self, context: FetchContext) -> list[dict[str, Any]]:
         """What the project may run, as rows of `constraints.quotas`."""
@@ -59,23 +60,33 @@ def _read_rates(http: ProviderHttpClient) -> Iterator[Rate | SkippedRow | NotRea
     """Rates of both services of the catalog; the older TPUs may be left unread."""
     for sku in client.skus(http, client.COMPUTE_ENGINE):
         yield from read_sku(sku)
-    try:
-        for sku in client.skus(http, client.CLOUD_TPU):
-            yield from read_sku(sku)
-    except (AccessDenied, client.EmptyCatalog) as error:
-        yield NotRead(f"Cloud TPU: {error.what}", instance_types=client.slices_of_cloud_tpu())
+    slices = NotRead("Cloud TPU", instance_types=client.slices_of_cloud_tpu())
+    yield from read_part(
+        slices,
+        lambda: [row for sku in client.skus(http, client.CLOUD_TPU) for row in read_sku(sku)],
+    )
 
 
-def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | SkippedRow]:
-    """The market, after a word on what of it could not be read."""
+def _read_availability(http: ProviderHttpClient) -> Iterator[Availability | NotRead]:
+    """The market, after a word on what of it could not be read: there our table says what
+    machines there are, and what is sold where stays as it is published."""
     if not client.reads_compute_engine(http):
         yield Availability()
         return
-    machine_types = read_machine_types(client.machine_types(http))
+    try:
+        machine_types = read_machine_types(client.machine_types(http))
+    except PART_ERRORS as error:
+        unread = explain_unread(NotRead("machine types"), error)
+        # A machine newer than our table has no offer now, and keeps the published one.
+        yield from (unread, replace(unread, availability_only=True))
+        yield Availability()
+        return
     try:
         yield Availability(machine_types, *read_accelerator_types(client.accelerator_types(http)))
-    except AccessDenied as error:
-        yield SkippedRow("accelerator types were not read; our table is used", error.what)
+    except PART_ERRORS as error:
+        hosts = tuple(one.instance_type for one in attached_machine_types())
+        unread = explain_unread(NotRead("accelerator types", instance_types=hosts), error)
+        yield from (unread, replace(unread, availability_only=True))
         yield Availability(machine_types)
 
 

@@ -105,6 +105,8 @@ MARKET = {
     "revision",
     "refresh-runs",
     "freshness",
+    "catalog",
+    "coverage",
     "exchange-rates",
     "regions",
 }

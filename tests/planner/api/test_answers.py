@@ -10,20 +10,21 @@ from rest_framework.test import APIClient
 
 from planner.api.views.documents import document
 from tests.planner.costing.market_of import H100
-from tests.planner.workspace import REQUEST, market
+from tests.planner.workspace import REQUEST, WHOLE, market
 
 pytestmark = pytest.mark.django_db
 TRAINING = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": H100}
 SAMPLES = {"kind": "samples", "samples": 1e8, "epochs": 3, "samples_per_second": 2000.0,
            "accelerator": H100}  # fmt: skip
 REQUESTS = {
-    "plain": REQUEST,
-    "training": {**REQUEST, "workload": TRAINING},
-    "samples": {**REQUEST, "workload": SAMPLES},
-    "risk": {**REQUEST, "risk": {"samples": 200}},
-    "nothing feasible": {**REQUEST, "constraints": {"monthly_budget": 1}},
+    "plain": REQUEST | WHOLE,
+    "training": {**REQUEST, **WHOLE, "workload": TRAINING},
+    "samples": {**REQUEST, **WHOLE, "workload": SAMPLES},
+    "risk": {**REQUEST, **WHOLE, "risk": {"samples": 200}},
+    "nothing feasible": {**REQUEST, **WHOLE, "constraints": {"monthly_budget": 1}},
     "own offers alone": {
         **REQUEST,
+        **WHOLE,
         "use_catalog": False,
         "custom_offers": [
             {"label": "Ours", "accelerator": H100, "accelerator_count": 8,

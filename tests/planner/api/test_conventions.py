@@ -317,7 +317,7 @@ def test_pages_follow_opaque_cursors_in_a_stable_order(client: APIClient, work: 
     assert client.get(PROJECTS, {"cursor": "x"}).status_code == 400
 
 
-@pytest.mark.parametrize("path", ["nothing/", "offers", "teams/a%0Ab/", "%00", "offers/x/y/z/"])
+@pytest.mark.parametrize("path", ["nothing/", "offers", "teams/a%0Ab/", "offers/x/y/z/"])
 def test_every_other_address_answers_as_problem_details(path: str) -> None:
     for method in ("get", "post", "delete"):
         missing = getattr(APIClient(enforce_csrf_checks=True), method)(f"/api/v1/{path}")

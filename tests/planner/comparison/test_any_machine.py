@@ -13,6 +13,8 @@ import pytest
 from planner.comparison import compare
 from tests.planner.costing.market_of import CATALOG, request_of
 
+pytestmark = pytest.mark.xdist_group("any machine")
+"""One process asks this machine once."""
 ASK = """
 import json, os, sys
 cores = int(sys.argv[1])
@@ -25,7 +27,7 @@ workload = {"kind": "training", "parameters": 7e9, "tokens": 2e11, "accelerator"
 rising = [3000.0 + 170.0 * month for month in range(24)]
 answers = [
     compared(hours=rising, constraints={"max_spot_share": 0.2}, risk={"samples": 2000, "seed": 7},
-             sensitivity=True).as_dict(),
+             sensitivity=True, cheaper_if=True).as_dict(),
     compared(hours=[0.0] * 5 + [9000.0] * 19, constraints={"monthly_budget": 120000}).as_dict(),
     estimate({"workload": workload}).answer.to_json(),
 ]
@@ -68,7 +70,8 @@ def test_another_machine_gives_the_very_same_figures(
 
 def test_another_day_gives_the_very_same_figures() -> None:
     """Where the request names its start; the age of the prices alone is told anew."""
-    request = request_of(start="2027-06", risk={"samples": 200, "seed": 7}, sensitivity=True)
+    asked = {"risk": {"samples": 200, "seed": 7}, "sensitivity": True, "cheaper_if": True}
+    request = request_of(start="2027-06", **asked)
     days = (dt.date(2026, 11, 20), dt.date(2027, 5, 3))
     first, second = (ageless(compare(request, CATALOG, today=day).to_json()) for day in days)
     assert first == second
@@ -76,5 +79,5 @@ def test_another_day_gives_the_very_same_figures() -> None:
 
 def ageless(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: ageless(one) for name, one in value.items() if name != "age_days"}
+        return {name: ageless(one) for name, one in value.items() if "age_days" not in name}
     return [ageless(one) for one in value] if isinstance(value, list) else value

@@ -17,7 +17,8 @@ SERVER = {
 
 
 def rows(**on_prem: Any) -> list[dict[str, Any]]:
-    return compared(on_prem={"servers": [SERVER]} | on_prem).as_dict()["break_even"]
+    found = compared(on_prem={"servers": [SERVER]} | on_prem, break_even="all")
+    return found.as_dict()["break_even"]
 
 
 def against(option: str, **on_prem: Any) -> dict[str, Any]:
@@ -51,26 +52,28 @@ def test_an_upfront_payment_counts_by_the_hour() -> None:
 def test_network_installation_and_residual_count_where_given() -> None:
     plain = against("on_demand")["hours"]
     assert against("on_demand", network_storage_rate=0.1)["hours"] == pytest.approx(1.1 * plain)
-    kept = against("on_demand", residual_rate=0.5)["hours"]
+    kept = against("on_demand", residual_rate=0.5, resale_cost_rate=0)["hours"]
     assert kept == pytest.approx((1 - 0.25) * plain)  # two years old at the horizon
 
 
 @pytest.mark.parametrize("horizon", [59, 60, 61, 62, 63, 64])
 def test_the_residual_counts_as_long_as_the_plan_credits_it(horizon: int) -> None:
-    """Bought at the start it serves from month 3 to 62: resold at a horizon of up to 62 months."""
+    """Bought at the start it serves from month 3 to 62: resold at the horizon, or at the age of
+    63 months."""
     server = {"server": "custom", "accelerator": H100, "accelerator_count": 8,
               "unit_price": 100_000, "running_cost_per_hour": 1}  # fmt: skip
     found = compared(
         catalog(offer("11")),
         hours=5840,
         horizon_months=horizon,
+        break_even="all",
         on_prem={"servers": [server], "useful_life_months": 60, "residual_rate": 0.7,
-                 "network_storage_rate": 0, "install_cost_rate": 0},
+                 "network_storage_rate": 0, "install_cost_rate": 0, "resale_cost_rate": 0.1},
     )  # fmt: skip
     term = found.inputs.by_key["server:custom"].term
-    resold = bool(term.at_end[0].any())
-    assert resold is (horizon < 63)
-    worth = 100_000 * 0.7 ** (horizon / 12) if resold else 0.0
+    age = min(horizon, 63)
+    assert term.at_end[0].tolist().index(1.0) == age
+    worth = 90_000 * 0.7 ** (age / 12)
     assert found.break_even[0].hours == pytest.approx((100_000 - worth) / 10)
 
 
@@ -95,7 +98,8 @@ def test_at_the_utilisation_over_life_owning_costs_the_rent() -> None:
     hours = 8 * 730 * share
     answer = compare(
         request_of(
-            hours,
+            workload={"kind": "accelerator_hours", "accelerator": H100,
+                      "hours_per_month": hours, "peak_accelerators": 8},
             on_prem={
                 "servers": [SERVER], "lead_time_months": 0, "useful_life_months": 24,
                 "residual_rate": 0, "utilisation_ceiling": 1,
@@ -121,6 +125,7 @@ def test_at_the_break_even_hours_both_cumulative_costs_agree(months: int, runnin
     found = compared(
         hours=8 * 730,
         horizon_months=months,
+        break_even="all",
         on_prem={"servers": [server], "lead_time_months": 0, "utilisation_ceiling": 1} | free,
         finance={"discount_rate_per_year": 0},
     )
@@ -167,7 +172,9 @@ def test_a_server_that_cannot_be_had_has_no_line(fields: dict[str, Any]) -> None
 
 
 def test_break_even_needs_no_scenario() -> None:
-    answer = compared(catalog(offer("55.04")), constraints={"capex_budget": 0}).as_dict()
+    answer = compared(
+        catalog(offer("55.04")), constraints={"capex_budget": 0}, break_even="all"
+    ).as_dict()
     assert answer["break_even"]
 
 
@@ -183,7 +190,8 @@ def test_utilisation_over_life_follows_the_price_trend_of_what_is_rented_by_the_
 ) -> None:
     """u = price / Σ 730 · (rent in month t − running cost); what is committed keeps its price."""
     finance = {"discount_rate_per_year": 0.0, "cloud_price_trend_per_year": -0.3}
-    answer = compared(on_prem={"servers": [SERVER]} | BARE, finance=finance).as_dict()
+    on_prem = {"servers": [SERVER]} | BARE
+    answer = compared(on_prem=on_prem, finance=finance, break_even="all").as_dict()
     row = next(one for one in answer["break_even"] if one["purchase_option"] == option)
     rent = float(row["rent_per_hour"])
     saving = sum(730 * (rent * (1 + trend) ** (month / 12) - 5) for month in range(24))

@@ -34,8 +34,15 @@ OWNING: dict[str, Any] = {
     "residual_rate": 0.64,
     "lead_time_months": 2,
     "utilisation_ceiling": 1.0,
+    "resale_cost_rate": 0.0,
 }
-FINANCE = {"discount_rate_per_year": 0.0, "electricity_trend_per_year": 0.0}
+FINANCE = {
+    "discount_rate_per_year": 0.0,
+    "electricity_trend_per_year": 0.0,
+    "staff_cost_trend_per_year": 0.0,
+    "colocation_trend_per_year": 0.0,
+    "support_trend_per_year": 0.0,
+}
 
 
 def on_prem(
@@ -95,9 +102,17 @@ def test_residual_value_at_the_horizon(year: Scenario) -> None:
     assert (line.month, line.amount) == (12, Decimal("-64000.00"))
 
 
-def test_no_residual_value_once_the_life_is_over() -> None:
-    scenario = on_prem(months=24, useful_life_months=22)
-    assert not of(scenario, "residual")
+def test_a_server_whose_life_is_over_is_sold_then() -> None:
+    """In service from month 2 to 12, a year old; the next one from month 12 on."""
+    sold = of(on_prem(months=24, useful_life_months=10), "residual")
+    assert (sold[0].month, sold[0].amount) == (12, Decimal("-64000.00"))
+
+
+def test_under_the_first_edition_nothing_is_sold_once_the_life_is_over() -> None:
+    request = request_of(
+        8 * 365, rules=1, on_prem=OWNING | {"useful_life_months": 22}, finance=FINANCE
+    )
+    assert not of(solved(request, CATALOG).scenarios[ScenarioKey.ON_PREM], "residual")
 
 
 def test_on_demand_until_the_first_server_arrives(year: Scenario) -> None:

@@ -54,10 +54,11 @@ def test_what_is_due_at_the_start_is_what_the_lines_book() -> None:
 
 
 def test_a_capacity_block_is_reserved_in_hours() -> None:
+    """4,000 hours on a machine of eight, for the whole month."""
     one = rented(own("capacity_block", usd_per_hour=20.0), hours=4000)
     rows = [r for r in one.answer.scenarios[2].purchases if r.kind == "capacity_block"]
     assert rows
-    assert {(row.unit, row.units) for row in rows} == {("node-hours", 500.0)}
+    assert {(row.unit, row.units) for row in rows} == {("node-hours", 730.0)}
 
 
 def test_a_changing_price_is_shown_from_lowest_to_highest() -> None:
@@ -84,4 +85,6 @@ def test_and_is_named_where_it_leaves_no_plan() -> None:
     offers = [own("on_demand", usd_per_hour=50.0, available_until="2027-03")]
     one = compared(custom_offers=offers, use_catalog=False, on_prem={"servers": [server]})
     (why,) = one.answer.scenarios[-1].why_not
-    assert "max_units server:dgx-h100" in why
+    assert "a limit on purchases of DGX H100 (8x H100) of at least " in why
+    (limit,) = one.answer.scenarios[-1].relaxations
+    assert (limit.field, limit.current_value) == ("on_prem.servers.0.max_units", 0)

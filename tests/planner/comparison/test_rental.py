@@ -32,9 +32,13 @@ def of(one: Scenario, category: str) -> list[CostLine]:
     return [line for line in one.lines if line.category == category]
 
 
-def test_on_demand_pays_the_hours_used() -> None:
-    lines = scenario("on_demand", catalog(offer("50")), hours=NODE / 2).lines
-    assert {(line.quantity, line.amount) for line in lines} == {(365.0, Decimal("18250.00"))}
+@pytest.mark.parametrize(
+    ("rules", "hours", "amount"), [(1, 365.0, "18250.00"), (2, 730.0, "36500.00")]
+)
+def test_on_demand_pays_the_hours_used(rules: int, hours: float, amount: str) -> None:
+    """Four of eight accelerators around the clock: half the hours or the whole machine."""
+    lines = scenario("on_demand", catalog(offer("50")), hours=NODE / 2, rules=rules).lines
+    assert {(line.quantity, line.amount) for line in lines} == {(hours, Decimal(amount))}
 
 
 def test_a_commitment_pays_every_hour_of_its_term() -> None:
@@ -76,7 +80,7 @@ def test_what_runs_beyond_the_horizon_falls_due_there() -> None:
 
 
 def test_spot_pays_for_the_hours_it_loses() -> None:
-    one = scenario("spot", catalog(offer("50"), offer("20", "spot")))
+    one = scenario("spot", catalog(offer("50"), offer("20", "spot")), rules=1)
     useful, again = sorted({round(line.quantity, 6) for line in one.lines}, reverse=True)
     assert useful == 730.0
     assert 0 < again < 730 * 0.1
@@ -85,7 +89,7 @@ def test_spot_pays_for_the_hours_it_loses() -> None:
 
 def test_that_spot_can_be_taken_back_is_said() -> None:
     prices = catalog(offer("50"), offer("20", "spot", zone="us-east-1a"))
-    warnings = solved(request_of(NODE), prices).warnings
+    warnings = solved(request_of(NODE, rules=1), prices).warnings
     assert any("can be taken back at any time" in words for words in warnings)
     assert any("zone us-east-1a alone" in words for words in warnings)
 
@@ -110,15 +114,27 @@ def test_low_priority_counts_as_spot() -> None:
 
 
 def test_a_capacity_block_is_paid_ahead() -> None:
-    one = scenario("committed", catalog(offer("50"), offer("30", "capacity_block")))
-    assert {line.category for line in one.lines} == {"upfront"}
-    assert one.total_cost == Decimal(30 * 8760)
+    """For the five months that a block may last; what follows is rented on demand."""
+    prices = catalog(offer("50"), offer("30", "capacity_block"))
+    one = scenario("committed", prices)
+    assert {line.category for line in one.lines if line.month < 5} == {"upfront"}
+    assert one.total_cost == Decimal(30 * 5 * 730 + 50 * 7 * 730)
+    first = scenario("committed", prices, rules=1)
+    assert {line.category for line in first.lines} == {"upfront"}
+    assert first.total_cost == Decimal(30 * 8760)
 
 
 def test_flex_start_takes_part_in_the_cloud_mix_alone() -> None:
     prices = catalog(offer("50"), offer("25", "dws_flex_start"))
-    assert scenario("cloud_mix", prices).total_cost == Decimal(25 * 8760)
-    assert scenario("committed", prices).total_cost == Decimal(50 * 8760)
+    assert scenario("cloud_mix", prices, rules=1).total_cost == Decimal(25 * 8760)
+    assert scenario("committed", prices, rules=1).total_cost == Decimal(50 * 8760)
+
+
+def test_flex_start_needs_work_that_can_wait() -> None:
+    prices = catalog(offer("50"), offer("25", "dws_flex_start"))
+    consent = {"purchase_options": ["on_demand", "dws_flex_start"]}
+    assert scenario("cloud_mix", prices).total_cost == Decimal(50 * 8760)
+    assert scenario("cloud_mix", prices, constraints=consent).total_cost == Decimal(25 * 8760)
 
 
 def test_a_dated_offer_serves_its_months() -> None:
@@ -181,7 +197,7 @@ def test_a_price_in_another_currency_is_converted_and_kept() -> None:
     yuan = offer("360", provider="aws", region="cn-north-1", currency="CNY")
     prices = Catalog.of([yuan], exchange_rates=rates)
     request = request_of(NODE, horizon_months=1, finance=PLAIN, on_prem={"servers": []})
-    answer = solved(request, prices).as_dict()
+    answer = solved(request | {"constraints": {"partitions": ["aws-china"]}}, prices).as_dict()
     one = next(s for s in answer["scenarios"] if s["key"] == "on_demand")
     assert float(one["total_cost"]) == pytest.approx(50 * 730, abs=0.02)
     (native,) = answer["offers"].values()

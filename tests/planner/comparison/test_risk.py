@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.analysis.monte_carlo import RiskParameters, assess_risk, draw_samples, simulate
+from planner.costing.analysis.monte_carlo import RiskParameters, draw_samples, simulate
 from planner.costing.analysis.plan_exposure import Exposure, measure_exposure
+from planner.costing.analysis.simulation import assess_risk, simulation_of
 from tests.planner.comparison.compared import Compared, compared
 
 GROWING = [3000 + 300 * month for month in range(24)]
@@ -32,13 +33,16 @@ def comparison() -> Compared:
     return compared(hours=GROWING, constraints={"max_spot_share": 0.3})
 
 
-def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Compared) -> None:
+def test_without_spread_every_scenario_costs_what_its_plan_costs() -> None:
+    comparison = compared(hours=GROWING, constraints={"max_spot_share": 0.3}, rules=1)
     sure = RiskParameters(100, 1, interruptions_vary=False)
-    risk = assess_risk(comparison.scenarios, comparison.inputs, sure)
+    risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, sure))
     for key, (low, middle, high) in risk.percentiles.items():
         plan = float(comparison.scenarios[key].net_present_cost)
         assert low == middle == high
         assert middle == pytest.approx(plan, rel=1e-6, abs=1)
+        total = float(comparison.scenarios[key].total_cost)
+        assert risk.total_percentiles[key] == pytest.approx((total,) * 3, rel=1e-6, abs=1)
 
 
 @pytest.mark.parametrize(
@@ -51,25 +55,27 @@ def test_without_spread_every_scenario_costs_what_its_plan_costs(comparison: Com
     ],
 )
 def test_nor_with_taxes_data_or_servers_in_place(fields: dict[str, Any]) -> None:
-    one = compared(hours=GROWING, **fields)
-    risk = assess_risk(one.scenarios, one.inputs, RiskParameters(100, 1, interruptions_vary=False))
+    one = compared(hours=GROWING, rules=1, **fields)
+    sure = RiskParameters(100, 1, interruptions_vary=False)
+    risk = assess_risk(one.scenarios, simulation_of(one.inputs, sure))
     for key, (_, middle, _) in risk.percentiles.items():
         plan = float(one.scenarios[key].net_present_cost)
         assert middle == pytest.approx(plan, rel=1e-5, abs=5)
+        total = float(one.scenarios[key].total_cost)
+        assert risk.total_percentiles[key] == pytest.approx((total,) * 3, rel=1e-5, abs=5)
 
 
 def test_a_seed_repeats_and_another_differs(comparison: Compared) -> None:
     def once(seed: int) -> object:
-        return assess_risk(
-            comparison.scenarios, comparison.inputs, RiskParameters(500, seed, 0.2)
-        ).mean
+        simulation = simulation_of(comparison.inputs, RiskParameters(500, seed, 0.2))
+        return assess_risk(comparison.scenarios, simulation).mean
 
     assert once(1) == once(1)
     assert once(1) != once(2)
 
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compared) -> None:
-    risk = assess_risk(comparison.scenarios, comparison.inputs, SPREAD)
+    risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, SPREAD))
     assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
     assert min(risk.regret.values()) >= 0
@@ -79,9 +85,8 @@ def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compa
 def test_more_spread_is_wider(comparison: Compared) -> None:
     def width(sd: float) -> float:
         spread = RiskParameters(2000, 1, demand_growth_sd=sd)
-        low, _, high = assess_risk(comparison.scenarios, comparison.inputs, spread).percentiles[
-            "on_demand"
-        ]
+        risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, spread))
+        low, _, high = risk.percentiles[ScenarioKey.ON_DEMAND]
         return high - low
 
     assert width(0.4) > width(0.1) > 0
@@ -89,7 +94,7 @@ def test_more_spread_is_wider(comparison: Compared) -> None:
 
 def test_price_moves_leave_what_is_owned_alone(comparison: Compared) -> None:
     spread = RiskParameters(2000, 1, price_sd=0.3)
-    risk = assess_risk(comparison.scenarios, comparison.inputs, spread)
+    risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, spread))
 
     def width(key: str) -> float:
         low, _, high = risk.percentiles[key]
@@ -190,9 +195,81 @@ def test_an_estimate_that_is_less_sure_is_wider() -> None:
     assert float(risk["p10"]) < 0.9 * float(risk["p50"])
 
 
+def test_totals_of_the_samples_are_not_discounted() -> None:
+    """Without a discount rate both ranges are one; with it renting costs less in present value."""
+    free, dear = (
+        compared(
+            finance={"discount_rate_per_year": rate}, risk={"samples": 200}, rules=1
+        ).answer.risk
+        for rate in (0, 0.1)
+    )
+    assert free is not None
+    assert dear is not None
+    for key in ScenarioKey:
+        one = free.range_of(key)
+        assert one is not None
+        assert (one.total_p10, one.total_p50, one.total_p90) == (one.p10, one.p50, one.p90)
+    rent = dear.on_demand
+    assert rent is not None
+    assert rent.total_p10 is not None
+    assert rent.total_p90 is not None
+    assert rent.p10 < rent.total_p10 < rent.total_p90
+
+
 def test_the_answer_has_risk_only_where_asked() -> None:
-    assert compared().as_dict()["risk"] is None
-    risk = compared(risk={"samples": 500, "seed": 5}).as_dict()["risk"]
+    assert compared(rules=1).as_dict()["risk"] is None
+    risk = compared(risk={"samples": 500, "seed": 5}, rules=1).as_dict()["risk"]
     assert (risk["samples"], risk["seed"]) == (500, 5)
-    assert set(risk["hybrid"]) == {"p10", "p50", "p90", "mean", "cvar_90"}
+    totals = {"total_p10", "total_p50", "total_p90"}
+    assert set(risk["hybrid"]) == {"p10", "p50", "p90", "mean", "cvar_90"} | totals
     assert set(risk["probability_cheapest"]) == set(risk["regret"])
+
+
+def test_under_edition_2_the_range_is_always_there() -> None:
+    answer = compared(rules=2).as_dict()
+    risk = answer["risk"]
+    assert (risk["samples"], risk["seed"], risk["price_model"]) == (2000, 1, "fitted_processes")
+    assert risk["spot"] is None
+    assert float(risk["on_demand"]["total_p10"]) < float(risk["on_demand"]["total_p90"])
+    fields = {row["field"]: row for row in answer["assumptions"]}
+    assert {"risk.demand_half_life_months", "risk.spot_waiting_hours_training"} <= set(fields)
+    assert {"risk.spot_waiting_hours_other", "risk.spot_patience_hours"} <= set(fields)
+    assert not {"risk.price_sd", "risk.residual_sd"} & set(fields)
+    given = compared(rules=2, risk={"samples": 300, "price_sd": 0.1}).as_dict()["risk"]
+    assert (given["samples"], given["price_model"]) == (300, "given_spread")
+    former = compared(risk={"samples": 300}, rules=1).as_dict()
+    assert former["risk"]["price_model"] == "common_factor"
+    assert "risk.demand_half_life_months" not in {row["field"] for row in former["assumptions"]}
+
+
+def test_spot_that_is_not_there_is_paid_on_demand() -> None:
+    """Of 730 / λ hours 6 are waited for; from the first hour on, on demand takes over."""
+    one = compared(rules=2, hours=8 * 730)
+    spot = next(s for s in one.inputs.sources if s.is_spot)
+    assert spot.availability is not None
+    rate = spot.availability.interruptions_per_month
+    missing = rate * 6 / 730 / (1 + rate * 6 / 730)
+    fallback = missing * np.exp(-1 / 6)
+    share = fallback / (1 - missing + fallback)
+    lines = one.scenarios[ScenarioKey.SPOT].lines
+    on_demand = [line for line in lines if "while spot is not there" in line.label]
+    assert len(on_demand) == 24
+    assert float(on_demand[0].amount) == pytest.approx(730 * share * 55.04, abs=0.01)
+    assert 0 < share < 0.01
+    assert next(s for s in compared(rules=1).inputs.sources if s.is_spot).availability is None
+
+
+def test_the_same_request_gives_the_same_range_under_edition_2() -> None:
+    first, again = (compared(rules=2, risk={"seed": 7}).as_dict()["risk"] for _ in range(2))
+    assert first == again
+    assert compared(rules=2, risk={"seed": 8}).as_dict()["risk"] != first
+
+
+def test_a_robust_plan_is_no_worse_than_a_scenario_under_edition_2() -> None:
+    answer = compared(rules=2, hours=9000, risk={"samples": 500, "cvar_weight": 1}).as_dict()
+    robust = answer["robust_plan"]
+    own = float(robust["expected"]) + float(robust["cvar_90"])
+    for scenario in answer["scenarios"]:
+        one = answer["risk"][scenario["key"]]
+        if one is not None:
+            assert own <= float(one["mean"]) + float(one["cvar_90"]) + 0.02

@@ -13,15 +13,17 @@ import pytest
 
 from planner.costing.analysis.monte_carlo import (
     RiskParameters,
-    assess_risk,
     demand_in_sample,
     draw_samples,
 )
+from planner.costing.analysis.simulation import assess_risk
 from planner.costing.optimizer.problem import PlanProblem, RentalOption
 from planner.costing.optimizer.stochastic import Sample, evaluate_over_samples
 from tests.planner.comparison.compared import Compared, compared, solved
 from tests.planner.costing.market_of import CATALOG, H100
 
+pytestmark = pytest.mark.xdist_group("robust")
+"""One process searches the plans once for all of them."""
 LONG = os.environ.get("FUZZ") == "1"
 WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [0, 1, 3]
 SEEDS = range(1, 9) if LONG else (1, 3)
@@ -35,6 +37,7 @@ def of_its_own_prices(**risk: Any) -> dict[str, Any]:
         "horizon_months": 36,
         "use_catalog": False,
         "sensitivity": False,
+        "cheaper_if": False,
         "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 9000},
         "custom_offers": [
             NODE | {"label": "od", "purchase_option": "on_demand", "usd_per_hour": 50},
@@ -51,9 +54,9 @@ def of_its_own_prices(**risk: Any) -> dict[str, Any]:
 
 
 @cache
-def planned(weight: float, seed: int) -> Compared:
+def planned(weight: float, seed: int, rules: int = 2) -> Compared:
     asked = of_its_own_prices(cvar_weight=weight, seed=seed, samples=1500)
-    return solved(asked, CATALOG)
+    return solved(asked | {"rules": rules}, CATALOG)
 
 
 def objective(found: dict[str, Any], weight: float, mean: str = "mean") -> float:
@@ -75,8 +78,8 @@ def test_its_figures_are_those_of_the_risk_of_its_plan(weight: float) -> None:
     one = planned(weight, 1)
     found = one.robust_plan
     assert found is not None
-    assert one.risk_parameters is not None
-    risk = assess_risk({found.scenario.key: found.scenario}, one.inputs, one.risk_parameters)
+    assert one.simulation is not None
+    risk = assess_risk({found.scenario.key: found.scenario}, one.simulation)
     assert found.expected == risk.mean[found.scenario.key]
     assert found.cvar_90 == risk.cvar_90[found.scenario.key]
 
@@ -97,17 +100,18 @@ def test_it_says_over_how_many_futures_it_was_judged_and_searched() -> None:
 
 
 def test_it_says_what_it_owes_after_the_horizon() -> None:
-    """A year begun in the last of the three goes on into the fourth."""
-    found = planned(3, 1).as_dict()["robust_plan"]
+    """A year begun in the last of the three goes on into the fourth, where only the months within
+    the horizon count."""
+    found = planned(3, 1, rules=1).as_dict()["robust_plan"]
     assert any(
         int(month) > 24 for month in found["units_started"]["custom:custom/cm:custom:reserved:12m"]
     )
     assert found["warnings"][0].startswith("Commitments outlast the horizon")
-    assert planned(1, 1).as_dict()["robust_plan"]["warnings"] == []
+    assert planned(1, 1, rules=1).as_dict()["robust_plan"]["warnings"] == []
 
 
 def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
-    average, careful = planned(0, 1).robust_plan, planned(3, 1).robust_plan
+    average, careful = (planned(weight, 1, rules=1).robust_plan for weight in (0, 3))
     assert average is not None
     assert careful is not None
     assert careful.cvar_90 < average.cvar_90

@@ -24,6 +24,7 @@ REQUEST = {
     "horizon_months": 18,
     "use_catalog": False,
     "sensitivity": False,
+    "cheaper_if": False,
     "workload": {
         "kind": "accelerator_hours",
         "accelerator": "H100",

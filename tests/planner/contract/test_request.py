@@ -22,10 +22,11 @@ def refusal(**fields: Any) -> InvalidInput:
 
 def test_defaults() -> None:
     request = read_request({"workload": HOURS})
-    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 1)
+    assert (request.horizon_months, request.currency, request.rules) == (36, "USD", 2)
     assert request.use_catalog
     assert request.risk is None
-    assert resolve_rules(request).term_end == "prorate"
+    assert resolve_rules(request).term_end == "full"
+    assert resolve_rules(read_request({"workload": HOURS, "rules": 1})).term_end == "prorate"
 
 
 def test_a_custom_offer() -> None:

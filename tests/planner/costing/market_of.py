@@ -48,8 +48,16 @@ CATALOG = catalog(
 )
 
 
+RENT_ALONE = {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0}
+"""Renting without a support plan and without people, so that a total is hours times price."""
+
+
 def request_of(hours: Any = 4000, **fields: Any) -> dict[str, Any]:
-    """A request over 24 months; the tornado is left out unless asked for, to be quick."""
+    """A request over 24 months; the tornado and what would be cheaper are left out unless asked
+    for, to be quick, and rent is all that renting costs unless the finance of a test says
+    otherwise."""
     workload = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours}
     plain = {"start": "2027-01", "horizon_months": 24, "workload": workload}
-    return plain | {"sensitivity": False} | fields
+    finance = RENT_ALONE | fields.pop("finance", {})
+    left_out = {"sensitivity": False, "cheaper_if": False}
+    return plain | left_out | {"finance": finance} | fields

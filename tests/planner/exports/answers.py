@@ -18,6 +18,7 @@ def typed() -> ComparisonAnswer:
         finance={"tax_rate": 0.2},
         data={"storage_gib": 10_000, "egress_gib_per_month": 100},
         price_adjustments=[{"provider": "aws", "multiplier": 0.9}],
+        cheaper_if=True,
         name='=HYPERLINK("http://evil.test","click")',
     ).answer
 

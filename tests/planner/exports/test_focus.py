@@ -52,6 +52,37 @@ def test_billed_and_effective_cost_sum_to_the_scenario_s_total(key: str) -> None
     assert total(rows(key), "EffectiveCost") == expected
 
 
+def test_rows_are_billed_to_a_team_and_a_project() -> None:
+    (row, *_) = rows("cloud_mix")
+    assert (row["BillingAccountId"], row["BillingAccountName"]) == ("Alpha", "Alpha")
+    assert (row["SubAccountId"], row["SubAccountType"]) == ("Model A", "Project")
+    assert json.loads(row["Tags"]) == {"team": "Alpha", "project": "Model A"}
+    nobody = next(iter(focus_rows(typed(), Context(name="Plan", scenario="cloud_mix"))))
+    assert (nobody["BillingAccountId"], nobody["BillingAccountName"]) == ("none", "none")
+    assert (nobody["SubAccountId"], nobody["SubAccountType"]) == (None, None)
+    assert nobody["Tags"] == "{}"
+
+
+def test_what_is_rented_beside_machines_is_a_service_of_its_own() -> None:
+    names = {(row["x_Category"], row["ServiceName"]) for row in rows("cloud_mix")}
+    machines = {name for category, name in names if category in ("compute", "commitment")}
+    assert len(machines) == 1
+    (machine,) = machines
+    assert ("storage", f"{machine} storage") in names
+    assert ("egress", f"{machine} egress") in names
+
+
+def test_a_write_off_books_a_cost_and_prices_nothing() -> None:
+    found = [r for r in rows("on_prem") if r["ChargeDescription"].startswith("Write-off: ")]
+    assert len(found) == 22  # from their arrival in month 3 to the horizon's end
+    for row in found:
+        assert row["EffectiveCost"] == row["PricingCurrencyEffectiveCost"] > 0
+        assert row["BilledCost"] == row["ListCost"] == row["ContractedCost"] == 0
+        assert row["PricingQuantity"] == row["ConsumedQuantity"] == 0
+        assert (row["ChargeCategory"], row["ChargeFrequency"]) == ("Usage", "Recurring")
+        assert row["x_CapexOpex"] == row["x_Category"] == "capex"
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_no_row_books_nothing_of_a_commitment_that_is_over(key: str) -> None:
     counted = ("CommitmentDiscountQuantity", "EffectiveCost", "BilledCost")
@@ -162,3 +193,26 @@ def test_the_public_validator_finds_nothing_beyond_its_own_defects(
     failed = {line.split()[1].rstrip(":") for line in done.stdout.splitlines() if ": FAIL" in line}
     unknown = {rule for rule in failed if rule.rsplit("-", 1)[0] not in KNOWN_DEFECTS}
     assert not unknown, done.stdout[-4000:]
+
+
+@pytest.mark.parametrize("length", [40, 90])
+def test_a_scenario_that_is_none_is_refused_with_its_first_forty_letters(length: int) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        list(focus_rows(typed(), context("x" * length)))
+    assert refusal.value.message.startswith(f"{'x' * 40!r} is no feasible one: on_demand, ")
+
+
+def test_without_a_scenario_the_recommended_one_is_written() -> None:
+    recommended = typed().recommendation.scenario
+    assert {row["x_ScenarioId"] for row in focus_rows(typed(), Context())} == {recommended}
+    nothing = typed().model_copy(update={"scenarios": ()})
+    assert list(focus_rows(nothing, Context())) == []
+
+
+def test_all_rows_of_a_commitment_call_it_by_its_machine_and_terms() -> None:
+    names: dict[str, set[str]] = defaultdict(set)
+    for row in rows("committed"):
+        if row.get("CommitmentDiscountId"):
+            names[row["CommitmentDiscountId"]].add(row["CommitmentDiscountName"])
+    assert names
+    assert all(len(one) == 1 and " months" in next(iter(one)) for one in names.values()), names

@@ -28,9 +28,10 @@ from planner.exports.frames import (
     risk_frame,
     scenarios_frame,
     tornado_frame,
+    verdict_frame,
 )
-from planner.management.commands.compare import TABLES
-from pricing.catalog import DatedPrice
+from planner.exports.table_names import TABLES
+from pricing.market.dated_price import DatedPrice
 from tests.planner.comparison.compared import compared
 from tests.planner.exports.answers import typed
 from tests.pricing.make import offer
@@ -55,9 +56,9 @@ def changed(answer: ComparisonAnswer, **fields: Any) -> ComparisonAnswer:
 
 @cache
 def empty() -> ComparisonAnswer:
-    """The same without scenarios, purchases, tornado or risk."""
+    """The same without scenarios, purchases, tornado, risk or verdict."""
     bare = dict.fromkeys(("scenarios", "break_even", "assumptions", "sensitivity"), ())
-    return changed(analysed(), **bare, risk=None)
+    return changed(analysed(), **bare, risk=None, verdict=None)
 
 
 def test_lines_sum_to_the_total_of_each_scenario_to_the_cent() -> None:
@@ -98,7 +99,9 @@ def test_months_are_those_of_the_calendar() -> None:
 def test_capacity_names_its_source_and_sums_to_the_demand() -> None:
     frame = capacity_frame(typed())
     served = frame.groupby("scenario", observed=True)["hours_used"].sum()
-    assert served.tolist() == pytest.approx([typed().demand.total_hours] * len(served))
+    assert served.min() == pytest.approx(typed().demand.total_hours)
+    for scenario in typed().feasible:
+        assert served[scenario.key] == pytest.approx(sum(r.hours_used for r in scenario.capacity))
     labels = {key for key in frame["source"] if typed().labels[key]}
     assert {typed().labels[key] for key in labels} == set(frame["label"])
 
@@ -152,13 +155,32 @@ def test_risk_has_a_row_for_each_feasible_scenario() -> None:
     frame = risk_frame(analysed())
     risk = analysed().risk
     assert risk is not None
-    assert frame["scenario"].tolist() == [s.key.value for s in analysed().feasible]
+    allowed = [s.key.value for s in analysed().feasible if s.allowed]
+    assert frame["scenario"].tolist() == allowed
+    assert "spot" not in allowed
     for row in frame.itertuples():
         cost = getattr(risk, row.scenario)
         assert cost is not None
         assert (row.p10, row.p90, row.cvar_90) == (cost.p10, cost.p90, cost.cvar_90)
+        assert (row.total_p10, row.total_p90) == (cost.total_p10, cost.total_p90)
         assert row.regret == risk.regret[row.scenario]
     assert frame["probability_cheapest"].sum() == pytest.approx(1.0)
+
+
+def test_the_verdict_is_one_row_with_what_to_approve_and_to_sign() -> None:
+    answer = analysed()
+    told, (row,) = answer.verdict, verdict_frame(answer).to_dict("records")
+    assert told
+    assert told.range
+    assert row["scenario"] == answer.recommendation.scenario
+    for name in ("total", "present_value", "owed_after", "capital_to_approve",
+                 "obligation_to_sign", "headline"):  # fmt: skip
+        shown = row[name]
+        assert (None if pd.isna(shown) else shown) == getattr(told, name), name
+    assert (row["p10"], row["p90"]) == (told.range.p10, told.range.p90)
+    assert row["confidence"] == told.confidence
+    assert row["oldest_price"].date() == told.oldest_price
+    assert row["currency"] == "USD"
 
 
 @pytest.mark.parametrize("name", FRAMES)

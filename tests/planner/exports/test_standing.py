@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.exports import Context, context_of
+from planner.exports import Context
+from planner.exports.saved_context import context_of
 from planner.models import Role, SavedComparison
 from planner.services.projects import saved_comparisons
 from tests.planner.workspace import Workspace, market

@@ -68,6 +68,11 @@ def test_no_cell_runs_however_the_file_is_separated(text: str, separator: str) -
             assert not [cell for cell in row if cell.lstrip(' "').startswith(SIGNS)], row
 
 
+def test_a_csv_file_says_that_it_is_utf_8() -> None:
+    assert export(typed(), CONTEXT, "csv").startswith(b"\xef\xbb\xbfscenario,month,")
+    assert csv_bytes("a", []) == b"a\r\n"
+
+
 def test_the_label_of_a_private_offer_does_not_run_after_a_semicolon() -> None:
     copy = json.loads(json.dumps(answer()))
     for line in (line for s in copy["scenarios"] for line in s["lines"]):
@@ -141,7 +146,8 @@ def sheets(data: dict[str, Any], values: bool = False, context: Context = CONTEX
 
 def test_the_workbook_has_its_sheets() -> None:
     names = ["Summary", "Cash flow", "Lines", "Capacity"]
-    names += ["Demand", "Request", "Assumptions", "Offers"]
+    names += ["Demand", "Request", "Assumptions", "Offers", "Price coverage"]
+    names += ["Fiscal years", "Returns"]
     assert sheets(answer()).sheetnames == names
 
 

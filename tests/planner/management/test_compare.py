@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
 
+from planner.commands import reading
 from planner.contract.request import comparison
-from planner.management import reading
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LENOVO = EXAMPLES / "lenovo.json"
@@ -36,7 +36,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 def test_a_table_says_what_to_do_and_when_it_pays_back() -> None:
     text = run(str(LENOVO))
-    assert "Buy ThinkSystem SR675 V3: 1 in 2027-01." in text
+    assert "Buy 1 × ThinkSystem SR675 V3 in January 2027" in text
     assert "8,556" in text
     assert "on_prem *" in text
 

@@ -77,7 +77,7 @@ def test_a_log_as_a_table(written):
 def test_another_format_is_refused_with_status_2(written):
     status, _, err = run("calibrate", written("a,b\n1,2\n", "log.csv"))
     assert status == 2
-    assert "log: is not a log of nvidia-smi" in err
+    assert "log: is no log of nvidia-smi" in err
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):

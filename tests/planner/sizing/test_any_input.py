@@ -22,7 +22,8 @@ FIELDS = (
     "vocabulary_size", "trainable_parameters", "mfu", "hfu", "goodput", "experiments_factor",
     "tokens_per_second_per_accelerator", "measured_accelerator_hours", "zero_stage",
     "micro_batch_size", "samples", "epochs", "samples_per_second", "hours_per_month",
-    "peak_accelerators",
+    "peak_accelerators", "global_batch_tokens", "padding", "experts", "experts_per_token",
+    "feed_forward_size", "cached_values_per_layer", "sliding_window", "sliding_layers",
 )  # fmt: skip
 WORDS = st.one_of(
     st.none(),
@@ -42,7 +43,18 @@ WORKLOADS = st.fixed_dictionaries(
     | {
         "accelerator": WORDS,
         "precision": st.sampled_from(["fp32", "tf32", "bf16", "fp16", "fp8", "int4"]),
-        "optimizer": st.sampled_from(["adamw", "sgd", "lora", "qlora", "x"]),
+        "optimizer": st.sampled_from(["adamw", "adafactor", "adamw_8bit", "lora", "qlora", "x"]),
+        "model": st.sampled_from(["gpt2", "Mixtral-8x7B", "DeepSeek-V3", "x", "", None]),
+        "config": st.one_of(st.none(), st.text(max_size=8), st.just({"hidden_size": 8}), NUMBERS),
+        "code": st.sampled_from(["hand_tuned", "standard", "first_version", "x", None]),
+        "stage": st.sampled_from(["pretraining", "fine_tuning", "x", None]),
+        "activation_checkpointing": st.sampled_from([True, False, "selective", "x", None]),
+        "layout": st.fixed_dictionaries(
+            {}, optional=dict.fromkeys(("tensor", "pipeline", "context", "expert"), NUMBERS)
+        ),
+        "optimizer_offload": st.booleans(),
+        "chunked_loss": st.booleans(),
+        "mfu_of": st.sampled_from(["step", "run", "x", None]),
         "benchmark": st.sampled_from(["resnet50-lambda", "bert-large-512-ngc", "x"]),
         "runs": RUNS,
     },
@@ -73,10 +85,15 @@ def answer_or_refusal(request):
 
 @pytest.mark.fuzz
 @examples(60, 5000)
-@given(WORKLOADS, WORDS, NUMBERS)
-def test_anything_is_answered_or_refused(workload, accelerator, accelerators):
+@given(WORKLOADS, WORDS, NUMBERS, st.sampled_from([1, 2]))
+def test_anything_is_answered_or_refused(workload, accelerator, accelerators, rules):
     answer_or_refusal(
-        {"workload": workload, "accelerator": accelerator, "accelerators": accelerators}
+        {
+            "workload": workload,
+            "accelerator": accelerator,
+            "accelerators": accelerators,
+            "rules": rules,
+        }
     )
 
 

@@ -43,6 +43,11 @@ def test_a_given_peak_holds_in_the_months_with_work():
     assert demand.peak_accelerators.tolist() == [0, 8]
 
 
+def test_a_list_of_peaks_gives_each_month():
+    given = {"hours_per_month": [0, 730, 1460], "peak_accelerators": [5, 4, 16]}
+    assert compute_demand(workload(**given), START, 3).peak_accelerators.tolist() == [0, 4, 16]
+
+
 def test_the_hours_are_exact_and_for_the_named_accelerator():
     demand = compute_demand(workload(), START, 1)
     assert (demand.range_p10_p90, demand.candidates[0].relative_throughput) == ((1, 1), 1)
@@ -67,6 +72,10 @@ def test_the_hours_are_exact_and_for_the_named_accelerator():
         ({"peak_accelerators": 1}, "peak_accelerators", "allowed are 2 or more"),
         ({"peak_accelerators": 0}, "peak_accelerators", "at least 1"),
         ({"peak_accelerators": 2.5}, "peak_accelerators", "whole number"),
+        ({"peak_accelerators": [2, 2]}, "peak_accelerators", "a list of 3"),
+        ({"peak_accelerators": [2, 1, 2]}, "peak_accelerators", "month 2 of 3"),
+        ({"peak_accelerators": [2, 2.5, 2]}, "peak_accelerators.1", "whole number"),
+        ({"peak_accelerators": [0, 0, 0]}, "peak_accelerators", "0 in every month"),
     ],
 )
 def test_a_bad_value_is_refused_by_field(changes, field, words):

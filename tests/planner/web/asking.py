@@ -13,6 +13,7 @@ HOURS = {
     "workload.kind": "accelerator_hours",
     "workload.accelerator": "H100",
     "workload.hours_per_month": "4000",
+    "workload.peak_accelerators": "8",
     "start": "2027-01",
     "horizon_months": "6",
 }

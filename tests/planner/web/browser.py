@@ -99,9 +99,8 @@ def visit(
         bypass_csp=False,
         reduced_motion="reduce",
     )
-    context.add_cookies(
-        [{"name": "theme", "value": theme, "url": base}, *(cookies or [])]  # type: ignore[list-item]
-    )
+    chosen = [{"name": "theme", "value": theme, "url": base}] if theme else []
+    context.add_cookies([*chosen, *(cookies or [])])  # type: ignore[list-item]
     here = Visit(context.new_page(), base)
     here.page.on(
         "console",

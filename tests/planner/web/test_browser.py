@@ -12,7 +12,11 @@ from tests.planner.costing.market_of import H100
 from tests.planner.web.browser import DESK, PHONE, visit
 from tests.planner.workspace import market
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser"),  # One process starts one Chromium.
+]
 
 PLAN = {
     "name": "Steady",
@@ -46,6 +50,14 @@ EXPECTED = {"refused": "400 (Bad Request)"}
 """What a page's console says because of its status alone."""
 
 
+WIDTHS = (1920, DESK, 1024, 768)
+
+
+def unfold(page):
+    """Opens what an answer folds away."""
+    page.evaluate("document.querySelectorAll('details.fold').forEach(one => { one.open = true; })")
+
+
 @pytest.fixture
 def base(live_server):
     market()
@@ -58,9 +70,11 @@ def test_a_page_is_clean_and_accessible_at_every_width_and_in_both_colours(chrom
     with visit(chromium, base) as here:
         page = here.open(PAGES[name])
         assert here.violations() == []
+        unfold(page)
+        assert here.violations() == []
         page.evaluate("document.documentElement.dataset.bsTheme = 'dark'")
         assert here.violations("color-contrast") == []
-        for width in (DESK, PHONE):
+        for width in (*WIDTHS, PHONE):
             page.set_viewport_size({"width": width, "height": 900})
             assert here.overflow() <= 0
         expected = EXPECTED.get(name, "no such text")
@@ -75,10 +89,64 @@ def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromiu
         assert here.problems == []
 
 
+def test_colours_follow_the_system_until_a_visitor_chooses(chromium, base):
+    with visit(chromium, base, theme="") as here:
+        page = here.open("/")
+        shade = "document.documentElement.dataset.bsTheme"
+        page.emulate_media(color_scheme="dark")
+        expect(page.get_by_role("button", name="Light colours")).to_be_visible()
+        assert page.evaluate(shade) == "dark"
+        page.emulate_media(color_scheme="light")
+        expect(page.locator("html")).to_have_attribute("data-bs-theme", "light")
+        page.get_by_role("button", name="Dark colours").click()
+        page.wait_for_load_state()
+        assert page.evaluate(shade) == "dark"
+        assert here.problems == []
+
+
+@pytest.mark.sweep
+def test_the_answer_is_short_until_it_is_unfolded(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        assert page.evaluate("document.documentElement.scrollHeight") <= 2500
+        verdict = page.locator(".verdict").bounding_box() or {}
+        assert verdict["y"] + verdict["height"] <= 900
+        assert page.locator("[aria-label='Break-even'] tbody tr").count() <= 7
+
+
+@pytest.mark.sweep
+def test_without_scripts_numbers_stand_in_the_place_of_a_chart(chromium, base):
+    with visit(chromium, base, scripts=False) as here:
+        page = here.open(PAGES["answer"])
+        figure = page.locator("#figures figure")
+        assert not figure.locator("[data-chart]").is_visible()
+        assert figure.get_by_role("cell").first.is_visible()
+
+
+def test_the_total_of_before_stays_in_view_until_a_change_is_taken_back(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        total, was = page.locator("[data-total]"), page.locator("[data-was]")
+        before = total.text_content()
+        page.locator("#why > summary").click()
+        page.locator("#basis > summary").click()
+        page.get_by_label("Cloud price trend, % a year").fill("20")
+        page.get_by_label("Discount rate, % a year").focus()
+        expect(was).to_have_text(f"was {before}")
+        expect(total).not_to_have_text(before or "")
+        expect(page.locator("#why")).to_have_attribute("open", "")
+        expect(total).to_be_in_viewport()
+        page.get_by_role("button", name="Undo").click()
+        expect(total).to_have_text(before or "")
+        expect(was).to_be_hidden()
+        assert here.problems == []
+
+
 @pytest.mark.sweep
 def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
+        unfold(page)
         charts = page.locator("[data-chart]")
         assert charts.count() >= 6
         for i in range(charts.count()):
@@ -93,11 +161,11 @@ def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
 def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
     with visit(chromium, base, scripts=scripts) as here:
         page = here.open("/")
-        page.get_by_label("Model parameters").fill("1")
-        page.get_by_label("Training tokens").fill("20")
+        page.get_by_label("What do you train?").fill("1B")
+        page.get_by_label("On how many tokens?").fill("20")
         page.get_by_role("button", name="Compare renting and owning").click()
         page.wait_for_url(re.compile("/plan/"))
-        assert page.locator(".scenario-card.best").count() == 1
+        assert page.locator(".scenario-row.best").count() == 1
         assert "USD over" in (page.locator("#answer").text_content() or "")
         page.get_by_role("link", name="Change the plan").click()
         page.get_by_label("Horizon").fill("18")
@@ -109,12 +177,13 @@ def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
 def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
-        before = page.locator(".scenario-card .total").all_text_contents()
+        before = page.locator(".scenarios .num").all_text_contents()
+        unfold(page)
         box = page.get_by_label("Electricity, USD/kWh")
         box.fill("0.9")
         box.press("Tab")
         page.wait_for_url(re.compile("electricity_per_kwh=0.9"))
-        assert page.locator(".scenario-card .total").all_text_contents() != before
+        assert page.locator(".scenarios .num").all_text_contents() != before
         expect(page.locator("#a-on-prem-electricity-per-kwh-state")).to_have_text("given")
         box.fill("-1")
         box.press("Tab")
@@ -135,6 +204,7 @@ def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
         page.route(re.compile("pue=1.7"), lambda route: route.abort())
+        unfold(page)
         page.get_by_label("PUE, ratio").fill("1.7")
         page.get_by_label("PUE, ratio").press("Enter")
         expect(page.locator("#refused")).to_contain_text("did not answer")
@@ -145,6 +215,7 @@ def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
 def test_the_figures_do_not_jump_when_they_change(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
+        unfold(page)
         box = page.get_by_label("PUE, ratio")
         box.scroll_into_view_if_needed()
         page.wait_for_timeout(100)
@@ -172,14 +243,14 @@ def test_the_whole_way_by_keyboard(chromium, base):
         page = here.open("/")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className").find("skip-link") >= 0
-        page.get_by_label("Model parameters").focus()
-        for text in ("1", "20"):
+        page.get_by_label("What do you train?").focus()
+        for text in ("1B", "20"):
             page.keyboard.press("Control+A")
             page.keyboard.type(text)
             page.keyboard.press("Tab")
         page.keyboard.press("Enter")
         page.wait_for_url(re.compile("/plan/"))
-        assert page.locator(".scenario-card").count() == 6
+        assert page.locator(".scenario-row").count() >= 1
         page.locator(".term").first.focus()
         assert page.locator(".term-note").first.is_visible()
 
@@ -189,15 +260,15 @@ def test_a_column_pasted_from_a_spreadsheet_fills_the_months(chromium, base):
     with visit(chromium, base) as here:
         page = here.open("/plan/?start=2027-01&horizon_months=3&workload.kind=accelerator_hours")
         page.locator("[name='workload.accelerator']").select_option(H100)
-        page.get_by_text("Month by month").click()
-        page.get_by_label("2027-01").evaluate(
+        page.get_by_text("Month by month").first.click()
+        page.get_by_label("2027-01").first.evaluate(
             """box => { const data = new DataTransfer(); data.setData("text", "1,000\\n2000\\t300");
             box.dispatchEvent(new ClipboardEvent("paste",
                 { clipboardData: data, bubbles: true, cancelable: true })); }"""
         )
-        assert page.get_by_label("2027-03").input_value() == "300"
-        page.get_by_label("2027-02").fill("700")
-        page.get_by_label("2027-02").press("Tab")
+        assert page.get_by_label("2027-03").first.input_value() == "300"
+        page.get_by_label("2027-02").first.fill("700")
+        page.get_by_label("2027-02").first.press("Tab")
         page.get_by_role("button", name="Compare", exact=True).click()
         page.wait_for_url(re.compile("hours_per_month"))
         assert "2,000 accelerator-hours" in (page.locator("#answer").text_content() or "")
@@ -223,9 +294,9 @@ def test_the_copied_link_opens_the_same_answer(chromium, base):
         expect(page.get_by_text("Link copied")).to_be_visible()
         link = page.evaluate("navigator.clipboard.readText()")
         assert "prices=aws.1" in link
-        before = page.locator(".scenario-card .total").all_text_contents()
+        before = page.locator(".scenarios .num").all_text_contents()
         page.goto(link)
-        assert page.locator(".scenario-card .total").all_text_contents() == before
+        assert page.locator(".scenarios .num").all_text_contents() == before
 
 
 @pytest.mark.sweep

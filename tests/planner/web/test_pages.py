@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
 from django.urls import reverse
 from django.utils.html import strip_tags
 
-from planner.contract.labels import SCENARIO_TITLES
 from planner.web.common.formatting import money_short
 from pricing.market.snapshot import Region
 from pricing.publish.batch import OfferBatch
@@ -34,29 +34,34 @@ def test_a_page_opens_before_any_price_is_loaded(client, db, name):
 def test_an_address_with_a_workload_shows_its_answer(client, prices):
     page = text(get(client, "plan", HOURS))
     assert "165,120" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
-    assert "When does buying pay off?" in page
+    assert "How does the cost add up?" in page
     assert "Assumptions" in page
 
 
 def test_savings_say_whether_they_are_discounted(client, prices):
-    """The headline's saving is the difference of two present values, a card's that of totals."""
+    """The headline's saving and a row's are differences of totals; present values stand under
+    their own title."""
     response = get(client, "plan", {**HOURS, "horizon_months": "24"})
     page, words = response.context["page"], " ".join(strip_tags(text(response)).split())
     advice, scenarios = page.recommendation, page.answer.by_key
     rent, best, other = (scenarios[k] for k in ("on_demand", advice.scenario, advice.next_best))
-    present = short(best.net_present_cost)
-    saving = short(other.net_present_cost - best.net_present_cost)
-    title = SCENARIO_TITLES[advice.next_best].lower()
-    assert f"{present} in today's money, {saving} less than {title}" in words
-    undiscounted = short(rent.total_cost - best.total_cost)
-    assert f"{undiscounted} less than on demand, undiscounted" in words
+    total, present = short(best.total_cost), short(best.net_present_cost)
+    saving = short(other.total_cost - best.total_cost)
+    assert short(other.net_present_cost - best.net_present_cost) != saving
+    assert page.verdict.against.difference == other.total_cost - best.total_cost
+    assert f"{total} over 2 years" in words
+    assert f"; {saving} less than {page.verdict.against.words}." in words
+    assert re.search(rf"In today's money[^.]*\. {present} ", words)
+    assert best.saving_against_on_demand == rent.total_cost - best.total_cost
+    assert re.search(rf"Less than on demand .* {short(best.saving_against_on_demand)} ", words)
 
 
 def test_the_curve_names_the_months_that_it_covers(client, prices):
     curve = "cost of one machine {}, USD in today's money".format
     bought = get(client, "plan", {**HOURS, "horizon_months": "24"})
     assert curve("while a bought one serves") in text(bought)
-    too_late = get(client, "plan", {**HOURS, "horizon_months": "1"})
+    busy = {**HOURS, "horizon_months": "1", "workload.hours_per_month": "6000"}
+    too_late = get(client, "plan", busy | {"workload.peak_accelerators": "16"})
     assert curve("over the horizon") in text(too_late)
 
 
@@ -64,9 +69,41 @@ def short(amount):
     return money_short(amount).replace("\u00a0", " ")
 
 
+def strip(page):
+    return " ".join(strip_tags(page).split())
+
+
 def test_each_chart_has_its_table(client, prices):
     page = text(get(client, "plan", HOURS))
     assert page.count("data-chart=") == page.count("Show data") >= 3
+
+
+def test_a_small_job_gets_the_verdict_and_one_table(client, prices):
+    response = get(client, "plan", {**HOURS, "workload.hours_per_month": "10"})
+    page, words = response.context["page"], text(response)
+    assert page.is_small
+    assert words.count('class="table card-table table-sm scenarios"') == 1
+    assert "data-chart=" not in words
+    for fold in ("why", "over-time"):
+        assert f'id="{fold}"' not in words
+
+
+def test_what_nobody_asked_for_is_said_under_the_answer(client, prices):
+    words = strip(text(get(client, "plan", HOURS)))
+    everything = "NVIDIA with CUDA, not interruptible, commercial regions, whole machines"
+    assert f"Assumed: {everything}." in words
+    asked = {**HOURS, "workload.interruptible": "true", "constraints.allow_partial_nodes": "true"}
+    words = strip(text(get(client, "plan", asked)))
+    assert "Assumed: NVIDIA with CUDA, commercial regions." in words
+    first_edition = strip(text(get(client, "plan", {**HOURS, "rules": "1"})))
+    assert "whole machines" not in first_edition
+
+
+def test_a_discount_of_the_request_is_told_from_list_prices(client, prices):
+    cut = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.9"}
+    assert "Prices list prices Oldest" in strip(text(get(client, "plan", HOURS)))
+    words = strip(text(get(client, "plan", {**HOURS, **cut})))
+    assert "Prices list prices less the discounts of this plan" in words
 
 
 def test_another_scenario_can_be_shown(client, prices):
@@ -110,7 +147,7 @@ def test_bad_input_is_named_and_never_a_traceback(client, prices, name, value, f
 
 def test_nothing_that_fits_says_so_and_shows_no_total(client, prices):
     page = text(get(client, "plan", {**HOURS, "constraints.min_accelerator_memory_gib": "4000"}))
-    assert "Not possible" in page
+    assert "Total not possible" in strip(page)
     assert "0 USD over" not in page
 
 
@@ -271,7 +308,7 @@ def test_the_worth_of_limits_is_worked_out_when_asked(client, prices):
     }
     assert "Compute it" in text(get(client, "plan", budget))
     page = text(get(client, "plan", {**budget, "explain": "true"}))
-    assert "of capex_budget (now 1,000) would save" in page
+    assert "more of the budget for purchases (now 1,000 USD) would save" in page
     assert "Compute it" not in page
 
 
@@ -301,3 +338,9 @@ def test_prices_are_held_together_by_what_training_gets_out_of_a_machine(client,
     assert 0.3 < h100.effective_tflops / h100.accelerator.bf16_tflops <= 0.65
     assert row.usd_per_tflop_hour == pytest.approx(6.88 / h100.effective_tflops)
     assert h100.usd_per_tflop_hour == row.usd_per_tflop_hour
+
+
+def test_the_form_takes_a_peak_for_every_month(client, prices):
+    peaks = [8, 8, 8, 16, 16, 16]
+    page = get(client, "plan", {**HOURS, "workload.peak_accelerators": "\n".join(map(str, peaks))})
+    assert page.context["page"].answer.demand.peak_accelerators == tuple(map(float, peaks))

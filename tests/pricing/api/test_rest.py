@@ -84,18 +84,20 @@ def test_deep_json_is_refused(body: bytes) -> None:
         _Parsed(body).value()
 
 
-@pytest.mark.parametrize("body", [b"{", b"NaN", b'{"a": Infinity}', b"\xff", b"", b"1" * 5000])
+@pytest.mark.parametrize("body", [b"{", b"NaN", b'{"a": Infinity}', b"\xff", b""])
 def test_what_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(exceptions.ParseError):
         _Parsed(body).value()
 
 
-@pytest.mark.parametrize(
-    ("body", "word"), [(b'{"a": 1, "a": 2}', "twice"), (b'{"a": ' + b"9" * 5000 + b"}", "digits")]
-)
-def test_what_could_be_read_two_ways_or_not_at_all_is_refused(body: bytes, word: str) -> None:
-    with pytest.raises(exceptions.ParseError, match=word):
-        _Parsed(body).value()
+def test_what_could_be_read_two_ways_is_refused() -> None:
+    with pytest.raises(exceptions.ParseError, match="twice"):
+        _Parsed(b'{"a": 1, "a": 2}').value()
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "1e999999", "-1e-999999"])
+def test_a_number_that_nothing_holds_stays_text_for_its_field_to_refuse(text: str) -> None:
+    assert _Parsed(f'{{"a": {text}}}'.encode()).value() == {"a": text}
 
 
 @pytest.mark.parametrize("text", ["\x00", "\ud800"])

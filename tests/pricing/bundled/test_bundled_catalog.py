@@ -15,13 +15,13 @@ from pricing.bundled.build import group_batches
 from pricing.market import accelerators, interruptions, storage_prices
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.machine_types import all_machine_types
+from pricing.market.offer_files import read_csv
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.publish import history
 from pricing.publish.row_checks import check_rows
 
-OFFERS = tuple(history.read_csv(files.FOLDER / files.OFFERS))
+OFFERS = tuple(files.read_offers())
 BY_ID = {offer.id: offer for offer in OFFERS}
-PAST = tuple(history.read_csv(files.FOLDER / files.PAST_PRICES))
+PAST = tuple(read_csv(files.FOLDER / files.PAST_PRICES))
 REPORT = files.read_report()
 RETIRED = (
     *("p2.", "p3.", "g2.", "g3.", "g3s."),

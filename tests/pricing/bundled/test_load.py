@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from pricing import models
-from pricing.bundled import files
+from pricing.bundled import files, write_files
 from pricing.bundled.build import build
 from pricing.bundled.load import load
 from pricing.publish.batch import OfferBatch
@@ -32,7 +32,7 @@ def bundle(tmp_path: Path) -> Path:
     )
     past = {"instance_type": "p5.48xlarge", "first_seen_date": "2023-07-31"}
     lists.add("data/history/aws_price_changes_us_east_1.csv", {**past, "usd_per_hour": "98.32"})
-    files.write(build(lists.write()), tmp_path / "bundle")
+    write_files.write(build(lists.write()), tmp_path / "bundle")
     return tmp_path / "bundle"
 
 
@@ -90,7 +90,7 @@ def test_what_the_build_left_out_is_kept_with_the_revision(tmp_path: Path) -> No
         price("azure", "eastus", "Standard_NC4as_T4_v3", "0.526"),
         price("azure", "eastus", "Standard_NC4as_T4_v3", "0.71", operating_system="windows"),
     )
-    files.write(build(lists.write()), tmp_path / "bundle")
+    write_files.write(build(lists.write()), tmp_path / "bundle")
     load(tmp_path / "bundle")
     latest = store.latest("azure")
     assert latest is not None

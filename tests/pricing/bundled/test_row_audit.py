@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from pricing.bundled import files
+from pricing.bundled import files, write_files
 from pricing.bundled.build import build
 from pricing.bundled.row_audit import RowAudit
 from pricing.bundled.source import Row
@@ -52,7 +52,7 @@ def test_the_command_writes_files_that_read_back(lists: PriceLists, tmp_path: Pa
 def test_the_same_lists_give_the_same_bytes(lists: PriceLists, tmp_path: Path) -> None:
     bundle = made(lists.prices(price("aws", "us-east-1", "p5.48xlarge", "55.04")))
     for name in ("one", "two"):
-        files.write(bundle, tmp_path / name)
+        write_files.write(bundle, tmp_path / name)
     first, second = (
         {p.name: p.read_bytes() for p in (tmp_path / n).iterdir()} for n in ("one", "two")
     )

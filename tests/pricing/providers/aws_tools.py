@@ -24,6 +24,12 @@ def hide_own_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", os.devnull)
 
 
+def bare(offer: Offer) -> Offer:
+    """Without the source and SKU, which the truth does not state; a Compute plan's SKU it does."""
+    sku = offer.sku if offer.is_compute_plan else ""
+    return replace(offer, sku=sku, source="")
+
+
 @dataclass
 class Found:
     """What a fetch gave, by kind; `not_read` without the other partition."""
@@ -35,7 +41,7 @@ class Found:
 
     def prices(self) -> dict[str, Offer]:
         """By id, without the source, which the truth does not state."""
-        return {offer.id: replace(offer, sku="", source="") for offer in self.offers}
+        return {offer.id: bare(offer) for offer in self.offers}
 
     def reasons(self) -> set[str]:
         return {row.reason for row in self.skipped}

@@ -33,12 +33,12 @@ def fetched(settings: dict[str, str], **changes: Any) -> list[Offer | SkippedRow
 
 def offers(rows: list[Offer | SkippedRow]) -> dict[str, Offer]:
     """Offers by id, with what the truth does not state blanked out; no id may come twice."""
-    found = [_bare(row) for row in rows if isinstance(row, Offer)]
+    found = [bare(row) for row in rows if isinstance(row, Offer)]
     assert len({offer.id for offer in found}) == len(found)
     return {offer.id: offer for offer in found}
 
 
-def _bare(offer: Offer) -> Offer:
+def bare(offer: Offer) -> Offer:
     host = TPU_HOST if offer.accelerator.startswith("google-tpu") else {}
     return replace(offer, **WITHOUT_SOURCE, **host)
 

@@ -101,7 +101,9 @@ REFUSALS = {
 
 @pytest.mark.parametrize("reply", REFUSALS.values(), ids=REFUSALS)
 def test_refused_credentials_are_told_with_the_way_out(server: FakeAws, reply: Reply) -> None:
+    """Where there is no public price list to fall back to."""
     server._products = lambda _asked: reply  # type: ignore[method-assign]
+    server.faults.append(Fault.error(None, 404, matches=lambda r: r.path.startswith("/offers")))
     with pytest.raises(ProviderUnavailable) as caught:
         fetch(account(server) | CREDENTIALS)
     assert "answered 400" in caught.value.what

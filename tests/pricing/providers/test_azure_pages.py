@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from pricing.ingest.http import AccessDenied, BadRequest
-from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.http import BadRequest
+from pricing.ingest.provider import NotRead, ProviderUnavailable
 from pricing.ingest.retries import MAX_CALLS
-from tests.pricing.providers.azure_tools import fetched, offers
+from pricing.providers.azure import provider as azure
+from tests.pricing.providers.azure_tools import context, fetched, offers
 from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.azure_truth import truth
 from tests.pricing.servers.base import Fault, Request
@@ -186,9 +187,14 @@ def test_faults_of_resource_manager_pass_too(server: AzureServer, fault: Fault) 
 
 def test_resource_manager_is_asked_five_times_at_most(server: AzureServer) -> None:
     server.faults.append(Fault.error(None, matches=is_skus))
-    with pytest.raises(ProviderUnavailable, match="5 times in a row"):
-        fetched(server.settings_with_subscription)
+    fetched(server.settings_with_subscription)
     assert sum(is_skus(request) for request in server.requests) == MAX_CALLS
+
+
+def unread(server: AzureServer) -> str:
+    rows = azure.fetch(context(server.settings_with_subscription))
+    (part,) = (row for row in rows if isinstance(row, NotRead) and row.availability_only)
+    return part.reason
 
 
 def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureServer) -> None:
@@ -196,16 +202,13 @@ def test_a_next_link_to_another_server_is_not_followed_by_the_sdk(server: AzureS
         return json.dumps({**json.loads(body), "nextLink": "https://elsewhere.example/x"}).encode()
 
     server.faults.append(Fault(matches=is_skus, rewrite=astray))
-    with pytest.raises(ProviderUnavailable, match=r"elsewhere\.example"):
-        fetched(server.settings_with_subscription)
+    assert "elsewhere.example" in unread(server)
 
 
 @pytest.mark.parametrize("status", [401, 403])
 def test_refused_credentials_say_what_to_do(server: AzureServer, status: int) -> None:
     server.faults.append(Fault.error(None, status=status, matches=is_skus))
-    with pytest.raises(AccessDenied) as caught:
-        fetched(server.settings_with_subscription)
-    assert "AZURE_SUBSCRIPTION_ID empty" in caught.value.hint
+    assert "AZURE_SUBSCRIPTION_ID empty" in unread(server)
 
 
 # Credentials and addresses ----------------------------------------------------------------

@@ -1,4 +1,7 @@
-"""Faults at random against both clouds: a run gives the truth whole, or nothing and says why."""
+"""Faults at random against a price list: a run gives the truth whole, or nothing and says why.
+
+Optional parts, which may fail alone, are in `tests.pricing.isolation`.
+"""
 
 from __future__ import annotations
 
@@ -53,19 +56,9 @@ def outcome(fetch: Callable[[], dict[str, Offer]]) -> dict[str, Offer] | None:
 def test_azure_under_faults_gives_all_or_nothing(seed: int) -> None:
     with AzureServer() as server:
         server.faults.extend(some_faults(seed))
-        settings = server.settings_with_subscription
+        settings = server.settings
         found = outcome(lambda: azure_tools.offers(azure_tools.fetched(settings)))
     assert found in (None, azure_truth.truth())
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("seed", SEEDS)
-def test_gcp_under_faults_gives_all_or_nothing(seed: int) -> None:
-    with GcpServer() as server:
-        server.faults.extend(some_faults(seed))
-        settings = server.settings_with_project
-        found = outcome(lambda: gcp_tools.offers(gcp_tools.fetched(settings)))
-    assert found in (None, gcp_truth.truth())
 
 
 def test_a_silence_of_google_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,9 +9,11 @@ from fractions import Fraction
 
 import pytest
 
+from pricing.ingest.provider import NotRead
 from pricing.market import machine_types
+from pricing.providers.gcp import provider as gcp
 from pricing.providers.gcp.offers import list_parts
-from tests.pricing.providers.gcp_tools import fetched, offers, reasons, without
+from tests.pricing.providers.gcp_tools import context, fetched, offers, reasons, without
 from tests.pricing.servers.gcp import GcpServer
 from tests.pricing.servers.gcp_skus import Sku
 from tests.pricing.servers.gcp_truth import ASIA, truth
@@ -115,6 +117,8 @@ def test_every_attachable_accelerator_has_a_part_of_its_own() -> None:
 
 def test_without_accelerator_types_our_table_says_where_they_attach(server: GcpServer) -> None:
     del server.scoped["acceleratorTypes"]
-    rows = fetched(server.settings_with_project)
-    assert reasons(rows)["accelerator types were not read; our table is used"] == 1
-    assert offers(rows) == truth()
+    rows = list(gcp.fetch(context(server.settings_with_project)))
+    told = [row for row in rows if isinstance(row, NotRead)]
+    assert {part.availability_only for part in told} == {True, False}
+    assert all("accelerator types" in part.reason for part in told)
+    assert offers([row for row in rows if not isinstance(row, NotRead)]) == truth()

@@ -267,8 +267,26 @@ def test_a_family_that_other_regions_still_sell_is_not_lost():
     assert check(batch, PublishedState(offers=published), DAY).reasons == ()
 
 
-def test_a_providers_own_list_may_replace_the_bundled_selection():
-    assert reasons(TEN[0], published=TEN, origin="bundled") == ()
+def test_the_first_list_of_a_provider_is_held_against_the_bundled_prices():
+    gone = "it has 1 offer on sale, down from 10 (90% fewer)"
+    assert gone in reasons(TEN[0], published=TEN, origin="bundled")
+
+
+def test_an_empty_database_is_held_against_what_is_expected():
+    gone = "it has 1 offer on sale, down from 10 (90% fewer)"
+    empty = PublishedState(expected=TEN)
+    batch = OfferBatch("aws", TEN[:1], DAY)
+    assert gone in check(batch, empty, DAY).reasons
+    assert check(batch, empty, DAY).offers == TEN[:1]
+    assert check(replace(batch, offers=TEN), empty, DAY).reasons == ()
+    china = NotRead("China has a price list of its own", (), tuple(o.region for o in TEN[1:]))
+    assert check(replace(batch, not_read=(china,)), empty, DAY).reasons == ()
+
+
+def test_the_first_list_may_name_zones_where_the_bundled_one_names_none():
+    bundled = [replace(o, purchase_option=SPOT) for o in TEN]
+    live = [replace(o, zone=f"{o.region}a") for o in bundled]
+    assert reasons(*live, published=bundled, origin="bundled") == ()
 
 
 def test_a_batch_older_than_what_is_in_force_is_held():

@@ -21,7 +21,7 @@ from pricing.publish import refresh
 from pricing.publish.refresh import RefreshOptions
 from pricing.publish.refresh_result import RefreshResult
 from pricing.storage import store
-from tests.pricing.providers.aws_tools import hide_own_settings
+from tests.pricing.providers.aws_tools import bare, hide_own_settings
 from tests.pricing.servers.aws import FakeAws
 from tests.pricing.servers.aws_market import PUBLISHED, Market, small
 from tests.pricing.servers.aws_rows import Row
@@ -55,7 +55,7 @@ def run(**options: object) -> RefreshResult:
 def published() -> dict[str, Offer]:
     revision = store.latest("aws")
     found = [] if revision is None else store.read_offers(revision)
-    return {offer.id: replace(offer, sku="", source="") for offer in found}
+    return {offer.id: bare(offer) for offer in found}
 
 
 def truth(market: Market, *, with_account: bool = True) -> dict[str, Offer]:
@@ -134,10 +134,6 @@ LASTING = {
     "time-outs on prices": at("GetProducts", Fault.time_out, delay_s=0.5, times=None),
     "torn JSON": at("GetProducts", Fault.truncated),
     "torn JSON half-way through": at("GetProducts", Fault.truncated, after=2),
-    "torn XML": at("DescribeSpotPriceHistory", Fault.truncated),
-    "page lost half-way": at("DescribeInstanceTypes", Fault.lost),
-    "spot gone after a region": at("DescribeSpotPriceHistory", Fault.error, times=None, after=1),
-    "savings plans torn": at("SavingsPlans", Fault.truncated),
     "an empty page": at(
         "GetProducts", Fault, rewrite=lambda _b: b'{"FormatVersion":"aws_v1","PriceList":[]}'
     ),
@@ -150,7 +146,7 @@ LASTING = {
 }
 
 
-SHORT = ("torn JSON half-way through", "page lost half-way", "pages empty from the second on")
+SHORT = ("torn JSON half-way through", "pages empty from the second on")
 CASES = {name: fault for name, fault in LASTING.items() if LONG or name in SHORT}
 
 
@@ -171,14 +167,42 @@ def test_a_fault_leaves_the_last_revision_in_force(
     assert published() == truth(server.market)
 
 
+OPTIONAL = {
+    "torn XML": at("DescribeSpotPriceHistory", Fault.truncated),
+    "page lost half-way": at("DescribeInstanceTypes", Fault.lost),
+    "spot gone after a region": at("DescribeSpotPriceHistory", Fault.error, times=None, after=1),
+    "savings plans torn": at("SavingsPlans", Fault.truncated),
+}
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("fault", OPTIONAL.values(), ids=OPTIONAL)
+def test_an_optional_part_that_fails_keeps_its_rows_and_is_told(
+    server: FakeAws, fault: Callable[[], Fault]
+) -> None:
+    run()
+    before = published()
+    server.market.regions["eu-west-1"] = "1.0625"
+    server.faults.append(fault())
+    result = run()
+    after, right = published(), truth(server.market)
+    assert result.outcome == "published"
+    assert result.publication is not None
+    assert any(text.startswith("not read: ") for text in result.publication.warnings)
+    assert after.keys() == right.keys()
+    assert all(offer in (right[key], before[key]) for key, offer in after.items())
+    listed = [key for key in right if key.endswith(":on_demand")]
+    assert {key: after[key] for key in listed} == {key: right[key] for key in listed}
+
+
 FILE_FAULTS = {
     "429": at("/offers/", Fault.burst, times=None),
     "500": at("/offers/", Fault.error, times=None),
     "time-outs": at("/offers/", Fault.time_out, delay_s=0.5, times=None),
-    "torn": at("eu-west-1/index.json", Fault.truncated),
-    "lost half-way": at("us-west-2/index.json", Fault.lost),
-    "another document": at("us-west-2/index.json", Fault, rewrite=lambda _b: b"<html>"),
-    "an empty file": at("us-west-2/index.json", Fault, rewrite=lambda _b: b"{}"),
+    "torn": at("/index.json", Fault.truncated),
+    "lost half-way": at("/index.json", Fault.lost),
+    "another document": at("/index.json", Fault, rewrite=lambda _b: b"<html>"),
+    "an empty file": at("/index.json", Fault, rewrite=lambda _b: b"{}"),
     "an empty index": at("AmazonEC2/current", Fault, rewrite=lambda _b: b'{"regions": {}}'),
 }
 
@@ -256,6 +280,7 @@ def test_half_of_the_rows_gone_is_held(view: str, request: pytest.FixtureRequest
 def test_no_secret_reaches_the_run_that_failed(
     server: FakeAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    server.faults.append(Fault.error(None, 404, matches=lambda r: r.path.startswith("/offers")))
     secret = "wJalrXUtnFEMIK7MDENG"
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", secret)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIDEXAMPLEEXAMPLE")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
-from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
+from pricing.market.offers import COMPUTE_PLAN_SKU, HOURS_PER_MONTH, Offer, PurchaseOption
 
 PUBLISHED = dt.datetime(2026, 9, 10, 19, 55, 14, tzinfo=dt.UTC)
 NOW = dt.datetime(2026, 9, 12, 8, 0, 0, tzinfo=dt.UTC)
@@ -233,14 +233,17 @@ class Market:
                 box, region, account, purchase_option=option, price_per_hour=price,
                 upfront=upfront, **terms,
             )  # fmt: skip
-        if box.plans:
-            rate = self.plan_rate(box, region, months, payment)
+        for kind, sku in {"EC2Instance": "", "Compute": COMPUTE_PLAN_SKU}.items():
+            if not box.plans:
+                continue
+            rate = self.plan_rate(box, region, months, payment, kind)
             part = {"no_upfront": Decimal(0), "partial_upfront": Decimal("0.5")}.get(
                 payment, Decimal(1)
             )
             yield self._offer(
                 box, region, account, purchase_option=PurchaseOption.SAVINGS_PLAN,
-                price_per_hour=rate * (1 - part), upfront=rate * part * 730 * months, **terms,
+                price_per_hour=rate * (1 - part), upfront=rate * part * 730 * months, sku=sku,
+                **terms,
             )  # fmt: skip
 
     def _by_ec2(self, region: str, box: Box) -> Iterator[Offer]:

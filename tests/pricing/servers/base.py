@@ -48,6 +48,7 @@ class Fault:
     matches: Callable[[Request], bool] = lambda _request: True
     status: int | None = None
     headers: dict[str, str] = field(default_factory=dict)
+    error_body: bytes = b'{"message": "injected fault"}'
     delay_s: float = 0.0
     keep: float = 1.0
     """Part of the body that is sent, under its own honest length: a truncated document."""
@@ -86,7 +87,7 @@ class Fault:
 
     def spoil(self, reply: Reply) -> Reply:
         if self.status is not None:
-            return Reply(b'{"message": "injected fault"}', self.status, dict(self.headers))
+            return Reply(self.error_body, self.status, dict(self.headers))
         body = self.rewrite(reply.body) if self.rewrite else reply.body
         return Reply(body[: int(len(body) * self.keep)], reply.status, reply.headers)
 

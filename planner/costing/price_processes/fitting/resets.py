@@ -29,7 +29,8 @@ SMALL = 0.15
 GENERAL_WIDENING = 1.25
 """Factor on the sds for accelerators about which nothing is known."""
 UNSURE_YEARS = 1.5
-"""Provider-years of its own after which a family's usual discount is known twice as well."""
+"""Provider-years of its own after which a family's usual discount is known twice as well; a family
+that takes the process of its tier has none."""
 _CASE = ["provider", "year_seen"]
 """All families and regions of a provider in a year count once: it sets them together."""
 
@@ -49,7 +50,8 @@ def fit_kind(
     counts = cells(known)
     processes = {}
     for scope, middle in usual.items():
-        unsure = 1.0 + UNSURE_YEARS / (counts[scope] + UNSURE_YEARS)
+        own = counts[scope] if scope.startswith("family:") else 0
+        unsure = 1.0 + UNSURE_YEARS / (own + UNSURE_YEARS)
         wide = GENERAL_WIDENING if scope == "general" else 1.0
         processes[PriceKind.SPOT, scope] = PriceProcess(
             family="",

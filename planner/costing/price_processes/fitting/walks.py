@@ -12,8 +12,8 @@ from planner.costing.price_processes.process import PriceKind, PriceProcess
 
 PRIOR_DRIFT = {PriceKind.MARKET: -0.15, PriceKind.HARDWARE: -0.43}
 """Before any history. Rents: 15 % a year, about half of the gain of performance per dollar of
-accelerators (Epoch AI: 10^0.14 a year). Hardware: it keeps 65 % of its value a year, as the
-default `residual_rate` of `assumptions/defaults.csv` has from published resale shares."""
+accelerators (Epoch AI: 10^0.14 a year). Hardware: it keeps 65 % of its value a year, as
+published guides to residual values have it (`assumptions/defaults_of_edition_1.csv`)."""
 PRIOR_SD = {PriceKind.MARKET: 0.4, PriceKind.HARDWARE: 0.6}
 """Before any history: sd of a year's move around the drift."""
 TREND_SHARE = 0.35

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_safe
 from planner.web.common.access import open_page
 from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import geography_title, list_choices, provider_title
+from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
 from planner.web.market.offer_list import (
     SOLD,
@@ -23,8 +24,11 @@ from planner.web.market.offer_list import (
 )
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
+from pricing.freshness import freshness
 from pricing.market.offers import Offer
+from pricing.market.snapshot import Catalog
 from pricing.models import HeldBatch
+from pricing.offer_search import search_coverage
 
 COLUMNS = (
     ("accelerator", "Accelerator"),
@@ -81,8 +85,17 @@ def _search_context(request: HttpRequest, market_query: MarketQuery) -> dict[str
             {"title": geography_title(place.name), "place": place}
             for place in places(known, market_query, query)
         ],
+        "coverage": _coverage(known, market_query),
         "everywhere": write(query, geography=None, page=None),
     }
+
+
+def _coverage(known: Catalog, market_query: MarketQuery) -> CoverageTable | None:
+    """What is known of the prices of the accelerators asked for; None where none is named, as the
+    table of all would be long."""
+    if not market_query.search.accelerator:
+        return None
+    return arrange_coverage(search_coverage(market_query.search, known.offers))
 
 
 def _headings(request: HttpRequest, market_query: MarketQuery) -> list[dict[str, Any]]:
@@ -164,8 +177,13 @@ def _history(offer: Offer) -> Chart | None:
 @require_safe
 def changes(request: HttpRequest) -> HttpResponse:
     """What the last revision of each provider changed, and what is held for review."""
+    parts = {row.provider: row.parts for row in freshness()}
     providers = [
-        {"title": provider_title(revision.provider), "revision": revision}
+        {
+            "title": provider_title(revision.provider),
+            "revision": revision,
+            "parts": parts.get(revision.provider, ()),
+        }
         for revision in catalog.revisions_in_force()
     ]
     quarantined = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by("provider")

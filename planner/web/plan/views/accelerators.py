@@ -34,7 +34,7 @@ def accelerators(request: HttpRequest) -> HttpResponse:
     if isinstance(workload, dict) and len(workload) > 1:
         open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
         try:
-            estimate = _estimate(workload, open_workload)
+            estimate = _estimate(plan_request, open_workload)
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
@@ -47,12 +47,12 @@ def accelerators(request: HttpRequest) -> HttpResponse:
     return render(request, "web/plan/accelerators.html", context)
 
 
-def _estimate(workload: dict[str, Any], open_workload: dict[str, Any]) -> EstimateAnswer:
+def _estimate(plan_request: dict[str, Any], open_workload: dict[str, Any]) -> EstimateAnswer:
     """Sized for every accelerator; a rate measured on one is sized for that one."""
     try:
-        return estimate_plan({"workload": open_workload}).answer
+        return estimate_plan({**plan_request, "workload": open_workload}).answer
     except InvalidInput:
-        return estimate_plan({"workload": workload}).answer
+        return estimate_plan(plan_request).answer
 
 
 def _chosen(workload: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from planner.contract.labels import SCENARIO_TITLES
@@ -21,7 +22,7 @@ from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
 from planner.web.common.query_codec import drop_empty
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.live import build_live_panel
-from planner.web.plan.presets import PRESETS
+from planner.web.plan.presets import list_presets
 
 WORKLOAD_KINDS = (
     ("training", "I know my model"),
@@ -35,14 +36,32 @@ _REPEATED_GROUPS = {
         "when the training happens; spread over the horizon if left empty",
     ),
     "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
+    "year_budgets": (
+        "constraints.capex_by_fiscal_year",
+        "Budgets for buying by fiscal year",
+        "a year that is not named has no limit of its own",
+    ),
     "servers": (
         "on_prem.servers",
         "Servers to consider",
         "reference servers of the accelerator if left empty",
     ),
     "owned": ("on_prem.already_owned", "Servers you already own"),
+    "commitments": (
+        "existing.commitments",
+        "Commitments already signed",
+        "paid to their end and used first",
+    ),
+    "leased": ("existing.leased_servers", "Servers on lease", "owed to the end of the lease"),
+    "credits": ("existing.credits", "Credits", "pay a provider's bills until they expire"),
+    "minimum_spend": (
+        "existing.minimum_spend",
+        "Minimum spends",
+        "EDP, MACC: what is not spent is owed; one row a year",
+    ),
     "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
     "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
+    "other_costs": ("other_costs", "Other costs", "beside machines: give one of the three amounts"),
 }
 """Field of the request, title and help of each group of rows."""
 Context = dict[str, Any]
@@ -62,7 +81,7 @@ def plan(request: HttpRequest) -> HttpResponse:
         return _render_update(request, query, outcome)
     if outcome.has_answer and not shows_form:
         return render(request, "web/plan/answer.html", answer_context(query, outcome))
-    if outcome.needs_job:
+    if outcome.needs_job and not outcome.errors:
         outcome = replace(answer_plan(query, current_team(request), brief=True), needs_job=True)
     status = 400 if outcome.errors else 200
     return render(request, "web/plan/form_page.html", _form_context(query, outcome), status=status)
@@ -125,10 +144,15 @@ def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
     return {"live": build_live_panel(query, outcome), "titles": SCENARIO_TITLES, "outcome": outcome}
 
 
+_GROUPS = (
+    *("plan", "training", "samples", "hours", "work", "limits", "rules"),
+    *("owning", "financing", "finance", "data", "prices", "risk"),
+)
+
+
 def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
     form = PlanForm(query, outcome.errors)
-    groups = ("plan", "training", "samples", "hours", "work", "limits", "owning", "finance")
-    boxes = {name: form.build_fields(name) for name in (*groups, "prices", "risk")}
+    boxes = {name: form.build_fields(name) for name in _GROUPS}
     rows = {key: form.rows(*group) for key, group in _REPEATED_GROUPS.items()}
     return _live_context(query, outcome) | {
         "form": form,
@@ -136,19 +160,21 @@ def _form_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
         "rows": rows,
         "open": _open_folds(query, outcome),
         "kinds": WORKLOAD_KINDS,
-        "presets": PRESETS,
+        "presets": list_presets(timezone.now().date()),
         "max_samples": MAX_SAMPLES_AT_ONCE,
     }
 
 
 _FOLDS = {
-    "limits": ("constraints",),
+    "limits": ("constraints", "term_end", "rules"),
     "owning": (
         "on_prem",
+        "existing",
         "finance",
         "data",
         "custom_offers",
         "price_adjustments",
+        "other_costs",
         "use_catalog",
         "inherits",
     ),

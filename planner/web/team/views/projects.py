@@ -45,14 +45,14 @@ def new(request: HttpRequest, team: Team) -> HttpResponse:
     if created is not None:
         return redirect("project", team.slug, created.pk)
     context = {"team": team, "form": form, "title": "New project"}
-    return render(request, "team/project_form.html", context, status=400 if form.errors else 200)
+    return render(request, "team/project/form.html", context, status=400 if form.errors else 200)
 
 
 @team_page()
 @require_safe
 def project(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     row = get_project_or_404(request, team, pk)
-    return render(request, "team/project.html", project_context(request, row))
+    return render(request, "team/project/page.html", project_context(request, row))
 
 
 def project_context(request: HttpRequest, project: Project, **forms: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def side_by_side(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpRespons
         "most": saved_plans.MOST_COMPARED,
     }
     is_whole_page = not getattr(request, "htmx", False)
-    page = "team/side_by_side.html" if is_whole_page else "team/parts/side_by_side.html"
+    page = "team/project/side_by_side.html" if is_whole_page else "team/parts/side_by_side.html"
     return render(request, page, context)
 
 
@@ -129,7 +129,7 @@ def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     if done is not None:
         return redirect("project", team.slug, pk)
     context = {"team": team, "project": project, "form": form, "title": f"Change {project.name}"}
-    return render(request, "team/project_form.html", context, status=400 if form.errors else 200)
+    return render(request, "team/project/form.html", context, status=400 if form.errors else 200)
 
 
 @team_page(EDIT)
@@ -188,7 +188,7 @@ def save(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     if created is not None:
         return redirect("comparison", created.pk)
     context = project_context(request, project, keep_form=form)
-    return render(request, "team/project.html", context, status=400)
+    return render(request, "team/project/page.html", context, status=400)
 
 
 @team_page(EDIT)
@@ -211,7 +211,7 @@ def upload(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     if address is not None:
         return redirect(address)
     context = project_context(request, project, upload_form=form)
-    return render(request, "team/project.html", context, status=400)
+    return render(request, "team/project/page.html", context, status=400)
 
 
 def _load_upload(request: HttpRequest, project: Project, file: Any) -> str:

@@ -13,8 +13,9 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.contract.labels import SCENARIO_TITLES
-from planner.exports import FORMATS, context_of
+from planner.exports import FORMATS
 from planner.exports import export as export_answer
+from planner.exports.saved_context import context_of
 from planner.models import Access, Role, SavedComparison, State
 from planner.services.alerts.project_summaries import changes_since, current_revisions
 from planner.services.projects import saved_comparisons as services
@@ -31,6 +32,7 @@ from planner.web.common.view_helpers import (
 from planner.web.team import saved_plans
 from planner.web.team.forms import NoteForm
 from pricing import catalog
+from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 _RELATED = ("team", "project", "project__team", "variant", "created_by")
@@ -83,7 +85,7 @@ def since(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             "rows": saved_plans.difference_rows(repriced),
             "prices": saved_plans.moved_offers(saved, repriced),
             "changes": repriced.request_changes,
-            "currency": saved.summary["currency"],
+            "currency": saved.read_summary().currency,
         }
     return render(request, _page(request, "since"), context)
 
@@ -129,7 +131,7 @@ Move = Callable[[Access, SavedComparison, int | None], SavedComparison]
 def _move(request: HttpRequest, pk: uuid.UUID, move: Move, message: str) -> HttpResponse:
     saved = get_saved_or_404(request, pk)
     version = request.POST.get("version", "")
-    seen = int(version) if version.isdigit() else None
+    seen = read_position(version)
     run_with_messages(request, lambda: move(get_access(request), saved, seen), message)
     return redirect("comparison", pk)
 

@@ -14,6 +14,7 @@ from planner.web.common.current_team import get_access
 from planner.web.common.view_helpers import submit_form, team_page
 from planner.web.team import team_rates_form
 from planner.web.team.forms import TeamForm
+from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -49,7 +50,7 @@ def prices(request: HttpRequest, team: Team) -> HttpResponse:
 
 def _save(request: HttpRequest, team: Team, context: dict[str, object]) -> HttpResponse:
     version = request.POST.get("version", "")
-    seen = int(version) if version.isdigit() else None
+    seen = read_position(version)
     try:
         changes = team_rates_form.read_changes(request.POST)
         teams.change_settings(get_access(request), team, changes, seen)

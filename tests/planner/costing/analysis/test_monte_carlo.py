@@ -14,16 +14,16 @@ from planner.costing.analysis.monte_carlo import (
     CHUNK,
     RiskParameters,
     RiskSamples,
-    _chunks,
-    _lognormal,
-    _shift,
     build_risk_parameters,
-    calculate_cvar_90,
+    chunks_of_one_slip,
+    draw_lognormal,
     draw_samples,
+    shift_months,
     simulate,
-    summarize_risk,
 )
 from planner.costing.analysis.plan_exposure import Exposure
+from planner.costing.analysis.risk_result import calculate_cvar_90, summarize_risk
+from planner.costing.optimizer.work import WorkMeter
 from tests.planner.comparison.compared import compared
 
 MANY = RiskParameters(samples=200_000, seed=5, residual_sd=0.5, slip_months_sd=1.5, hours_sd=0.3)
@@ -68,10 +68,10 @@ def test_interruptions_change_what_a_useful_spot_hour_costs_by_youngs_overhead()
 
 def test_a_growth_factor_has_mean_1_and_widens_with_time() -> None:
     z = np.random.default_rng(1).standard_normal(200_000)
-    factor = _lognormal(z, 0.3, np.array([0.0, 1.0, 2.0]))
+    factor = draw_lognormal(z, 0.3, np.array([0.0, 1.0, 2.0]))
     assert factor.mean(axis=0) == pytest.approx([1, 1, 1], abs=0.01)
     assert np.log(factor).std(axis=0) == pytest.approx([0, 0.3, 0.6], abs=0.01)
-    assert (_lognormal(z[:3], 0.0, np.array([0.0, 5.0])) == 1.0).all()
+    assert (draw_lognormal(z[:3], 0.0, np.array([0.0, 5.0])) == 1.0).all()
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_work_beyond_the_horizon_is_done_in_its_last_month(
     slip: int, moved: list[float], without_total: list[float]
 ) -> None:
     hours = np.array([1.0, 2.0, 3.0, 4.0])
-    assert _shift(hours, slip).tolist() == moved
-    assert _shift(hours, slip, keep_total=False).tolist() == without_total
+    assert shift_months(hours, slip).tolist() == moved
+    assert shift_months(hours, slip, keep_total=False).tolist() == without_total
 
 
-def test_samples_are_costed_in_chunks_of_one_slip() -> None:
+def test_samples_are_costed_inchunks_of_one_slip_of_one_slip() -> None:
     slip = np.repeat([0, 2, 3], [CHUNK + 5, 1, 2])
     n = CHUNK + 5
-    assert _chunks(slip) == [
+    assert chunks_of_one_slip(slip) == [
         (slice(0, CHUNK), 0), (slice(CHUNK, n), 0), (slice(n, n + 1), 2), (slice(n + 1, n + 3), 3),
     ]  # fmt: skip
 
@@ -104,8 +104,9 @@ def test_costs_of_samples_are_summed_up_by_scenario() -> None:
     one, other = np.arange(100.0), np.full(100, 30.0)
     parameters = RiskParameters(100, 4)
     keys = (ScenarioKey.SPOT, ScenarioKey.HYBRID)
-    found = summarize_risk(keys, np.array([one, other]), parameters)
+    found = summarize_risk(keys, np.array([one, other]), 2 * np.array([one, other]), parameters)
     assert found.percentiles[ScenarioKey.SPOT] == pytest.approx((9.9, 49.5, 89.1))
+    assert found.total_percentiles[ScenarioKey.SPOT] == pytest.approx((19.8, 99, 178.2))
     assert found.mean == {ScenarioKey.SPOT: 49.5, ScenarioKey.HYBRID: 30.0}
     assert found.cvar_90 == {ScenarioKey.SPOT: 94.5, ScenarioKey.HYBRID: 30.0}
     # Of 0 to 29 the first is cheaper, at 30 both are and the first counts.
@@ -113,7 +114,7 @@ def test_costs_of_samples_are_summed_up_by_scenario() -> None:
     assert found.regret[ScenarioKey.SPOT] == pytest.approx(sum(range(70)) / 100)
     assert found.regret[ScenarioKey.HYBRID] == pytest.approx(sum(range(31)) / 100)
     assert (found.samples, found.seed) == (100, 4)
-    assert summarize_risk((), np.zeros((0, 100)), parameters).mean == {}
+    assert summarize_risk((), np.zeros((0, 100)), np.zeros((0, 100)), parameters).mean == {}
 
 
 def test_the_worst_tenth_of_a_few_samples_is_the_worst_of_them() -> None:
@@ -126,7 +127,7 @@ def _exposure(**changes: Any) -> Exposure:
         "hours": np.array([40.0, 40.0]), "width": np.array([1.0, 1.0]),
         "rent": np.array([2.0, 3.0]), "spot": np.zeros(2), "data": np.array([0.5, 0.5]),
         "in_use": np.array([0.1, 0.2]), "spot_share": np.zeros(2),
-        "on_demand_rent": np.array([5.0, 5.0]),
+        "on_demand_rent": np.array([5.0, 5.0]), "max_spot_share": 1.0,
     }  # fmt: skip
     return Exposure(**(plain | changes))
 
@@ -173,6 +174,22 @@ def test_a_late_sample_does_its_work_in_later_months() -> None:
     fixed = 1000 + 50 - 50
     rented = 160 * (3 + 0.5)
     assert _cost(_exposure(), [100, 100], [2, 2], slip=1) == pytest.approx(fixed + 8 + rented)
+
+
+def test_samples_of_each_slip_are_work_of_their_own() -> None:
+    """One sample late by a month and one that is not: 30 each and 3 · 12 hundredths."""
+    ones, meter = np.ones(2), WorkMeter()
+    samples = RiskSamples(ones, ones, np.array([0, 1]), ones, ones, ones)
+    hours = np.array([100.0, 100.0])
+    simulate([_exposure()], hours, hours, RiskParameters(2, 0), samples, meter=meter)
+    assert meter.done == 2 * 30
+    many = RiskSamples(
+        *(np.repeat(x, 100) for x in (ones, ones)),
+        np.repeat([0, 1], 100),
+        *(np.repeat(x, 100) for x in (ones, ones, ones)),
+    )
+    simulate([_exposure()], hours, hours, RiskParameters(200, 0), many, meter=meter)
+    assert meter.done == 2 * 30 + 2 * (30 + 36)
 
 
 def test_the_spread_of_an_estimate_is_read_from_its_p10_and_p90() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +11,8 @@ import pytest
 
 from planner.contract.answer.common import Category
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import (
-    Calendar,
-    ChargeTiming,
-    HourCharge,
-    Stream,
-    Term,
-    UnitCharge,
-)
+from planner.costing.cost_model.charges import HourCharge, Stream, UnitCharge
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 
 CALENDAR = Calendar(dt.date(2027, 1, 1), 4, discount_rate_per_year=0.21, tax_rate=0.25)
 LENGTH = CALENDAR.length
@@ -128,3 +123,29 @@ def test_streams_are_the_hours_used_and_the_units_started() -> None:
     }
     idle = source().build_streams(np.zeros(4), hours, CALENDAR)
     assert {s.category for s in idle} == {Category.POWER, Category.STORAGE}
+
+
+def test_each_purchase_writes_off_its_own_price() -> None:
+    """1,000 over two months, or 1,200 in the last one, each relieved of a quarter."""
+    prices = UnitCharge(
+        Category.CAPEX, "", "units", 1.0, np.array([1000.0, 1200.0, 0.0]), ChargeTiming.START
+    )
+    server = CapacitySource(
+        "server", "", "owned", "h100", 8, 16.0, unit_charges=(prices,), term=Term(2, 3, 0, 60)
+    )
+    calendar = Calendar(dt.date(2027, 1, 1), 2, discount_rate_per_year=0.21, tax_rate=0.25)
+    later = 1.21 ** (-1 / 12)
+    assert server.commitment_option(calendar).start_cost == pytest.approx(
+        [1000 - 250 * (0.5 + 0.5 * later), (1200 - 300) * later]
+    )
+
+
+def test_payments_count_no_resale() -> None:
+    """1,000, relieved of the quarter that its write-off saves; 200 at the end are no payment."""
+    charges = (
+        unit_charge(Category.CAPEX, 1000.0, ChargeTiming.START),
+        unit_charge(Category.RESIDUAL, -200.0, ChargeTiming.END),
+    )
+    option = source(lead=0, life=60, unit_charges=charges, term=None)
+    owned = replace(option, term=Term(4, LENGTH, 0, 60, depreciation="none"))
+    assert owned.commitment_option(CALENDAR).payments.tolist() == [750.0] * 4

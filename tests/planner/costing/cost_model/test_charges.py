@@ -9,14 +9,12 @@ import pytest
 
 from planner.contract.answer.common import Category
 from planner.costing.cost_model.charges import (
-    Calendar,
-    ChargeTiming,
     HourCharge,
-    Term,
     UnitCharge,
     build_hour_streams,
     build_unit_streams,
 )
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 
 START = dt.date(2027, 11, 1)
 
@@ -88,3 +86,47 @@ def test_a_monthly_price_moves_with_the_month() -> None:
     (stream,) = build_unit_streams((charge,), term, np.array([1.0, 1.0, 0.0, 0.0]))
     assert stream.quantity.tolist() == [0, 10, 20, 10, 0]
     assert charge.amounts(term)[0].tolist() == [0, 20, 30, 0, 0]
+
+
+def test_a_calendar_neither_discounts_nor_taxes_unless_told() -> None:
+    plain = Calendar(START, 3)
+    assert plain.discount.tolist() == [1, 1, 1, 1]
+    assert (plain.length, plain.tax_rate, plain.beyond_months) == (4, 0, 0)
+    assert Calendar(START, 3, beyond_months=5).length == 9
+
+
+def test_macrs_is_cut_at_the_horizon_where_the_rest_is_written_off() -> None:
+    """20 % of the first tax year by months, from month 1; the rest in month 4."""
+    term = Term(4, 5, 1, 60, depreciation="macrs_5")
+    month = 0.2 / 12
+    assert term.write_off[0].tolist() == pytest.approx([0, month, month, month, 1 - 3 * month])
+    assert term.write_off[3].tolist() == pytest.approx([0, 0, 0, 0, 1])
+
+
+def test_without_a_method_capital_is_spread_over_the_months_in_service() -> None:
+    term = Term(4, 5, 1, 2)
+    assert term.write_off.tolist() == [
+        [0, 0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5, 0], [0, 0, 0, 1, 0], [0, 0, 0, 0, 0],
+    ]  # fmt: skip
+    paid = Term(4, 5, 1, 2, depreciation="none").write_off
+    assert paid.tolist() == np.eye(4, 5).tolist()
+
+
+def test_units_of_one_price_are_one_stream_with_what_they_write_off() -> None:
+    """Two prices of three starts: 10 in months 0 and 2, 9 in month 1; half of each a month."""
+    term = Term(3, 4, 0, 2)
+    price = np.array([10.0, 9.0, 10.0, 0.0])
+    charge = UnitCharge(Category.UPFRONT, "u", "one", 2.0, price, ChargeTiming.START, True)
+    cheap, dear = build_unit_streams((charge,), term, np.array([1.0, 3.0, 1.0]))
+    assert (cheap.quantity.tolist(), cheap.unit_price.tolist()) == ([0, 6, 0, 0], [9] * 4)
+    assert (dear.quantity.tolist(), dear.unit_price.tolist()) == ([2, 0, 2, 0], [10] * 4)
+    assert cheap.write_off.tolist() == [0, 27, 27, 0]
+    assert dear.write_off.tolist() == [10, 10, 20, 0]
+
+
+def test_what_is_paid_at_the_end_is_priced_by_the_start() -> None:
+    term = Term(2, 3, 0, 60)
+    value = np.array([-50.0, -60.0, 0.0])
+    charge = UnitCharge(Category.RESIDUAL, "r", "one", 1.0, value, ChargeTiming.END)
+    assert charge.is_priced_at_start
+    assert charge.amounts(term).tolist() == [[0, 0, -50], [0, 0, -60]]

@@ -58,6 +58,16 @@ def within_totals(problem, units_started):
     for unit, row in zip(problem.units, units_started, strict=True):
         if unit.max_units is not None and row.sum() > unit.max_units:
             return False
+    for part in problem.capex_by_period:
+        months = slice(part.first, part.last)
+        if (
+            sum(
+                u.capex[months] @ row[months]
+                for u, row in zip(problem.units, units_started, strict=True)
+            )
+            > part.amount + EPSILON
+        ):
+            return False
     if problem.capex_budget is None:
         return True
     spent = sum(u.capex @ row for u, row in zip(problem.units, units_started, strict=True))

@@ -44,12 +44,13 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
                 (rented[j][t], s.capacity * per_hour) for j, s in enumerate(problem.rental_options)
             ]
             model.row(width, problem.peak[t] - ready, inf)
-            for size in {s.capacity for s in problem.rental_options if problem.whole_nodes}:
+            whole = [s for s in problem.rental_options if problem.whole_nodes and not s.in_parts]
+            for size in {s.capacity for s in whole}:
                 nodes = model.column(0.0, is_whole=True)
                 of_size = [
                     (rented[j][t], 1.0)
                     for j, s in enumerate(problem.rental_options)
-                    if s.capacity == size
+                    if s.capacity == size and not s.in_parts
                 ]
                 if per_hour:
                     model.row([*of_size, (nodes, -1.0 / per_hour)], 0.0, 0.0)
@@ -95,6 +96,16 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
             cash += [(used[i][t], u.hour_cash[t]) for i, u in enumerate(problem.units)]
             cash += [(rented[j][t], s.hour_cash[t]) for j, s in enumerate(problem.rental_options)]
             model.row(cash, -inf, problem.monthly_budget - base)
+    if problem.total_budget is not None:
+        paid = [
+            (units_started[i][m], u.all_payments[m])
+            for i, u in enumerate(problem.units)
+            for m in months
+            if np.isfinite(u.start_cost[m])
+        ]
+        for columns, sources in ((used, problem.units), (rented, problem.rental_options)):
+            paid += [(columns[i][t], s.hour_cash[t]) for i, s in enumerate(sources) for t in months]
+        model.row(paid, -inf, problem.total_budget - problem.base_payments)
     _limit_starts(model, problem, units_started)
     found = model.solve(time_limit_s, gap)
     return None if found is None else tuple(figure + problem.base_cost for figure in found)
@@ -113,6 +124,14 @@ def _limit_starts(model, problem, units_started):
             if np.isfinite(u.start_cost[m])
         ]
         model.row(capital, -inf, problem.capex_budget)
+    for part in problem.capex_by_period:
+        capital = [
+            (units_started[i][m], u.capex[m])
+            for i, u in enumerate(problem.units)
+            for m in range(part.first, part.last)
+            if np.isfinite(u.start_cost[m])
+        ]
+        model.row(capital, -inf, part.amount)
 
 
 def _most_rented(problem, source, t):

@@ -68,6 +68,12 @@ def _keeps_budgets(problem, plan):
         _at_most(
             sum(u.capex @ plan.units_started[u.key] for u in problem.units), problem.capex_budget
         )
+    for part in problem.capex_by_period:
+        months = slice(part.first, part.last)
+        _at_most(
+            sum(u.capex[months] @ plan.units_started[u.key][months] for u in problem.units),
+            part.amount,
+        )
     if problem.monthly_budget is None:
         return
     cash = np.zeros(problem.hours.size) if problem.base_cash is None else problem.base_cash.copy()

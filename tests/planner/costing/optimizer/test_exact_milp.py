@@ -8,6 +8,7 @@ from planner.costing.optimizer.exact_milp import Incumbent, solve_milp
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem
 from planner.costing.optimizer.variables import StartColumns, continuous_columns
+from planner.costing.optimizer.work import WorkMeter
 from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_instances import commitment, medium, rental
 
@@ -24,6 +25,7 @@ def optimum(problem, warm_start=None, start_indices=None):
         every,
         gap=0.0,
         node_limit=None,
+        work=WorkMeter(),
         warm_start=warm_start,
     )
     if proof.incumbent is None:

@@ -7,6 +7,7 @@ from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune
 from planner.costing.optimizer.problem import PlanProblem, Quota
+from planner.costing.optimizer.work import WorkMeter
 from tests.planner.costing.optimizer.plan_instances import commitment, market, rental, server
 
 MONTHS = 24
@@ -108,7 +109,8 @@ def test_with_one_node_size_the_relaxed_plan_is_whole(seed):
                     max_spot_share=0.3,
                 )
             )
-        )
+        ),
+        work=WorkMeter(),
     )
 
     assert master.solve()
@@ -118,7 +120,7 @@ def test_with_one_node_size_the_relaxed_plan_is_whole(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_bound_is_the_cost_of_the_relaxed_plan(seed):
-    master = Master(build_rows(prune(market(seed, 18, 150, mixed=True))))
+    master = Master(build_rows(prune(market(seed, 18, 150, mixed=True))), work=WorkMeter())
     master.solve()
 
     assert master.bound()[0] == pytest.approx(master.program.objective, rel=1e-9)

@@ -77,6 +77,22 @@ def test_small_problems_are_solved_to_the_optimum(seed):
         assert plan.bound <= cost * (1 + 1e-6) + 1e-6
 
 
+@pytest.mark.parametrize("seed", [s for s in range(SMALL) if s not in HUNG])
+def test_so_are_those_whose_smallest_machines_may_be_rented_in_parts(seed):
+    problem = small(seed)
+    least = min((s.capacity for s in problem.rental_options), default=0.0)
+    rentals = [replace(s, in_parts=s.capacity == least) for s in problem.rental_options]
+    problem = replace(problem, whole_nodes=True, rental_options=tuple(rentals))
+    cost, _ = proven_optimum(problem)
+
+    plan = solve(problem, gap=0.0)
+
+    assert plan.feasible == np.isfinite(cost)
+    if plan.feasible:
+        assert plan.cost == pytest.approx(cost, rel=1e-6, abs=1e-6)
+        assert plan.bound <= cost * (1 + 1e-6) + 1e-6
+
+
 @pytest.mark.fuzz
 @pytest.mark.parametrize("seed", range(MEDIUM) if LONG else (1,))
 def test_larger_problems_keep_to_the_gap_that_they_state(seed):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.costing.price_processes.families import Tier
-from planner.costing.price_processes.spot_availability import SpotAvailability, find_availability
+from planner.costing.price_processes.spot_availability import SpotAvailability
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -31,12 +31,14 @@ def test_an_hour_costs_between_spot_and_on_demand() -> None:
     assert SpotAvailability(0.0, 12.0).effective_usd_per_hour(2.0, 6.0, 1.0) == 2.0
 
 
-def test_a_band_is_taken_where_there_is_one() -> None:
-    known = find_availability("aws", "af-south-1", "g4dn.12xlarge", Tier.INFERENCE)
-    assert known.interruptions_per_month == pytest.approx(0.0253, abs=1e-3)
-    other = find_availability("gcp", "us-central1", "a3-highgpu-8g", Tier.TRAINING)
-    assert "mean of all bands" in other.source
-    assert "assumed" in other.source
+def test_shares_of_samples_are_those_of_one_machine() -> None:
+    one = SpotAvailability(3.0, 8.0)
+    rate, waiting = np.array([1.0, 2.0, 0.0, 1.0]), np.array([1.0, 0.5, 1.0, 0.0])
+    alone = [
+        SpotAvailability(3.0 * r, 8.0 * w).on_demand_share(2.0)
+        for r, w in zip(rate.tolist(), waiting.tolist(), strict=True)
+    ]
+    assert one.on_demand_shares(rate, waiting, 2.0) == pytest.approx(alone)
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -16,7 +16,7 @@ from planner.services.actuals.overlaps import overlaps
 from planner.services.projects import saved_comparisons
 from planner.services.teams.errors import WrongStateError
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import PLAIN, Workspace, market
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ def work(db) -> Workspace:
 def project(work: Workspace) -> Project:
     row = work.project(
         assumptions={
-            "start": "2027-01",
-            "horizon_months": 6,
+            **PLAIN,
             "constraints": {"purchase_options": ["on_demand"]},
             "on_prem": {"servers": []},
+            "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
         }
     )
     saved_comparisons.approve(

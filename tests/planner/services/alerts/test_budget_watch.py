@@ -17,10 +17,15 @@ from planner.services.projects.reprice import current_plan
 from planner.services.webhooks import webhooks
 from pricing.models import Revision
 from pricing.publish.signals import revision_published
-from tests.planner.workspace import Workspace, market
+from tests.planner.workspace import PLAIN, Workspace, market
 
 pytestmark = pytest.mark.django_db
-NO_SPOT = {"constraints": {"purchase_options": ["on_demand"]}, "on_prem": {"servers": []}}
+NO_SPOT = {
+    "constraints": {"purchase_options": ["on_demand"]},
+    "on_prem": {"servers": []},
+    "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+}
+"""Rent on demand alone, so that a total is hours times price."""
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def work() -> Workspace:
 
 
 def project(work: Workspace, **values: Any) -> Project:
-    assumptions = {"start": "2027-01", "horizon_months": 6, **NO_SPOT}
+    assumptions = {**PLAIN, **NO_SPOT}
     row = work.project(watched=True, assumptions=assumptions, **values)
     work.saved(row)
     return row
@@ -147,7 +152,7 @@ def test_what_is_no_longer_possible_a_second_time_is_told_again(
 ) -> None:
     market("40.00", dt.date(2026, 11, 2))
     limited = {**NO_SPOT, "constraints": {**NO_SPOT["constraints"], "monthly_budget": 25_000}}
-    assumptions = {"start": "2027-01", "horizon_months": 6, **limited}
+    assumptions = {**PLAIN, **limited}
     row = work.project(watched=True, watch_threshold=9.0, assumptions=assumptions)
     work.saved(row)
     for day, price, known in (

@@ -42,7 +42,7 @@ def test_a_job_is_done_once(work: Workspace) -> None:
     finished = Job.objects.get(pk=job.pk)
     assert finished.state == JobState.SUCCEEDED
     assert finished.result["scenarios"]
-    assert (finished.done, finished.total) == (1, 1)
+    assert finished.done == finished.total > 0
     jobs.run(str(job.pk))
     assert Job.objects.get(pk=job.pk).finished_at == finished.finished_at
 

@@ -16,10 +16,10 @@ from planner.services.projects.saved_comparisons import replay
 from planner.services.teams import teams
 from pricing import catalog as catalogs
 from pricing.models import ExchangeRate
-from tests.planner.workspace import REQUEST, SEEN, Workspace, market
+from tests.planner.workspace import REQUEST, SEEN, WHOLE, Workspace, market
 
 pytestmark = pytest.mark.django_db
-OWNING = {**REQUEST, "on_prem": {"servers": [{"server": "dgx-h100"}]}}
+OWNING = {**REQUEST, **WHOLE, "on_prem": {"servers": [{"server": "dgx-h100"}]}}
 
 
 @pytest.fixture
@@ -39,13 +39,13 @@ def other_defaults(monkeypatch: pytest.MonkeyPatch) -> Any:
         for field, value in values.items():
             table[field] = replace(table[field], value=value, source="a later source")
         later = MappingProxyType(table)
-        monkeypatch.setattr(defaults, "all_defaults", lambda: later)
+        monkeypatch.setattr(defaults, "all_defaults", lambda rules=2: later)
 
     return changed
 
 
 def test_a_rate_that_arrives_late_changes_nothing(work: Workspace) -> None:
-    kept = work.saved(request={**REQUEST, "currency": "EUR"})
+    kept = work.saved(request={**REQUEST, **WHOLE, "currency": "EUR"})
     assert kept.answer["exchange_rate"]["units_per_usd"] == "0.8684"
     ExchangeRate.objects.create(
         currency="EUR", date=SEEN - dt.timedelta(days=1), units_per_usd=Decimal("0.9")

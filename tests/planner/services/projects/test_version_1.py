@@ -14,7 +14,8 @@ from django.urls import reverse
 
 from planner.contract.answer.comparison import VERSION
 from planner.contract.answer.versions import read_answer, upgrade
-from planner.exports import FORMATS, context_of, export
+from planner.exports import FORMATS, export
+from planner.exports.saved_context import context_of
 from planner.models import Role, SavedComparison
 from planner.services.projects.saved_comparisons import replay
 from tests.planner.workspace import Workspace
@@ -36,7 +37,9 @@ def work() -> Workspace:
 
 
 def saved(work: Workspace, row: dict[str, Any]) -> SavedComparison:
-    return SavedComparison.objects.create(team=work.team, project=work.project(), **row)
+    """The row as it stands once the migration has named the edition of its rules."""
+    named = {"request": {**row["request"], "rules": 1}, "given": {**row["given"], "rules": 1}}
+    return SavedComparison.objects.create(team=work.team, project=work.project(), **row | named)
 
 
 @pytest.mark.django_db

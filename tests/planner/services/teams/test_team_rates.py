@@ -109,8 +109,9 @@ def test_the_answer_shows_what_was_inherited(work: Workspace) -> None:
     market()
     settle(work, defaults={"finance": {"discount_rate_per_year": 0.07}},
            price_adjustments=[{"provider": "aws", "multiplier": 0.5}])  # fmt: skip
-    plain = comparisons.compare_for_team(REQUEST).answer
-    answered = comparisons.compare_for_team(REQUEST, work.team).answer
+    people = {"finance": {"cloud_staff_fte_per_accelerator": 0}}
+    plain = comparisons.compare_for_team(REQUEST | people).answer
+    answered = comparisons.compare_for_team(REQUEST | people, work.team).answer
     row = next(r for r in answered.assumptions if r.field == "finance.discount_rate_per_year")
     assert row.value == 0.07
     assert not row.given

@@ -96,8 +96,8 @@ def test_other_columns_are_passed_over():
         "\n\n",
         "a,b,c\n1,2,3\n",
         '{"gpus": []}',
-        "# gpu   sm   mem\n    0    97    40\n",
-        "2026/11/20 10:00:00.123, 0, 97 %, 40960 MiB\n",
+        "# gpu   pid   type   sm\n    0   11327   C   97\n",
+        "2026/11/20 10:00:00.123, 0, 97, 40960\n",
         "index, memory.used [MiB]\n0, 100 MiB\n",
     ],
 )

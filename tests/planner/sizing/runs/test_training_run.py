@@ -195,7 +195,7 @@ def test_an_ordinary_mfu_does_not_warn():
         ({"goodput": 1.1}, "goodput", "at most 1"),
         ({"goodput": 0}, "goodput", "more than 0"),
         ({"precision": "fp33"}, "precision", "allowed are fp32, tf32, bf16, fp16 or fp8"),
-        ({"optimizer": "adam"}, "optimizer", "allowed are adamw, sgd, lora or qlora"),
+        ({"optimizer": "adam"}, "optimizer", "allowed are adamw, sgd, lion, muon"),
         ({"sequence_length": 0}, "sequence_length", "at least 1"),
         ({"runs": []}, "runs", "at least 1"),
         ({"runs": [{"start": "2027-05", "deadline": "2027-03"}]}, "runs.0.deadline", "before the"),

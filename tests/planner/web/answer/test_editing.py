@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from planner.web.answer.assumption_rows import rows_of
+from planner.web.common.field_types import request_field_types
 from tests.planner.web.asking import HOURS, IN_PLACE, get, text
 
 
@@ -102,10 +103,17 @@ def test_empty_boxes_are_left_out_of_the_address(client, prices):
     assert "workload.hours_per_month=4000" in response["Location"]
 
 
-def test_every_assumption_can_be_edited(client, prices):
+def test_every_assumption_that_a_request_may_give_can_be_edited(client, prices):
     data = {**HOURS, "risk.samples": "500"}
     rows = rows_of(get(client, "plan", data).context["page"].answer)
-    assert [one.path for one in rows if not one.name] == []
+    fixed = {one.path for one in rows if not one.name}
+    assert fixed == {
+        "risk.demand_half_life_months",
+        "risk.spot_waiting_hours_training",
+        "risk.spot_waiting_hours_other",
+        "risk.spot_patience_hours",
+    }
+    assert not fixed & request_field_types().keys()
 
 
 def test_useful_spot_hours_change_what_spot_costs(client, prices):

@@ -6,8 +6,12 @@ import datetime as dt
 from dataclasses import replace
 
 from planner.web.common import formatting
-from pricing.freshness import Freshness
+from pricing.revisions import Freshness, PartFreshness
 
+PARTS = (
+    PartFreshness("on_demand", "green", 8, 0, 12, 90, dt.date(2026, 11, 18), ()),
+    PartFreshness("spot", "green", 2, 0, 3, 3, dt.date(2026, 11, 17), ()),
+)
 FRESHNESS = Freshness(
     provider="aws",
     title="AWS",
@@ -17,6 +21,7 @@ FRESHNESS = Freshness(
     oldest_price_as_of=dt.date(2026, 11, 8),
     age_days=12,
     level="green",
+    parts=PARTS,
     offers=10,
     undated_prices=0,
     last_run="published",
@@ -24,7 +29,11 @@ FRESHNESS = Freshness(
     message="",
     held_batches=0,
 )
-UNDATED = replace(FRESHNESS, age_days=None)
+UNDATED = replace(
+    FRESHNESS,
+    age_days=None,
+    parts=(PartFreshness("on_demand", "red", 8, 8, None, None, None, ()),),
+)
 
 
 def test_a_quantity_without_a_value_has_no_unit() -> None:
@@ -34,8 +43,8 @@ def test_a_quantity_without_a_value_has_no_unit() -> None:
 
 
 def test_the_age_of_prices_is_told_in_two_lengths() -> None:
-    assert formatting.price_age(FRESHNESS) == "oldest price 12 days"
-    assert formatting.price_age_short(FRESHNESS) == "12 d"
+    assert formatting.price_age(FRESHNESS) == "on demand 12 days (oldest 90), spot 3 days"
+    assert formatting.price_age_short(FRESHNESS) == "12 days"
 
 
 def test_prices_without_a_date_have_no_age() -> None:
@@ -44,6 +53,7 @@ def test_prices_without_a_date_have_no_age() -> None:
     assert formatting.price_reading(UNDATED) == "read 2026-11-20"
 
 
-def test_a_reading_names_the_oldest_price() -> None:
+def test_a_reading_names_the_age_of_each_part() -> None:
     reading = formatting.price_reading(FRESHNESS)
-    assert reading == "read 2026-11-20, its oldest price is 12 days old"
+    ages = "on demand 12 days (oldest 90), spot 3 days"
+    assert reading == f"read 2026-11-20; median ages: {ages}"

@@ -47,6 +47,8 @@ def test_a_pasted_column_is_one_number_per_month():
 def test_repeated_choices_are_a_list_and_empty_ones_are_absent():
     found = read("constraints.providers=aws&constraints.providers=gcp&constraints.regions=")
     assert found == {"constraints": {"providers": ["aws", "gcp"]}}
+    found = read("constraints.regions=&constraints.providers=aws&constraints.providers=gcp")
+    assert found == {"constraints": {"providers": ["aws", "gcp"]}}
 
 
 def test_text_that_is_no_number_reaches_the_core_as_it_is():
@@ -123,7 +125,7 @@ def test_a_name_that_is_both_a_value_and_a_group_reaches_the_core_as_the_value()
     ("typed", "scale", "number"),
     [
         ("8%", "", 0.08), ("12.5 %", "pct", 0.125), ("8%", "k", "8%"), ("1 250 000", "", 1_250_000),
-        ("-1,250.5", "", -1250.5), ("1,25", "", "1,25"), ("inf", "", "inf"), (" 7 ", "", 7),
+        ("-1,250.5", "", -1250.5), ("1,25", "", 1.25), ("inf", "", "inf"), (" 7 ", "", 7),
         ("2", "unknown", 2), ("0.5", "", 0.5), ("3.0", "", 3),
     ],
 )  # fmt: skip

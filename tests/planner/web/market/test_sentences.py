@@ -56,7 +56,7 @@ def test_the_source_names_what_nobody_verified() -> None:
 def test_the_lowest_price_says_who_asks_it() -> None:
     assert sentences.lowest_on_demand(Row(ACCELERATOR, (), None, None)) == "not rented"
     row = Row(ACCELERATOR, ("AWS",), OFFER, 6.88)
-    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, aws us-east-1"
+    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, AWS us-east-1"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_the_plan_form_takes_what_is_carried(client, work):
     ("content", "words"),
     [
         (b"", "empty"),
-        (b"\xff\xfe\x00", "is not UTF-8 text"),
+        (b"\xff\xfe\x00", "is neither UTF-8 nor UTF-16 text"),
         (b"a,b\n1,2\n", "utilization.gpu"),
     ],
 )

@@ -30,16 +30,16 @@ def test_an_answer_can_be_changed_in_the_form(client, prices):
 
 
 def test_the_form_keeps_what_it_has_no_box_for(client, prices):
-    page = text(get(client, "plan", {**HOURS, "term_end": "full", "edit": "1"}))
-    assert '<input type="hidden" name="term_end" value="full">' in page
+    page = text(get(client, "plan", {**HOURS, "constraints.interconnect": "nvlink", "edit": "1"}))
+    assert '<input type="hidden" name="constraints.interconnect" value="nvlink">' in page
 
 
 def test_the_panel_shows_hours_memory_and_fit(client, prices):
     live = get(client, "plan-live", TRAINING).context["live"]
     demand = live.answer.demand
     assert demand.total_hours_p10 < demand.total_hours < demand.total_hours_p90
-    assert live.memory_gib > 10
-    assert live.min_accelerators >= 1
+    assert live.fit.memory_gib > 10
+    assert live.fit.min_accelerators >= 1
 
 
 def test_the_panel_draws_the_demand_that_the_runs_give(client, prices):
@@ -93,7 +93,7 @@ def test_the_chooser_prices_each_at_its_lowest_rate(client, prices):
 def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, prices):
     small = {**TRAINING, "workload.parameters~bn": "0.001", "workload.tokens~bn": "0.1"}
     assert "A CPU is enough" in text(get(client, "plan-accelerators", small))
-    assert get(client, "plan-live", small).context["live"].cpu_is_enough
+    assert get(client, "plan-live", small).context["live"].fit.cpu_is_enough
 
 
 def test_the_chooser_says_what_is_missing(client, prices):

@@ -51,8 +51,9 @@ def test_the_link_says_what_has_changed_since(client, prices):
     assert "Prices have changed since this link was made" in page
     assert "this answer uses" in page
     row = next(row for row in response.context["since"].totals if row.title == "On demand")
-    assert (row.before, row.after) == (Decimal("165120.00"), Decimal("210000.00"))
-    assert "+44,880" in page
+    # Rent of 165,120 and 210,000 USD, 5 % of support plan on it, 604.24 USD of people.
+    assert (row.before, row.after) == (Decimal("173980.24"), Decimal("221104.24"))
+    assert "+47,124" in page
 
 
 def test_one_click_answers_with_todays_prices(client, prices):
@@ -124,3 +125,30 @@ def test_no_name_pins_nothing():
     assert pinned_revisions(QueryDict("")) is None
     with pytest.raises(InvalidInput):
         pinned_revisions(QueryDict("prices=?"))
+
+
+NARROW = {**HOURS, "workload.peak_accelerators": "6"}
+"""Six of a machine of eight for 666.67 h: a part of it under edition 1, whole under edition 2."""
+
+
+def on_demand(response):
+    return response.context["page"].answer.by_key["on_demand"].total_cost
+
+
+@pytest.mark.parametrize(
+    ("rules", "total"),
+    [({}, "165120.00"), ({"rules": "1"}, "165120.00"), ({"rules": "2"}, "231973.65")],
+)
+def test_a_link_pinned_before_rules_had_editions_keeps_its_answer(client, prices, rules, total):
+    pinned = {**NARROW, "prices": "aws.1"}
+    assert on_demand(get(client, "plan", pinned | rules)) == Decimal(total)
+
+
+def test_an_address_without_prices_follows_the_current_rules(client, prices):
+    alone = {"finance.cloud_support_rate": "0", "finance.cloud_staff_fte_per_accelerator": "0"}
+    assert on_demand(get(client, "plan", NARROW | alone)) == Decimal("36693.33") * 6
+
+
+def test_the_link_names_its_rules(client, prices):
+    assert parse_qs(urlsplit(share(client)).query)["rules"] == ["2"]
+    assert parse_qs(urlsplit(share(client, {**HOURS, "rules": "1"})).query)["rules"] == ["1"]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from decimal import Decimal
 from urllib.parse import urlencode
 
+import pytest
 from django.urls import reverse
 
 from tests.planner.web.asking import HOURS, get, text
 
-PLAN = urlencode({**HOURS, "name": "As it is"})
-MORE = urlencode({**HOURS, "name": "Twice", "workload.hours_per_month": "8000"})
+WIDE = {**HOURS, "workload.peak_accelerators": "16"}
+PLAN = urlencode({**WIDE, "name": "As it is"})
+MORE = urlencode({**WIDE, "name": "Twice", "workload.hours_per_month": "8000"})
 EUROS = urlencode({**HOURS, "exchange_rates.EUR": "0.9", "currency": "EUR"})
 
 
@@ -22,8 +24,9 @@ def test_variants_stand_in_columns_with_their_differences(client, prices):
     response = get(client, "compare", {"a": PLAN, "b": MORE})
     rows = dict(response.context["rows"])
     first, second = rows["On demand"]
-    assert (first.total, first.difference) == (Decimal("165120.00"), None)
-    assert second.difference == Decimal("165120.00")
+    # Rent of 165,120 USD, 5 % of support plan on it, 604.24 USD of people.
+    assert (first.total, first.difference) == (Decimal("173980.24"), None)
+    assert float(second.difference) == pytest.approx(173_980.24, abs=0.02)
     assert "A · As it is" in text(response)
 
 

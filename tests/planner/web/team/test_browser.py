@@ -22,7 +22,11 @@ from pricing.models import HeldBatch
 from tests.planner.web.browser import DESK, PHONE, Visit, visit
 from tests.planner.workspace import Workspace, market
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.xdist_group("browser"),  # One process starts one Chromium.
+]
 
 # The sync API runs an event loop, in which Django would refuse the database.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
@@ -241,6 +245,9 @@ def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
     page = settled(enter(work.users[Role.VIEWER]), full[name])
     charts = page.locator("[data-chart]")
     assert charts.count() >= 1
+    closed = page.locator("details.fold:not([open]) > summary")
+    while closed.count():
+        closed.first.click()
     for chart in charts.all():
         chart.scroll_into_view_if_needed()
         expect(chart.locator("canvas")).to_be_visible()

@@ -29,7 +29,7 @@ def state_of(kept: SavedComparison) -> str:
 def test_the_frozen_answer_is_shown_after_prices_moved(here, signed_in):
     market("99.00")
     page = text(signed_in(Role.VIEWER).get(here))
-    assert "165,120" in page  # 4,000 h × 6 months × 55.04 / 8 on demand
+    assert "173,980" in page  # 165,120 of rent, 5 % of support plan, 604 of people
     assert "aws revision 1 → 2" in page
 
 
@@ -41,8 +41,8 @@ def test_another_way_of_buying_can_be_laid_out(here, signed_in):
 def test_what_changed_since_is_told_by_cause(here, signed_in):
     market("66.048")
     page = text(signed_in(Role.VIEWER).get(f"{here}since/"))
-    assert "198,144 USD" in page  # 165,120 × 1.2
-    assert "33,024 USD" in page
+    assert "208,655 USD" in page  # 198,144 of rent, 5 % of support plan, 604 of people
+    assert "34,675 USD" in page
     assert "p5.48xlarge" in page
 
 

@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
+from planner.contract.answer.summary import summarize_answer
 from planner.models import Project, Role, SavedComparison, Variant
 from planner.services.projects.projects import compose
 from planner.services.projects.reprice import reprice
-from planner.services.projects.saved_comparisons import replay, save_comparison, summarize_answer
+from planner.services.projects.saved_comparisons import replay, save_comparison
 from planner.web.common.plan_request import read_plan_request
 from pricing import catalog as catalogs
 from tests.planner.web.team.texts import text
@@ -26,6 +27,8 @@ PLAN = {
     "workload.accelerator": "H100",
     "workload.hours_per_month": "2000",
     "finance.discount_rate_per_year~pct": "8",
+    "sensitivity": "false",
+    "cheaper_if": "false",
 }
 HERE = f"/save/?{urlencode(PLAN)}"
 NEW = {"name": "Kept", "project": "new:alpha", "new_project": "Two runs", "kind": "comparison"}
@@ -169,7 +172,7 @@ def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     signed_in().post(f"/save/?{link}", values)
     kept = SavedComparison.objects.get()
     again = reprice(kept, catalogs.current())
-    assert kept.summary["total_cost"] == summarize_answer(again.answer)["total_cost"]
+    assert kept.read_summary() == summarize_answer(again.answer)
     assert again.request_changes == []
     copy = save_comparison(work.access(), kept.project, name="again", variant=kept.variant)
     if kind != "comparison":

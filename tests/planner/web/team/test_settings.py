@@ -28,7 +28,7 @@ def test_a_discount_is_inherited_by_comparisons(work, signed_in):
     assert signed_in().post(PRICES, values)["Location"] == PRICES
     work.team.refresh_from_db()
     scenarios = compare_for_team(REQUEST, work.team).answer.by_key
-    assert scenarios["on_demand"].total_cost == Decimal("82560.00")  # half of 165,120
+    assert scenarios["on_demand"].total_cost == Decimal("87292.24")  # half the rent
 
 
 def test_defaults_are_kept_as_fractions_and_shown_in_per_cent(work, signed_in):

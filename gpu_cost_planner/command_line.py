@@ -1,0 +1,119 @@
+"""`gpu-cost-planner`: the planner on the command line, without Django and database.
+
+`compare`, `estimate`, `calibrate` and `prices` print what `manage.py` prints; prices are those
+that come with the program, or with `--server` those of a running planner.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from gpu_cost_planner.catalog_option import add_server, load_catalog
+from gpu_cost_planner.version import read_version
+from planner.commands.calibrate import CALIBRATE
+from planner.commands.command import REFUSED, Command
+from planner.commands.compare import COMPARE
+from planner.commands.estimate import ESTIMATE
+from planner.commands.prices import PRICES
+from pricing.common.invalid_input import InvalidInput
+
+COMMANDS: Mapping[str, Command] = {
+    "compare": COMPARE,
+    "estimate": ESTIMATE,
+    "calibrate": CALIBRATE,
+    "prices": PRICES,
+}
+"""Those that `manage.py` has too."""
+PRICED = {"compare", "prices"}
+"""Those of them that need prices."""
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells give it."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; gives the exit status: 0 done, 2 refused, 130 interrupted."""
+    options = build_parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()
+    except InvalidInput as refusal:
+        for one in refusal.all():
+            print(one, file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, `head` for one, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return status
+
+
+def build_parser() -> ArgumentParser:
+    """The parser of every command."""
+    parser = ArgumentParser(
+        prog="gpu-cost-planner",
+        description="What deep-learning accelerators should cost: rented, owned or mixed.",
+    )
+    parser.add_argument("--version", action="version", version=read_version())
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name, command in COMMANDS.items():
+        own = _add(commands, name, command.help, partial(_run_shared, command))
+        command.add_arguments(own)
+        if name in PRICED:
+            add_server(own)
+    for name, (help_text, add_arguments, run) in _own_commands().items():
+        add_arguments(_add(commands, name, help_text, run))
+    return parser
+
+
+def print_text(text: str) -> None:
+    """Print a text with one line end."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
+Run = Callable[[Namespace], int]
+
+
+def _add(commands: Any, name: str, help_text: str, run: Run) -> ArgumentParser:
+    parser: ArgumentParser = commands.add_parser(name, help=help_text, description=help_text)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def _run_shared(command: Command, options: Namespace) -> int:
+    return command.run(
+        vars(options),
+        lambda: load_catalog(options),
+        print_text,
+        lambda text: print(text, file=sys.stderr),
+    )
+
+
+def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Run]]:
+    """Commands that only this command line has: help, arguments, and what runs them."""
+    from gpu_cost_planner import completion, serve, sweep_command
+    from gpu_cost_planner.assistants import command as mcp_command
+
+    return {
+        "sweep": (
+            sweep_command.HELP,
+            sweep_command.add_arguments,
+            lambda options: sweep_command.run(options, load_catalog(options), print_text),
+        ),
+        "mcp": (mcp_command.HELP, mcp_command.add_arguments, mcp_command.run),
+        "serve": (serve.HELP, serve.add_arguments, serve.run),
+        "completion": (
+            completion.HELP,
+            completion.add_arguments,
+            lambda options: completion.run(options, build_parser(), print_text),
+        ),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+"""What a notebook asks: `compare`, `estimate` and `offers`, at bundled prices or a server's.
+
+The modules behind them are imported by the calls, so that importing the library takes no solver.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from gpu_cost_planner.comparison import Comparison
+    from gpu_cost_planner.estimated import Estimated
+    from gpu_cost_planner.offer_list import OfferList
+    from planner.contract.request.comparison import ComparisonRequest
+    from planner.sizing.estimate import EstimateRequest
+    from pricing.market.snapshot import Catalog
+
+    Request = Mapping[str, object] | ComparisonRequest | str | Path
+    """A comparison: its fields, the model, or the name of a file in JSON or TOML."""
+    Names = str | Sequence[str]
+    """One name or several."""
+Model = TypeVar("Model")
+
+
+def compare(
+    request: Request, *, catalog: Catalog | None = None, today: dt.date | None = None
+) -> Comparison:
+    """What renting, owning and mixing cost: the answer of page, API and command.
+
+    `request` holds the fields of the reference page "Request", as a mapping, a model or the name
+    of a file. `catalog`: the bundled prices unless given (`server_catalog`). `today` dates the
+    ages of prices and the default start. Raises `InvalidInput` with every field refused.
+
+    >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+    >>> answer = compare({"start": "2027-01", "workload": hours})
+    >>> answer.recommendation.scenario.value, len(answer.scenarios)
+    ('on_prem', 6)
+    """
+    from gpu_cost_planner.comparison import Comparison
+    from planner.comparison import compare as answer_request
+
+    known = catalog or bundled_catalog()
+    return Comparison(answer_request(read_file(request), known, today=today))
+
+
+def estimate(request: Mapping[str, object] | EstimateRequest | str | Path) -> Estimated:
+    """Accelerator-hours, memory and layout of a workload; no price is read.
+
+    Raises `InvalidInput` with every field refused.
+
+    >>> work = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
+    >>> sized = estimate({"workload": work, "accelerator": "nvidia-a100-80gb-sxm"})
+    >>> sized.answer.accelerator, sized.answer.training_flops
+    ('nvidia-a100-80gb-sxm', 4.2e+21)
+    """
+    from gpu_cost_planner.estimated import Estimated
+    from planner.sizing.estimate import estimate as size_workload
+
+    return Estimated(size_workload(read_file(request)))
+
+
+def offers(
+    *,
+    accelerator: Names = (),
+    provider: Names = (),
+    region: Names = (),
+    geography: Names = (),
+    purchase_option: Names = (),
+    instance_type: Names = (),
+    min_accelerators: float | None = None,
+    accelerator_count: float | None = None,
+    min_accelerator_memory_gib: float | None = None,
+    sold_now: bool | None = True,
+    ordering: str = "usd_per_accelerator_hour",
+    limit: int | None = None,
+    catalog: Catalog | None = None,
+) -> OfferList:
+    """Offers that meet every filter, the cheapest first; the filters are those of the API.
+
+    `sold_now=None` gives last known prices of what is sold no more too. Raises `InvalidInput`
+    for a name that the catalog does not have.
+
+    >>> cheapest = offers(accelerator="H100-80GB-SXM", provider="aws", limit=3)
+    >>> [offer.provider for offer in cheapest]
+    ['aws', 'aws', 'aws']
+    """
+    from gpu_cost_planner.offer_list import find_offers
+
+    filters = {
+        "accelerator": accelerator,
+        "provider": provider,
+        "region": region,
+        "geography": geography,
+        "purchase_option": purchase_option,
+        "instance_type": instance_type,
+    }
+    return find_offers(
+        catalog or bundled_catalog(),
+        {
+            name: (value,) if isinstance(value, str) else tuple(value)
+            for name, value in filters.items()
+        },
+        limit=limit,
+        min_accelerators=min_accelerators,
+        accelerator_count=accelerator_count,
+        min_accelerator_memory_gib=min_accelerator_memory_gib,
+        sold_now=sold_now,
+        ordering=ordering,
+    )
+
+
+def sweep(
+    request: Mapping[str, object] | str | Path,
+    grid: Mapping[str, Sequence[object]],
+    *,
+    catalog: Catalog | None = None,
+    today: dt.date | None = None,
+    processes: int | None = None,
+    journal: str | Path | None = None,
+    progress: bool = False,
+    floats: bool = False,
+) -> pd.DataFrame:
+    """A row for each combination of the grid's values: what is advised, and what it costs.
+
+    `grid` maps dotted fields of the request to the values that they take. `processes`: as many
+    as there are processors unless given. `journal` names a file that keeps what is done, so that
+    the same call goes on where an earlier one was stopped. `progress` shows a bar. Money is
+    exact, or `float64` with `floats`. A combination that the market refuses has its reason in
+    the column `refused`. Raises `InvalidInput` for a request whose fields are refused.
+
+    >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+    >>> grid = {"horizon_months": [6, 36]}
+    >>> frame = sweep({"start": "2027-01", "workload": hours}, grid, processes=1)
+    >>> frame[["horizon_months", "recommended"]].values.tolist()
+    [[6, 'on_demand'], [36, 'on_prem']]
+    """
+    from gpu_cost_planner.sweeps.sweep import Market, run_sweep
+
+    market = Market(catalog or bundled_catalog(), today or dt.datetime.now(dt.UTC).date())
+    return run_sweep(
+        request,
+        grid,
+        market,
+        processes=processes,
+        journal=journal,
+        progress=progress,
+        floats=floats,
+    )
+
+
+def read_file(
+    request: Mapping[str, object] | Model | str | Path,
+) -> Mapping[str, object] | Model:
+    """The request, read from its file where it is the name of one."""
+    if isinstance(request, str | Path):
+        from planner.commands.reading import read_request
+
+        return read_request(str(request))
+    return request
+
+
+def bundled_catalog() -> Catalog:
+    """The prices that come with the program; read once in a process."""
+    from pricing.bundled import catalog
+
+    return catalog.bundled_catalog()

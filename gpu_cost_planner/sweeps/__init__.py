@@ -1,0 +1,1 @@
+"""Many comparisons of one request, over a grid of values."""

@@ -1,0 +1,15 @@
+"""Which version of the planner this is."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+NOT_INSTALLED = "not installed: run from the repository"
+
+
+def read_version() -> str:
+    """The version that is installed."""
+    try:
+        return version("gpu-cost-planner")
+    except PackageNotFoundError:
+        return NOT_INSTALLED

@@ -1,0 +1,48 @@
+"""What a command is, whoever runs it: `manage.py` at the database's prices, or
+`gpu-cost-planner` at those that come with the program. No Django.
+
+Both print what `answer` gives; a refusal is `field: message`, a line each, and exit status 2.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+REFUSED = 2
+"""Exit status of a request that cannot be used."""
+LoadCatalog = Callable[[], Catalog]
+Options = Mapping[str, Any]
+"""Arguments by name."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its arguments, and what it prints for them."""
+
+    help: str
+    add_arguments: Callable[[ArgumentParser], None]
+    answer: Callable[[Options, LoadCatalog], str]
+    """Raises `InvalidInput` for what cannot be used."""
+
+    def run(
+        self,
+        options: Options,
+        load_catalog: LoadCatalog,
+        write: Callable[[str], object],
+        write_error: Callable[[str], object],
+    ) -> int:
+        """Print the answer or the refusals, without line ends; gives the exit status."""
+        try:
+            text = self.answer(options, load_catalog)
+        except InvalidInput as refusal:
+            for one in refusal.all():
+                write_error(str(one))
+            return REFUSED
+        write(text)
+        return 0

@@ -1,0 +1,120 @@
+"""Estimates and calibrations as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import StringIO
+
+from rich.table import Table
+
+from planner.commands.tables import make_console
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate, Parallelism
+from planner.sizing.calibration.calibration import Calibration
+from planner.sizing.estimate import Estimate
+
+SHOWN_CANDIDATES = 15
+"""Accelerators that the table ranks; the JSON answer has all of them."""
+
+
+def estimate_tables(estimate: Estimate) -> str:
+    """The estimate, the ranking and the warnings."""
+    out = StringIO()
+    console = make_console(out)
+    answer = estimate.answer
+    console.print(_estimate(answer))
+    if answer.candidates:
+        console.print(_candidates(answer.candidates))
+    console.print(f"Method: {answer.method}")
+    for note in (*answer.notes, answer.cpu.note):
+        console.print(f"Note: {note}")
+    for warning in answer.warnings:
+        console.print(f"Warning: {warning}")
+    return out.getvalue().rstrip()
+
+
+def calibration_tables(calibration: Calibration) -> str:
+    """Use of each GPU, and what it changes."""
+    out = StringIO()
+    console = make_console(out)
+    table = Table(title="GPUs", title_justify="left")
+    table.add_column("GPU")
+    for head in ("samples", "utilisation", "memory peak GiB", "free", "power W", "throttled"):
+        table.add_column(head, justify="right")
+    for use in calibration.gpus:
+        table.add_row(
+            f"{use.gpu} {use.name}".strip(),
+            str(use.samples),
+            f"{use.sustained_utilisation:.0%}",
+            _number(use.memory_peak_gib, ",.1f"),
+            _number(use.memory_headroom, ".0%"),
+            _number(use.power_mean_w, ",.0f"),
+            _number(use.thermally_throttled_share, ".0%"),
+        )
+    console.print(table)
+    for change in calibration.changes:
+        console.print(f"{change.kind}: {change.message}")
+    return out.getvalue().rstrip()
+
+
+def _estimate(answer: EstimateAnswer) -> Table:
+    hours = answer.accelerator_hours
+    table = Table(title=f"{answer.accelerators:,} × {answer.accelerator}", show_header=False)
+    table.title_justify = "left"
+    rows = {
+        "accelerator-hours, p10 to p90": f"{_hours(hours.p10)} to {_hours(hours.p90)}",
+        "accelerator-hours, p50": _hours(hours.p50),
+        "wall clock of one run, h": _hours(answer.wall_clock_hours),
+        "FLOPs of one run": _number(answer.training_flops, ".3g"),
+        "MFU": _number(answer.mfu, ".1%"),
+        "goodput": _number(answer.goodput, ".1%"),
+        "memory per accelerator, GiB": _number(answer.memory_per_accelerator_gib, ",.1f"),
+        "least accelerators": _number(answer.min_accelerators, ",d"),
+        "layout": _layout(answer.parallelism),
+        "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
+    }
+    for name, text in rows.items():
+        if text:
+            table.add_row(name, text)
+    return table
+
+
+def _layout(layout: Parallelism | None) -> str:
+    if layout is None:
+        return ""
+    kind = f" ({layout.checkpointing})" if layout.checkpointing else ""
+    checkpointing = f", activation checkpointing{kind}" if layout.activation_checkpointing else ""
+    more = {"context": layout.context, "expert": layout.expert}
+    others = "".join(f" · {name} {size}" for name, size in more.items() if size and size > 1)
+    batch = f", micro-batch {layout.micro_batch_size}" if layout.micro_batch_size else ""
+    return (
+        f"tensor {layout.tensor} · pipeline {layout.pipeline}{others} · data {layout.data}, "
+        f"ZeRO stage {layout.zero_stage}{checkpointing}{batch}"
+    )
+
+
+def _candidates(candidates: Sequence[EstimateCandidate]) -> Table:
+    table = Table(title="Accelerators by time to solution", title_justify="left")
+    table.add_column("accelerator")
+    for head in ("count", "accelerator-hours", "wall clock h", "memory free", "energy kWh"):
+        table.add_column(head, justify="right")
+    for one in [c for c in candidates if c.fits][:SHOWN_CANDIDATES]:
+        table.add_row(
+            one.accelerator,
+            f"{one.accelerators:,}",
+            _hours(one.accelerator_hours),
+            _hours(one.wall_clock_hours),
+            _number(one.memory_headroom, ".0%"),
+            _number(one.energy_kwh, ",.0f"),
+        )
+    return table
+
+
+def _hours(hours: float | None) -> str:
+    """Hours, or minutes where there is not one hour."""
+    if hours is None:
+        return ""
+    return f"{hours:,.0f}" if hours >= 1 else f"{hours * 60:,.1f} min"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

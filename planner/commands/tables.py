@@ -1,0 +1,101 @@
+"""Answers as tables for a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.console import Console
+from rich.table import Table
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.answer.verdict import Alternative
+from planner.contract.money import format_money
+
+WIDTH = 110
+"""Characters of a line; the same on every terminal, so that outputs can be compared."""
+
+
+def make_console(out: StringIO) -> Console:
+    """Writes plain text of a fixed width to `out`, in a notebook too."""
+    return Console(file=out, width=WIDTH, highlight=False, markup=False, force_jupyter=False)
+
+
+def comparison_tables(answer: ComparisonAnswer) -> str:
+    """The advice, the scenarios, the break-even and the warnings."""
+    out = StringIO()
+    console = make_console(out)
+    name = answer.name or "Comparison"
+    console.print(f"{name}: {answer.horizon_months} months from {answer.start}")
+    for sentence in answer.advice:
+        console.print(f"  {sentence}")
+    for one in answer.cheaper_if:
+        console.print(f"  {_describe_alternative(one, answer.currency)}")
+    console.print(_scenarios(answer))
+    console.print(_break_even(answer))
+    for scenario in answer.scenarios:
+        for reason in (*scenario.why_not, scenario.why_not_allowed):
+            if reason:
+                console.print(f"{scenario.key.value}: {reason}")
+    for relaxation in answer.by_key[ScenarioKey.HYBRID].relaxations:
+        console.print(f"To ask for it: {relaxation.field} = {relaxation.required_value:.10g}")
+    for warning in answer.warnings:
+        console.print(f"Note: {warning}")
+    return out.getvalue().rstrip()
+
+
+def _describe_alternative(one: Alternative, currency: str) -> str:
+    """What lifting a rule would save, and how a request lifts it."""
+    saving = format_money(one.saving, currency)
+    return (
+        f"Cheaper by {saving} of present value with {one.field} = {one.value}: {one.plan} {one.why}"
+    )
+
+
+def _scenarios(answer: ComparisonAnswer) -> Table:
+    table = Table(title="Scenarios", title_justify="left")
+    table.add_column("scenario")
+    for head in (f"total {answer.currency}", "present value", "per accelerator-hour", "gap"):
+        table.add_column(head, justify="right")
+    for scenario in answer.scenarios:
+        best = scenario.key == answer.recommendation.scenario
+        table.add_row(
+            f"{scenario.key.value}{' *' if best else _mark(scenario)}", *_figures(scenario)
+        )
+    return table
+
+
+def _mark(scenario: ScenarioAnswer) -> str:
+    """That a scenario may not be recommended; the reason stands below the tables."""
+    return "" if scenario.allowed else " (not advised)"
+
+
+def _figures(scenario: ScenarioAnswer) -> tuple[str, ...]:
+    if not scenario.feasible:
+        return ("not feasible", "", "", "")
+    hour = scenario.levelised_cost_per_accelerator_hour
+    return (
+        f"{scenario.require_total():,.2f}",
+        f"{scenario.require_present_cost():,.2f}",
+        "" if hour is None else f"{hour:,.4f}",
+        f"{scenario.gap or 0:.2%}",
+    )
+
+
+def _break_even(answer: ComparisonAnswer) -> Table:
+    table = Table(title="Break-even", title_justify="left")
+    table.add_column("server")
+    table.add_column("against")
+    for head in ("hours", "months at full use", "share of life"):
+        table.add_column(head, justify="right")
+    for row in answer.break_even:
+        months, share = row.months_at_full_use, row.utilisation_over_life
+        table.add_row(
+            row.server,
+            row.against,
+            "never" if row.hours is None else f"{row.hours:,.0f}",
+            "" if months is None else f"{months:,.1f}",
+            "never" if share is None else f"{share:.0%}",
+        )
+    return table

@@ -1,0 +1,187 @@
+"""The verdict of an answer: decision, money, certainty, and what would change it. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+from decimal import Decimal
+
+from planner.comparison_steps.results import ComparisonResults
+from planner.comparison_steps.verdict_words import VerdictWords
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.verdict import (
+    BudgetKind,
+    BudgetUse,
+    CostInterval,
+    NextBest,
+    Turn,
+    Verdict,
+)
+from planner.contract.money import format_money
+from planner.contract.months import format_month
+from planner.costing.advice.decision import describe_parts, list_parts
+from planner.costing.advice.payback import (
+    best_without_buying,
+    buys,
+    capital_to_approve,
+    due_per_month,
+    obligation_to_sign,
+    payback_month,
+    resale_value,
+    total_without_resale,
+)
+from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.results.scenario_result import Scenario, cents
+
+MOST_TURNS = 3
+_ROUNDED = Decimal("0.05")
+"""What the rounding of its lines to cents may add to a month."""
+
+
+def build_verdict(results: ComparisonResults) -> Verdict:
+    """What to do; where nothing is feasible, what is in the way."""
+    advice = results.recommendation
+    if advice.scenario is None:
+        return Verdict(headline=advice.because[0], sentence=" ".join(advice.because))
+    return _Builder(results, results.scenarios[advice.scenario]).build()
+
+
+class _Builder:
+    """The verdict of a feasible plan."""
+
+    def __init__(self, results: ComparisonResults, plan: Scenario) -> None:
+        self.results = results
+        self.plan = plan
+        self.currency = results.request.currency
+
+    def build(self) -> Verdict:
+        plan, results = self.plan, self.results
+        parts = list_parts(plan, results.inputs, results.preparation.name_place, self.currency)
+        facts = Verdict(
+            headline=f"{describe_parts(parts)}.",
+            sentence="",
+            decision=parts,
+            total=plan.total_cost,
+            within_horizon=plan.total_cost - plan.owed_after,
+            owed_after=plan.owed_after,
+            present_value=plan.net_present_cost,
+            range=self._range(),
+            capital_to_approve=capital_to_approve(plan),
+            obligation_to_sign=obligation_to_sign(plan, *self._contracts()),
+            resale=resale_value(plan) or None,
+            payback=self._payback(),
+            against=self._against(),
+            budget=tuple(self._budgets()),
+            confidence=self._confidence(),
+            oldest_price=self._oldest_price(),
+            is_small=results.is_small,
+        )
+        words = VerdictWords(results, plan, facts)
+        return facts.model_copy(
+            update={
+                "sentence": words.sentence(),
+                "reasons": tuple(words.reasons()),
+                "contested": words.contested(self._rival()),
+                "switch_points": tuple(self._turns(words)),
+            }
+        )
+
+    def _contracts(self) -> tuple[dict[str, int], dict[str, int]]:
+        """Term of each commitment and lease of the plan, and the wait for it, months."""
+        sources = [self.results.inputs.by_key[key] for key in self.plan.units_started]
+        terms = {s.key: s.term for s in sources if s.term and (s.is_leased or not s.is_owned)}
+        durations = {key: term.duration_months for key, term in terms.items()}
+        return durations, {key: term.lead_months for key, term in terms.items()}
+
+    def _range(self) -> CostInterval | None:
+        risk = self.results.risk
+        if risk is None:
+            return None
+        low, _, high = risk.total_percentiles[self.plan.key]
+        return CostInterval(p10=cents(low), p90=cents(high))
+
+    def _payback(self) -> str | None:
+        other = best_without_buying(self.results.allowed_scenarios)
+        if other is None or not buys(self.plan):
+            return None
+        month = payback_month(self.plan.cash_per_month, other.cash_per_month)
+        return None if month is None else format_month(self.results.calendar.month(month))
+
+    def _against(self) -> NextBest | None:
+        key = self.results.recommendation.next_best
+        if key is None:
+            return None
+        other = self.results.scenarios[key]
+        return NextBest(
+            scenario=key,
+            words=SCENARIO_NAMES[key],
+            total=other.total_cost,
+            difference=other.total_cost - self.plan.total_cost,
+            difference_in_present_value=other.net_present_cost - self.plan.net_present_cost,
+        )
+
+    def _budgets(self) -> Iterator[BudgetUse]:
+        limits = self.results.request.constraints
+        capital = sum((i.amount for i in self.plan.lines if i.category in CAPITAL), Decimal("0.00"))
+        if limits.total_budget is not None:
+            payments = total_without_resale(self.plan)
+            yield _budget_use("total", float(limits.total_budget), payments)
+        if limits.capex_budget is not None:
+            yield _budget_use("capital", float(limits.capex_budget), capital)
+        if limits.monthly_budget is not None:
+            yield self._monthly_budget(float(limits.monthly_budget))
+
+    def _monthly_budget(self, amount: float) -> BudgetUse:
+        """The budget of a month against the dearest one, those after the horizon too, in which
+        commitments are still paid."""
+        due = due_per_month(self.plan)
+        highest = max(range(len(due)), key=due.__getitem__)
+        use = _budget_use("monthly", amount, due[highest])
+        calendar, currency = self.results.calendar, self.results.request.currency
+        month = calendar.month(highest)
+        sentence = ""
+        if use.headroom < -_ROUNDED:
+            after = ", after the plan's end" if highest >= calendar.months else ""
+            sentence = (
+                f"The monthly budget of {format_money(use.budget, currency)} is exceeded by "
+                f"{format_money(-use.headroom, currency)} in {month:%B %Y}{after}."
+            )
+        return use.model_copy(update={"month": format_month(month), "sentence": sentence})
+
+    def _same_plan(self, key: ScenarioKey) -> bool:
+        return self.results.scenarios[key].lines == self.plan.lines
+
+    def _confidence(self) -> float | None:
+        """Chance that the plan is the cheapest, under whatever scenario it stands."""
+        risk = self.results.risk
+        if risk is None:
+            return None
+        return sum(p for key, p in risk.probability_cheapest.items() if self._same_plan(key))
+
+    def _rival(self) -> tuple[ScenarioKey, float] | None:
+        """Another plan that is the cheapest in more outcomes than the advised one, if any."""
+        risk, own = self.results.risk, self._confidence()
+        if risk is None or own is None:
+            return None
+        others = {k: p for k, p in risk.probability_cheapest.items() if not self._same_plan(k)}
+        key = max(others, key=lambda k: others[k], default=None)
+        return (key, others[key]) if key is not None and others[key] > own else None
+
+    def _oldest_price(self) -> dt.date | None:
+        sources = (self.results.inputs.by_key[key] for key in self.results.priced_keys(self.plan))
+        return min((s.native.as_of for s in sources if s.native and s.native.as_of), default=None)
+
+    def _turns(self, words: VerdictWords) -> Iterator[Turn]:
+        for point in self.results.turning_points[:MOST_TURNS]:
+            yield Turn(
+                field=point.field,
+                multiplier=round(point.multiplier, 3),
+                scenario=point.scenario,
+                sentence=words.turn(point),
+            )
+
+
+def _budget_use(kind: BudgetKind, amount: float, planned: Decimal) -> BudgetUse:
+    budget = cents(amount)
+    return BudgetUse(kind=kind, budget=budget, planned=planned, headroom=budget - planned)

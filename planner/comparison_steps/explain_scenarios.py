@@ -1,0 +1,54 @@
+"""What each scenario owes later, or why there is none. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from planner.comparison_steps.preparation import Preparation
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.purchase_options import OWNED, SPOT
+from planner.costing.advice.limit_words import list_relaxations
+from planner.costing.advice.warnings import warn_beyond_horizon
+from planner.costing.inputs.exclusions import explain_exclusions
+from planner.costing.results.scenario_result import Scenario
+from planner.costing.scenarios import scenario_options
+from pricing.market.offers import PurchaseOption
+
+
+def explain_scenarios(
+    scenarios: Mapping[ScenarioKey, Scenario], preparation: Preparation
+) -> dict[ScenarioKey, Scenario]:
+    """Scenarios with what they owe later, or with the reasons for what is not there."""
+    inputs, currency = preparation.inputs, preparation.request.currency
+    return {
+        key: replace(s, warnings=(*s.warnings, *warn_beyond_horizon(s, inputs, currency)))
+        if s.feasible
+        else _explain_absence(key, s, preparation)
+        for key, s in scenarios.items()
+    }
+
+
+def _explain_absence(key: ScenarioKey, scenario: Scenario, preparation: Preparation) -> Scenario:
+    """A scenario without a plan, with the limits in its way and the least that would do."""
+    relaxations = list_relaxations(scenario.conflicts, preparation.request, preparation.inputs)
+    sentences = [one.sentence[0].lower() + one.sentence[1:-1] for one in relaxations]
+    return replace(
+        scenario,
+        relaxations=relaxations,
+        why_not=(*sentences, *scenario.why_not, *_why_not(key, preparation)),
+    )
+
+
+def _why_not(key: ScenarioKey, preparation: Preparation) -> tuple[str, ...]:
+    request, servers = preparation.request, preparation.servers
+    if key is ScenarioKey.ON_PREM:
+        if request.on_prem.servers == ():
+            return ("no server may be bought: the list of servers is empty",)
+        return () if servers.to_buy else servers.summarize_exclusions()
+    options = scenario_options(key, preparation.inputs.interruptible)
+    wanted = SPOT if key is ScenarioKey.SPOT else options - {OWNED}
+    if wanted & {s.purchase_option for s in preparation.inputs.sources}:
+        return ()
+    missing = [option for option in PurchaseOption if option.value in wanted]
+    return explain_exclusions(preparation.offers, missing) if request.use_catalog else ()

@@ -1,0 +1,255 @@
+"""The verdict in sentences that a budget meeting understands. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.verdict import DecisionPart, Verdict
+from planner.contract.money import format_money
+from planner.contract.months import parse_month
+from planner.contract.purchase_options import COMMITTED
+from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.analysis.break_even import BreakEven
+from planner.costing.analysis.turning_points import TurningPoint
+from planner.costing.results.scenario_result import Scenario
+
+MOST_REASONS = 3
+OWNING = ("buy", "lease")
+"""What is done to have servers of one's own."""
+_SHARE_WORTH_SAYING = 0.01
+NARROW = Decimal("0.01")
+"""Share of a total within which a range is as good as the total."""
+_FIGURES = {
+    "workload.hours": "the hours",
+    "rental_prices": "the prices of renting",
+    "on_prem.servers.unit_price": "the price of servers",
+}
+
+
+class VerdictWords:
+    """Sentences about one plan and its facts."""
+
+    def __init__(self, results: ComparisonResults, plan: Scenario, facts: Verdict) -> None:
+        self.results = results
+        self.plan = plan
+        self.facts = facts
+
+    def sentence(self) -> str:
+        """What to do, then what it costs."""
+        return f"{self.facts.headline} {', '.join(self._money_parts())}{self._comparison()}."
+
+    def _money_parts(self) -> Iterator[str]:
+        facts = self.facts
+        yield f"{self._money(self.plan.total_cost)} over {self._horizon()}{self._range()}"
+        if facts.resale:
+            yield f"after {self._money(facts.resale)} for the servers at the end"
+        if facts.payback is not None:
+            month = parse_month(facts.payback)
+            at_end = self.results.calendar.index(month) >= self.results.calendar.months
+            yield (
+                "pays back only with the resale at the end"
+                if at_end
+                else f"pays back in {month:%B %Y}"
+            )
+        if facts.owed_after:
+            yield f"{self._money(facts.owed_after)} of it owed after {self._last_month()}"
+        else:
+            yield "nothing owed afterwards"
+
+    def _range(self) -> str:
+        interval = self.facts.range
+        if interval is None:
+            return ""
+        total = self.plan.total_cost
+        if interval.p10 == interval.p90 == total:
+            return ", the same in 8 of 10 cases"
+        if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
+            return ", within 1% of that in 8 of 10 cases"
+        return f" ({self._number(interval.p10)} to {self._number(interval.p90)} in 8 of 10 cases)"
+
+    def _comparison(self) -> str:
+        """Against the next best, in one kind of money; where the two kinds disagree, both."""
+        other = self.facts.against
+        if other is None:
+            return ""
+        if other.difference >= 0:
+            return f"; {self._money(other.difference)} less than {other.words}"
+        return (
+            f"; {self._money(-other.difference)} more in all than {other.words}, but "
+            f"{self._money(other.difference_in_present_value)} less in present value, as more of "
+            "it is due later"
+        )
+
+    def _horizon(self) -> str:
+        months = self.results.calendar.months
+        if months % 12:
+            return "1 month" if months == 1 else f"{months} months"
+        return "1 year" if months == 12 else f"{months // 12} years"
+
+    def _last_month(self) -> str:
+        calendar = self.results.calendar
+        return f"{calendar.month(calendar.months - 1):%B %Y}"
+
+    # Reasons ----------------------------------------------------------------------------------
+
+    def reasons(self) -> list[str]:
+        """Why this plan, the most telling first, at most three."""
+        if self.facts.is_small:
+            return []
+        reasons = [reason for reason in self._all_reasons() if reason]
+        return reasons[:MOST_REASONS]
+
+    def _all_reasons(self) -> Iterator[str]:
+        first = self.facts.decision[0] if self.facts.decision else None
+        if first is not None and first.action in OWNING:
+            yield self._why_buy(first)
+        yield self._against_on_demand()
+        if not any(part.action in OWNING for part in self.facts.decision):
+            yield self._why_not_buy()
+        if not any(part.action == "commit" for part in self.facts.decision):
+            yield self._why_not_commit()
+        yield self._why_rent_beside()
+
+    def _why_buy(self, part: DecisionPart) -> str:
+        """Use of the servers beside the use from which they pay."""
+        rows = [row for row in self.plan.capacity if row.source == part.source]
+        available = sum(row.hours_available for row in rows)
+        if not available:
+            return ""
+        use = sum(row.hours_used for row in rows) / available
+        row = self._break_even_of(part.source)
+        text = f"The servers bought are at work for {use:.0%} of the hours they can give"
+        if row is None or row.utilisation_over_life is None or row.utilisation_over_life > 1:
+            return f"{text}."
+        label = self.results.inputs.by_key[row.against].label
+        return f"{text}; from {row.utilisation_over_life:.0%} on they cost less than {label}."
+
+    def _break_even_of(self, source: str) -> BreakEven | None:
+        """A server against the cheapest rent that the plan might use instead."""
+        rows = [r for r in self.results.break_even_of_rents if f"server:{r.server}" == source]
+        return rows[0] if rows else None
+
+    def _against_on_demand(self) -> str:
+        rent = self.results.scenarios[ScenarioKey.ON_DEMAND]
+        if not rent.feasible or rent.lines == self.plan.lines or self._is_against_on_demand():
+            return ""
+        extra = rent.total_cost - self.plan.total_cost
+        if extra <= 0:
+            return ""
+        share = f" ({extra / rent.total_cost:.0%})" if rent.total_cost > 0 else ""
+        return f"It costs {self._money(extra)}{share} less than renting on demand alone."
+
+    def _is_against_on_demand(self) -> bool:
+        return self.facts.against is not None and self.facts.against.scenario == "on_demand"
+
+    def _why_not_buy(self) -> str:
+        own = self.results.scenarios[ScenarioKey.ON_PREM]
+        if not own.feasible or own.lines == self.plan.lines:
+            return ""
+        extra = own.total_cost - self.plan.total_cost
+        if extra > 0:
+            return f"Owning instead would cost {self._money(extra)} more{self._idle(own)}."
+        if self.results.why_not_allowed(ScenarioKey.ON_PREM):
+            return (
+                "Servers would not pay back within the plan: buying them counts on what they "
+                "fetch at its end."
+            )
+        return ""
+
+    def _idle(self, own: Scenario) -> str:
+        """How much of owned servers would stand idle."""
+        owned = {key for key in own.units_started if self.results.inputs.by_key[key].is_owned}
+        rows = [row for row in own.capacity if row.source in owned]
+        available = sum(row.hours_available for row in rows)
+        if not available:
+            return ""
+        idle = 1.0 - sum(row.hours_used for row in rows) / available
+        return f": its servers would stand idle for {idle:.0%} of their time" if idle > 0.1 else ""
+
+    def _why_not_commit(self) -> str:
+        committed = self.results.scenarios[ScenarioKey.COMMITTED]
+        busy = int(np.count_nonzero(self.results.demand.hours_per_month))
+        months = self.results.calendar.months
+        sources = self.results.inputs.sources
+        committable = (s for s in sources if s.purchase_option in COMMITTED)
+        terms = [s.term.duration_months for s in committable if s.term is not None]
+        if not committed.feasible or busy >= min(terms, default=0) or busy == months:
+            return ""
+        work = "1 month" if busy == 1 else f"{busy} months"
+        return f"There is work in {work} of {months}: a commitment is paid for in all of its term."
+
+    def _why_rent_beside(self) -> str:
+        """What is rented beside servers: until they arrive, and beyond what they can do."""
+        if not any(part.action in OWNING for part in self.facts.decision):
+            return ""
+        arrival = self._first_service()
+        total_hours = float(self.plan.served_hours.sum())
+        before = float(self.plan.served_hours[:arrival].sum()) / total_hours
+        rented = sum(p.share_of_hours for p in self.facts.decision if p.action == "rent")
+        beside = rented - before
+        text = []
+        if arrival and before > _SHARE_WORTH_SAYING:
+            month = f"{self.results.calendar.month(arrival):%B %Y}"
+            text.append(f"{before:.0%} of the hours are rented until the servers serve in {month}")
+        if beside > _SHARE_WORTH_SAYING:
+            of_hours = "" if text else " of the hours"
+            text.append(
+                f"{beside:.0%}{of_hours} are rented beside them, which takes fewer servers than "
+                "owning for the busiest hours"
+            )
+        return f"{', '.join(text)}." if text else ""
+
+    def _first_service(self) -> int:
+        """Month in which the first server bought serves."""
+        owned = {p.source for p in self.facts.decision if p.action in OWNING}
+        months = [r.month for r in self.plan.capacity if r.source in owned and r.hours_used > 0]
+        return min(months, default=0)
+
+    # Doubt ------------------------------------------------------------------------------------
+
+    def contested(self, rival: tuple[ScenarioKey, float] | None) -> str:
+        """Which plan is the cheapest in more outcomes, and why it is not advised."""
+        risk, own = self.results.risk, self.facts.confidence
+        if rival is None or risk is None or own is None:
+            return ""
+        key, chance = rival
+        extra = risk.mean[key] - risk.mean[self.plan.key]
+        text = (
+            f"{_capital(SCENARIO_NAMES[key])} is the cheapest in {chance:.0%} of the simulated "
+            f"cases, this plan in {own:.0%}"
+        )
+        if extra >= 0:
+            return (
+                f"{text}; it is not advised because where it loses it loses more: over all cases "
+                f"it costs {self._money(extra)} more on average (present value)."
+            )
+        return (
+            f"{text}, and {self._money(-extra)} less on average (present value): it is not "
+            "advised because it costs more if hours and prices are those given here. Choose it "
+            "if you doubt them."
+        )
+
+    def turn(self, point: TurningPoint) -> str:
+        """What would have to change, and for which plan."""
+        change = point.multiplier - 1.0
+        direction = "rose" if change > 0 else "fell"
+        return (
+            f"If {_FIGURES[point.field]} {direction} by {abs(change):.0%}, "
+            f"{SCENARIO_NAMES[point.scenario]} would cost no more than this plan."
+        )
+
+    def _money(self, amount: Decimal | float) -> str:
+        return format_money(amount, self.results.request.currency)
+
+    def _number(self, amount: Decimal) -> str:
+        """An amount without its currency, which stands before it."""
+        return self._money(amount).rpartition(" ")[0]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

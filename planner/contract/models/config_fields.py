@@ -1,0 +1,151 @@
+"""A model's `config.json` read by the names that model families use. PURE.
+
+Hugging Face's `config.json` of decoder, encoder and mixture-of-experts models, Meta's `params.json`
+and DeepSeek's own form. What a family calls a size differs; `ConfigFields` is the one form behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pricing.common.invalid_input import InvalidInput
+
+MOST_CHARACTERS = 200_000
+"""Of a config that is read: the longest published ones have a tenth of that, 2026."""
+LARGEST = 1_000_000_000
+"""Largest size in a config that is believed, 2026."""
+NAMES = {
+    "layers": ("num_hidden_layers", "n_layer", "n_layers", "num_layers"),
+    "hidden_size": ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "hidden_dim"),
+    "heads": ("num_attention_heads", "n_head", "n_heads", "num_heads"),
+    "key_value_heads": ("num_key_value_heads", "num_kv_heads", "n_kv_heads", "n_head_kv"),
+    "head_size": ("head_dim", "kv_channels", "attention_head_dim"),
+    "feed_forward": (
+        "intermediate_size",
+        "ffn_dim",
+        "n_inner",
+        "ffn_embed_dim",
+        "inter_dim",
+        "d_ff",
+        "ffn_hidden_size",
+    ),
+    "vocabulary": ("vocab_size", "padded_vocab_size", "n_vocab"),
+    "positions": ("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length"),
+    "experts": ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"),
+    "experts_per_token": (
+        "num_experts_per_tok",
+        "experts_per_token",
+        "n_activated_experts",
+        "num_experts_per_token",
+        "moe_top_k",
+    ),
+    "expert_feed_forward": ("moe_intermediate_size", "moe_inter_dim", "ffn_dim_moe"),
+    "shared_experts": ("n_shared_experts", "num_shared_experts"),
+    "shared_feed_forward": ("shared_expert_intermediate_size",),
+    "dense_layers": ("first_k_dense_replace", "n_dense_layers"),
+    "sparse_step": ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_freq"),
+    "dense_feed_forward": ("intermediate_size_mlp",),
+    "query_rank": ("q_lora_rank",),
+    "key_value_rank": ("kv_lora_rank",),
+    "plain_head": ("qk_nope_head_dim",),
+    "rotary_head": ("qk_rope_head_dim",),
+    "value_head": ("v_head_dim",),
+    "sliding_window": ("sliding_window", "attention_window_size"),
+    "image_size": ("image_size",),
+    "patch_size": ("patch_size",),
+    "labels": ("num_labels",),
+}
+"""Our name → the names that families give it."""
+ENCODER_DECODERS = ("t5", "mt5", "bart", "mbart", "pegasus", "marian", "whisper", "m2m_100")
+"""Families of two stacks, which the count below does not cover."""
+NOT_TRANSFORMERS = ("mamba", "mamba2", "rwkv", "jamba", "falcon_mamba", "recurrent_gemma", "unet")
+"""Families whose layers are something else."""
+
+
+@dataclass(frozen=True)
+class ConfigFields:
+    """Sizes of a config by one set of names; None where it does not say."""
+
+    family: str
+    sizes: Mapping[str, int | None]
+    config: Mapping[str, Any]
+    """Of the language model, where the config holds several."""
+
+    def get(self, name: str) -> int | None:
+        """A size, or None."""
+        return self.sizes.get(name)
+
+    def need(self, name: str) -> int:
+        """A size; refuses, on `config`, a config without it."""
+        size = self.sizes.get(name)
+        if size is None:
+            listed = ", ".join(NAMES[name][:3])
+            raise InvalidInput("config", f"has no {listed} or the like; is it a config.json?")
+        return size
+
+    def flag(self, name: str) -> bool | None:
+        """A yes or no of the config; None where it does not say."""
+        value = self.config.get(name)
+        return value if isinstance(value, bool) else None
+
+
+def read_fields(text: str) -> ConfigFields:
+    """The sizes of a config's text; refuses, on `config`, what is no config of a transformer.
+
+    >>> fields = read_fields('{"model_type": "gpt2", "n_layer": 12, "n_embd": 768}')
+    >>> fields.family, fields.need("layers"), fields.get("experts")
+    ('gpt2', 12, None)
+    """
+    config = _language_model(_object(text))
+    family = str(config.get("model_type") or "").casefold()[:50]
+    if family in ENCODER_DECODERS or config.get("is_encoder_decoder") is True:
+        raise InvalidInput(
+            "config",
+            f"{family or 'an encoder-decoder'} has two stacks, which are not counted; "
+            "give parameters and layers",
+        )
+    if family in NOT_TRANSFORMERS:
+        raise InvalidInput("config", f"{family} is no transformer; give parameters")
+    sizes = {name: _size(config, names) for name, names in NAMES.items()}
+    return ConfigFields(family, sizes, config)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidInput(
+            "config", f"has {len(text):,} characters; allowed are {MOST_CHARACTERS:,}"
+        )
+    try:
+        config = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
+    if not isinstance(config, Mapping):
+        raise InvalidInput("config", "is not a JSON object; paste the model's config.json whole")
+    return config
+
+
+def _language_model(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The part that describes the language model, where others stand beside it."""
+    for part in ("text_config", "llm_config", "language_config"):
+        inner = config.get(part)
+        if isinstance(inner, Mapping):
+            return {"tie_word_embeddings": config.get("tie_word_embeddings"), **inner}
+    return config
+
+
+def _size(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:
+    for name in names:
+        value = config.get(name)
+        if value is None or isinstance(value, bool):
+            continue
+        if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST:
+            value = int(value)
+        if not isinstance(value, int):
+            continue
+        if not 0 <= value <= LARGEST:
+            raise InvalidInput("config", f"{name} is {value}; allowed are 0 to {LARGEST:,}")
+        return value
+    return None

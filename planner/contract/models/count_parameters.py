@@ -1,0 +1,261 @@
+"""Parameters of a transformer from its config: all of them, and those at work on a token. PURE.
+
+Per layer: queries, keys, values and output of attention; the feed-forward part, of three matrices
+where it has a gate and two where not; router, routed and shared experts; norms. Beside them the
+embedding, twice where output and input do not share it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.contract.models.config_fields import ConfigFields, read_fields
+from pricing.common.invalid_input import InvalidInput
+
+PLAIN_FAMILIES = frozenset(
+    {"gpt2", "gpt_neo", "gpt_neox", "gptj", "opt", "bloom", "falcon", "phi", "mpt", "gpt_bigcode"}
+    | {"starcoder2", "bert", "roberta", "xlm-roberta", "distilbert", "electra", "clip_text_model"}
+    | {"vit", "deit", "dinov2", "nemotron", "persimmon"}
+)
+"""Families whose feed-forward part has no gate (their code in huggingface/transformers, 2025)."""
+TIED_FAMILIES = frozenset(
+    {"gpt2", "gpt_neo", "opt", "bloom", "mpt", "gpt_bigcode", "starcoder2", "cohere", "cohere2"}
+    | {"gemma", "gemma2", "gemma3", "gemma3_text", "bert", "roberta", "xlm-roberta", "electra"}
+    | {"distilbert"}
+)
+"""Families that share input and output embedding unless the config says otherwise (same source,
+2025)."""
+BIASED_FAMILIES = frozenset({"qwen2", "qwen2_moe", "qwen2_vl"})
+"""Families with a bias on queries, keys and values that the config does not name."""
+POSITION_FAMILIES = frozenset(
+    ["gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra"]
+)
+"""Families that learn an embedding of each position."""
+VISION_FAMILIES = frozenset(["vit", "deit", "dinov2"])
+"""Families whose input is patches of an image."""
+UNCOUNTED_INPUT = frozenset(("gpt_oss", "deepseek_v2", "deepseek_v3"))
+"""Families whose published active figure leaves the input embedding out (model cards of gpt-oss,
+2025, DeepSeek-V2-Lite and Kimi K2, 2024-2025)."""
+NORMS = {"gemma2": 4, "gemma3": 4, "gemma3_text": 4, "olmo2": 2, "gpt_neox": 4, "gpt2": 4}
+"""Vectors of the hidden size that a layer's norms hold, 2 elsewhere (scale and shift each)."""
+MOST_LAYERS = 10_000
+"""Layers of a config that is believed, 2026."""
+
+
+@dataclass(frozen=True)
+class ModelFigures:
+    """What a config says of a model."""
+
+    parameters: int
+    active_parameters: int
+    layers: int
+    hidden_size: int
+    vocabulary_size: int | None
+    feed_forward_size: int
+    """Of one expert in a mixture."""
+    is_gated: bool
+    experts: int | None
+    experts_per_token: int | None
+    cached_values: int
+    """Values that a token keeps in the cache of one full-attention layer."""
+    sliding_window: int | None
+    sliding_layers: int
+    """Layers that attend to the window alone."""
+    positions: int | None
+    """Longest sequence."""
+
+
+def read_config(text: str) -> ModelFigures:
+    """Figures of a config's text; refuses, on `config`, what it cannot count.
+
+    >>> llama = read_config('{"model_type": "llama", "hidden_size": 4096, "vocab_size": 32000,'
+    ...     '"num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 11008}')
+    >>> llama.parameters
+    6738415616
+    """
+    fields = read_fields(text)
+    _check(fields)
+    layers, hidden = fields.need("layers"), fields.need("hidden_size")
+    dense_layers = _dense_layers(fields)
+    attention = _attention(fields) + NORMS.get(fields.family, 2) * hidden
+    dense, sparse, at_work = _dense(fields), _sparse(fields), _sparse_at_work(fields)
+    sparse_layers = layers - dense_layers
+    body = layers * attention + dense_layers * dense + hidden
+    inputs, outputs = _embeddings(fields)
+    total = body + sparse_layers * sparse + inputs + outputs
+    active = body + sparse_layers * at_work + inputs + outputs
+    if fields.family in UNCOUNTED_INPUT:
+        active -= inputs
+    experts = fields.get("experts") or None
+    window, sliding = _sliding(fields)
+    return ModelFigures(
+        parameters=total,
+        active_parameters=min(active, total),
+        layers=layers,
+        hidden_size=hidden,
+        vocabulary_size=fields.get("vocabulary"),
+        feed_forward_size=_expert_width(fields) if experts else _width(fields),
+        is_gated=_is_gated(fields),
+        experts=experts,
+        experts_per_token=fields.get("experts_per_token") if experts else None,
+        cached_values=_cached_values(fields),
+        sliding_window=window,
+        sliding_layers=sliding,
+        positions=fields.get("positions"),
+    )
+
+
+def _check(fields: ConfigFields) -> None:
+    layers, heads = fields.need("layers"), fields.need("heads")
+    hidden = fields.need("hidden_size")
+    if not 1 <= layers <= MOST_LAYERS:
+        raise InvalidInput("config", f"has {layers} layers; allowed are 1 to {MOST_LAYERS:,}")
+    if not heads or not hidden:
+        raise InvalidInput("config", "has 0 attention heads or hidden units; 1 or more are needed")
+    if fields.family not in VISION_FAMILIES:
+        fields.need("vocabulary")
+    experts, used = fields.get("experts"), fields.get("experts_per_token")
+    if experts and not used:
+        raise InvalidInput("config", f"has {experts} experts and no number of them for a token")
+    if experts and used and used > experts:
+        raise InvalidInput("config", f"uses {used} of {experts} experts for a token")
+
+
+def _head_size(fields: ConfigFields) -> int:
+    return fields.get("head_size") or fields.need("hidden_size") // fields.need("heads")
+
+
+def _key_value_heads(fields: ConfigFields) -> int:
+    """Heads with keys and values of their own; one where queries share them all."""
+    is_new = fields.flag("new_decoder_architecture")
+    if fields.flag("multi_query") and not is_new:
+        return 1
+    return fields.get("key_value_heads") or fields.need("heads")
+
+
+def _attention(fields: ConfigFields) -> int:
+    """Parameters of one layer's attention; multi-head latent attention by its low-rank parts."""
+    hidden, heads = fields.need("hidden_size"), fields.need("heads")
+    rank = fields.get("key_value_rank")
+    if rank:
+        plain, rotary = fields.need("plain_head"), fields.need("rotary_head")
+        value = fields.need("value_head")
+        query_rank = fields.get("query_rank")
+        wide = heads * (plain + rotary)
+        queries = hidden * query_rank + query_rank * wide if query_rank else hidden * wide
+        keys = hidden * (rank + rotary) + rank * heads * (plain + value)
+        return queries + keys + heads * value * hidden
+    head, kv = _head_size(fields), _key_value_heads(fields)
+    weights = hidden * head * (2 * heads + 2 * kv)
+    has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
+    return weights + (head * (heads + 2 * kv) if has_bias else 0)
+
+
+def _is_gated(fields: ConfigFields) -> bool:
+    stated = fields.flag("mlp_gated_linear_units")
+    return fields.family not in PLAIN_FAMILIES if stated is None else stated
+
+
+def _matrices(fields: ConfigFields) -> int:
+    return 3 if _is_gated(fields) else 2
+
+
+def _width(fields: ConfigFields) -> int:
+    """Width of the feed-forward part of a dense layer: 4 d where the config does not say, and
+    Meta's rounding of 8/3 d in its own form."""
+    stated = fields.get("feed_forward")
+    if stated:
+        return stated
+    hidden = fields.need("hidden_size")
+    step = fields.config.get("multiple_of")
+    if isinstance(step, int) and 0 < step <= hidden * 8:
+        factor = fields.config.get("ffn_dim_multiplier")
+        factor = factor if isinstance(factor, int | float) and 0 < factor < 100 else 1.0
+        return step * -(-int(factor * int(8 * hidden / 3)) // step)
+    return 4 * hidden
+
+
+def _dense(fields: ConfigFields) -> int:
+    width = fields.get("dense_feed_forward") or _width(fields)
+    return _matrices(fields) * fields.need("hidden_size") * width
+
+
+def _expert_width(fields: ConfigFields) -> int:
+    return fields.get("expert_feed_forward") or _width(fields)
+
+
+def _dense_layers(fields: ConfigFields) -> int:
+    """Layers without experts: all of a dense model, the first few, or all but every n-th."""
+    layers = fields.need("layers")
+    if not fields.get("experts"):
+        return layers
+    listed = fields.config.get("mlp_only_layers")
+    dense = len(listed) if isinstance(listed, list) else 0
+    step = fields.get("sparse_step") or 1
+    if step > 1:
+        dense += layers - layers // step
+    return min(layers, dense + (fields.get("dense_layers") or 0))
+
+
+def _shared(fields: ConfigFields) -> int:
+    """Parameters of the experts that every token visits."""
+    hidden = fields.need("hidden_size")
+    if fields.get("shared_feed_forward"):
+        return 3 * hidden * fields.need("shared_feed_forward") + hidden
+    count = 1 if fields.family.startswith("llama4") else fields.get("shared_experts") or 0
+    return count * _matrices(fields) * hidden * _expert_width(fields)
+
+
+def _experts(fields: ConfigFields, count: int) -> int:
+    hidden = fields.need("hidden_size")
+    router = hidden * (fields.get("experts") or 0)
+    return router + _shared(fields) + count * _matrices(fields) * hidden * _expert_width(fields)
+
+
+def _sparse(fields: ConfigFields) -> int:
+    return _experts(fields, fields.get("experts") or 0)
+
+
+def _sparse_at_work(fields: ConfigFields) -> int:
+    return _experts(fields, fields.get("experts_per_token") or 0)
+
+
+def _embeddings(fields: ConfigFields) -> tuple[int, int]:
+    """Parameters of input (positions among them) and of output where it has its own."""
+    hidden = fields.need("hidden_size")
+    if fields.family in VISION_FAMILIES:
+        patch, side = fields.get("patch_size") or 16, fields.get("image_size") or 224
+        places = (side // max(1, patch)) ** 2 + 1
+        return (3 * patch**2 + places) * hidden, hidden * (fields.get("labels") or 0)
+    table = fields.need("vocabulary") * hidden
+    positions = fields.get("positions") or 0
+    inputs = table + (positions * hidden if fields.family in POSITION_FAMILIES else 0)
+    tied = fields.flag("tie_word_embeddings")
+    is_tied = fields.family in TIED_FAMILIES if tied is None else tied
+    return inputs, 0 if is_tied else table
+
+
+def _cached_values(fields: ConfigFields) -> int:
+    """Values that a token keeps in one layer: keys and values of their heads, or the compressed
+    ones of latent attention."""
+    rank = fields.get("key_value_rank")
+    if rank:
+        return rank + (fields.get("rotary_head") or 0)
+    return 2 * _key_value_heads(fields) * _head_size(fields)
+
+
+def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
+    """The window of attention, and the layers that keep to it."""
+    window = fields.get("sliding_window")
+    if not window or fields.flag("use_sliding_window") is False:
+        return None, 0
+    layers = fields.need("layers")
+    types = fields.config.get("layer_types")
+    if isinstance(types, list):
+        return window, sum(kind == "sliding_attention" for kind in types[:layers])
+    pattern = fields.config.get("sliding_window_pattern")
+    if isinstance(pattern, int) and pattern > 1:
+        return window, layers - layers // pattern
+    if fields.family == "gemma2":
+        return window, layers - layers // 2
+    return window, layers

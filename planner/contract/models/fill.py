@@ -1,0 +1,77 @@
+"""The sizes of a named or pasted model as the fields of a training. PURE."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from planner.contract.models.count_parameters import ModelFigures, read_config
+from planner.contract.models.known_models import find_model
+from pricing.common.invalid_input import InvalidInput
+
+_SIZE = re.compile(
+    r"^(\d{1,6}(?:\.\d{1,6})?)\s*(m|million|b|bn|billion|t|trillion)$", re.IGNORECASE
+)
+_MAGNITUDES = {"m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def read_size(name: str) -> float | None:
+    """Parameters of a model called by its size alone; None for any other name.
+
+    >>> read_size("7B"), read_size("1.5 billion"), read_size("350m"), read_size("Llama-3.1-8B")
+    (7000000000.0, 1500000000.0, 350000000.0, None)
+    """
+    match = _SIZE.match(name.strip())
+    return None if match is None else float(match[1]) * _MAGNITUDES[match[2][0].lower()]
+
+
+def fill_from_model(data: Mapping[str, object]) -> Mapping[str, object]:
+    """`data` with what its `model` or `config` says where `data` itself is silent.
+
+    >>> filled = fill_from_model({"model": "Mixtral-8x7B-v0.1", "tokens": 1e9})
+    >>> round(filled["parameters"] / 1e9, 1), round(filled["active_parameters"] / 1e9, 1)
+    (46.7, 12.9)
+    >>> fill_from_model({"model": "7B", "tokens": 1e9})["parameters"]
+    7000000000.0
+    """
+    name, config = data.get("model"), data.get("config")
+    if name is not None and config is not None:
+        raise InvalidInput("config", "is given beside a model; allowed is one of the two")
+    if isinstance(name, str) and name:
+        size = read_size(name)
+        if size is not None:
+            return {**data, "parameters": data.get("parameters") or size}
+        sizes = find_model(name).figures
+    elif isinstance(config, str | Mapping):
+        sizes = read_config(config if isinstance(config, str) else _text(config))
+    else:
+        return data
+    stated = {field: value for field, value in data.items() if value is not None}
+    return {**_fields(sizes), **stated}
+
+
+def _text(config: Mapping[str, object]) -> str:
+    try:
+        return json.dumps(config)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput("config", "is not JSON; paste the model's config.json whole") from error
+
+
+def _fields(figures: ModelFigures) -> dict[str, object]:
+    """Figures as the request's fields; None is left out."""
+    fields: dict[str, object] = {
+        "parameters": float(figures.parameters),
+        "active_parameters": float(figures.active_parameters) if figures.experts else None,
+        "layers": figures.layers,
+        "hidden_size": figures.hidden_size,
+        "vocabulary_size": figures.vocabulary_size,
+        "experts": figures.experts,
+        "experts_per_token": figures.experts_per_token,
+        "feed_forward_size": figures.feed_forward_size,
+        "is_gated": figures.is_gated,
+        "cached_values_per_layer": figures.cached_values,
+        "sliding_window": figures.sliding_window,
+        "sliding_layers": figures.sliding_layers or None,
+    }
+    return {name: value for name, value in fields.items() if value is not None}

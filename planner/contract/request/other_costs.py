@@ -1,0 +1,56 @@
+"""Costs that no price list knows: engineers who move, licences, consultants, links. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from planner.contract.request.fields import Money, Price, Text, entries
+from planner.contract.validation import RequestModel, Whole
+from pricing.common.invalid_input import InvalidInput
+
+ScenarioName = Literal["on_demand", "spot", "committed", "cloud_mix", "on_prem", "hybrid"]
+ScenarioNames = Annotated[
+    tuple[ScenarioName, ...],
+    BeforeValidator(entries),
+    Field(strict=False, min_length=1, max_length=6),
+]
+_AMOUNTS = ("amount", "per_month", "per_accelerator_hour")
+
+
+class OtherCost(RequestModel):
+    """One cost beside machines: one-off, monthly, or by the hour of work."""
+
+    label: Text
+    """Name of its cost lines."""
+    amount: Money | None = None
+    """Due once, in `month`."""
+    per_month: Money | None = None
+    """Due in `month` and every month after it."""
+    per_accelerator_hour: Price | None = None
+    """Due for each accelerator-hour of the work, in `month` and after it."""
+    month: Annotated[Whole, Field(ge=0, le=119)] = 0
+    """Month of the plan, 0 is the first."""
+    scenarios: ScenarioNames | None = None
+    """Scenarios that have it, whatever their plan buys; absent: all of them."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> OtherCost:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        stated = [name for name in _AMOUNTS if getattr(self, name) is not None]
+        names = ", ".join(_AMOUNTS)
+        if not stated:
+            yield InvalidInput("amount", f"is missing; give one of {names}")
+        if len(stated) > 1:
+            yield InvalidInput(stated[1], f"is given beside {stated[0]}; give one of {names}")
+
+
+OtherCosts = Annotated[
+    tuple[OtherCost, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
+]

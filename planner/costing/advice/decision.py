@@ -1,0 +1,261 @@
+"""What a plan has somebody do, part by part in the order of money. PURE."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from math import ceil
+
+import numpy as np
+
+from planner.contract.answer.common import Category
+from planner.contract.answer.scenario import CostLine
+from planner.contract.answer.verdict import Action, DecisionPart
+from planner.contract.money import format_money
+from planner.contract.months import format_month
+from planner.contract.purchase_options import savings_plan_label, traits
+from planner.costing.advice.shares import EXACT, format_share, share_of_hours
+from planner.costing.cost_model.by_date import HOURS_PER_DAY
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.custom_offers import NOWHERE
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+from pricing.market.accelerators import get
+from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
+
+NamePlace = Callable[[str, str], str]
+"""(provider, region) → what people call the place."""
+WHOLE = 1e-6
+"""How far from a whole number of machines a quotient may be and still be one."""
+
+
+def list_parts(
+    plan: Scenario, inputs: ModelInputs, name_place: NamePlace, currency: str
+) -> tuple[DecisionPart, ...]:
+    """The parts of a feasible plan, the one that most is paid for first."""
+    costs = _sum_lines(plan.lines)
+    parts = []
+    for source in inputs.sources:
+        if not _takes_part(source, plan):
+            continue
+        cost = costs.get(source.key, _SourceCost())
+        part = _Part(plan, source, inputs, cost, name_place, currency).build()
+        parts.append((cost.paid, part))
+    return tuple(part for _, part in sorted(parts, key=lambda row: (-row[0], row[1].source)))
+
+
+def _takes_part(source: CapacitySource, plan: Scenario) -> bool:
+    if source.key in plan.units_started or source.key in plan.used_hours:
+        return True
+    return source.existing is not None and bool(source.existing.any())
+
+
+@dataclass
+class _SourceCost:
+    """What a plan pays for one source."""
+
+    net: Decimal = Decimal("0.00")
+    """Sum of its lines."""
+    paid: Decimal = Decimal("0.00")
+    """The same without income."""
+    capital: dict[int, Decimal] | None = None
+    """month → what is due when units start: invoices, upfront payments."""
+
+    def due(self, month: int) -> Decimal | None:
+        """What is due when the units of a month start; None where nothing is."""
+        return (self.capital or {}).get(month)
+
+
+_AT_START = CAPITAL | {Category.UPFRONT}
+
+
+def _sum_lines(lines: Iterable[CostLine]) -> dict[str, _SourceCost]:
+    costs: dict[str, _SourceCost] = defaultdict(_SourceCost)
+    for line in lines:
+        cost = costs[line.source]
+        cost.net += line.amount
+        cost.paid += max(line.amount, Decimal(0))
+        if line.category in _AT_START:
+            cost.capital = cost.capital or defaultdict(Decimal)
+            cost.capital[line.month] += line.amount
+    return costs
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One source of a plan as something to do."""
+
+    plan: Scenario
+    source: CapacitySource
+    inputs: ModelInputs
+    cost: _SourceCost
+    name_place: NamePlace
+    currency: str
+
+    def build(self) -> DecisionPart:
+        source, units = self.source, self._units()
+        place = self.name_place(source.provider, source.region) if source.provider else ""
+        first, last = self._months()
+        action = self._action()
+        share = share_of_hours(self.plan, source, self.inputs)
+        return DecisionPart(
+            action=action,
+            source=source.key,
+            label=self._machine(),
+            provider=source.provider,
+            region=source.region,
+            place=place,
+            purchase_option=source.purchase_option,
+            units=units,
+            accelerators=units * source.accelerators,
+            term_months=self._term_months(),
+            starts=format_month(self._calendar.month(first)),
+            last_start=format_month(self._calendar.month(last)),
+            amount=self.cost.net,
+            due_at_start=self.cost.due(first),
+            share_of_hours=share,
+            sentence="".join(self._words(action, units, place, first, last, share)),
+        )
+
+    @property
+    def _calendar(self) -> Calendar:
+        return self.inputs.calendar
+
+    def _action(self) -> Action:
+        source = self.source
+        if source.existing is not None:
+            return "keep"
+        if source.is_owned:
+            return "lease" if source.is_leased else "buy"
+        option = traits(source.purchase_option)
+        if option.is_paid_ahead:
+            return "reserve"
+        return "commit" if option.is_commitment else "rent"
+
+    def _term_months(self) -> int | None:
+        has_term = self._action() in ("commit", "lease")
+        return self.source.term.duration_months if has_term else None  # type: ignore[union-attr]
+
+    def _months(self) -> tuple[int, int]:
+        """First and last month in which units start, or in which hours are rented."""
+        started = self.plan.units_started.get(self.source.key)
+        used = started if started is not None else self.plan.used_hours.get(self.source.key)
+        busy = np.flatnonzero(used) if used is not None else np.zeros(0)
+        return (int(busy[0]), int(busy[-1])) if len(busy) else (0, 0)
+
+    def _units(self) -> float:
+        """Units started or owned; most machines rented or reserved at once."""
+        source, plan = self.source, self.plan
+        if source.existing is not None:
+            return float(source.existing.max())
+        if source.key in plan.units_started:
+            return float(plan.units_started[source.key].sum())
+        hours = plan.used_hours[source.key]
+        peak_hours = self.inputs.peak_hours
+        nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
+        return float(ceil(float(nodes.max()) - WHOLE))
+
+    def _machine(self) -> str:
+        source = self.source
+        if source.is_owned or source.instance_type in ("", NOWHERE):
+            return source.label
+        name = get(source.accelerator).name
+        return f"{source.instance_type} ({source.accelerators:g} × {name})"
+
+    # Words ------------------------------------------------------------------------------------
+
+    def _words(
+        self, action: Action, units: float, place: str, first: int, last: int, share: float
+    ) -> Iterator[str]:
+        """What to do, as the rest of a sentence that begins with the verb."""
+        machine, where = self._machine(), f" in {place}" if place else ""
+        if action == "keep":
+            yield f"keep {units:g} × {machine}, at work for {format_share(share)}"
+        elif action == "lease":
+            months = self._term_months()
+            yield f"lease {units:g} × {machine} for {months} months {self._when(first, last)} "
+            yield f"({self._money(self.cost.net)} in all)"
+        elif action == "buy":
+            yield f"buy {units:g} × {machine} {self._when(first, last)}{self._invoice(first, last)}"
+        elif action == "commit":
+            months = self._term_months()
+            at_once, when = self._renewals(units, first, last)
+            yield f"sign a {months}-month {self._contract()} for {at_once:g} × {machine}{where} "
+            yield f"{when} ({self._money(self.cost.net)} in all)"
+        elif action == "reserve":
+            yield f"reserve {self._up_to(units)}{machine} by date{where} "
+            yield f"{self._when(first, last)}{self._days()} ({self._money(self.cost.net)} in all)"
+        else:
+            how = traits(self.source.purchase_option).label
+            yield f"rent {self._up_to(units)}{machine} {how}{where} {self._while(first, last)}"
+            yield "" if share >= 1 - EXACT else f" for {format_share(share)}"
+
+    def _renewals(self, units: float, first: int, last: int) -> tuple[float, str]:
+        """Units signed for and when: those of one term where each term follows the one before."""
+        started = self.plan.units_started[self.source.key]
+        starts = np.flatnonzero(started)
+        follow = bool((np.diff(starts) == self._term_months()).all())
+        if first == last or not follow or len(set(started[starts])) > 1:
+            return units, self._when(first, last)
+        months = [f"{self._calendar.month(int(month)):%B %Y}" for month in starts]
+        again = " and ".join(filter(None, (", ".join(months[1:-1]), months[-1])))
+        return float(started[first]), f"in {months[0]}, renewed in {again}"
+
+    def _days(self) -> str:
+        """For how many days in all; "" for whole months."""
+        at_peak = self.inputs.peak_hours[self.plan.used_hours[self.source.key] > 0]
+        if float(at_peak.min()) >= HOURS_PER_MONTH - 1:
+            return ""
+        days = int(np.ceil(at_peak / HOURS_PER_DAY - WHOLE).sum())
+        return " for 1 day" if days == 1 else f" for {days} days"
+
+    def _up_to(self, units: float) -> str:
+        hours = self.plan.used_hours[self.source.key]
+        busy = hours[hours > 0]
+        varies = len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
+        return f"{'up to ' if varies else ''}{units:g} × "
+
+    def _when(self, first: int, last: int) -> str:
+        start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))
+        return f"in {start}" if first == last else f"from {start} to {end}"
+
+    def _while(self, first: int, last: int) -> str:
+        """The months of renting; without an end where it goes on to the horizon's."""
+        start = f"{self._calendar.month(first):%B %Y}"
+        is_to_the_end = last == self._calendar.months - 1 > first
+        return f"from {start}" if is_to_the_end else self._when(first, last)
+
+    def _invoice(self, first: int, last: int) -> str:
+        due = self.cost.due(first)
+        if due is None:
+            return ""
+        which = "" if first == last else "first invoice "
+        return f" ({which}{self._money(due)} with network and spares)"
+
+    def _contract(self) -> str:
+        option = self.source.purchase_option
+        if option == PurchaseOption.SAVINGS_PLAN and self.source.offer is not None:
+            return savings_plan_label(self.source.offer.sku)
+        contracts = {
+            PurchaseOption.RESERVED: "reservation",
+            PurchaseOption.RESERVED_CONVERTIBLE: "convertible reservation",
+            PurchaseOption.COMMITTED_USE: "committed-use contract",
+        }
+        return contracts.get(PurchaseOption(option), traits(option).label)
+
+    def _money(self, amount: Decimal) -> str:
+        return format_money(amount, self.currency)
+
+
+def describe_parts(parts: Iterable[DecisionPart], most: int = 3) -> str:
+    """The dearest parts as one sentence without its full stop, the rest counted."""
+    sentences = [part.sentence for part in parts]
+    shown, more = sentences[:most], len(sentences) - most
+    if more > 0:
+        shown.append(f"{more} smaller {'part' if more == 1 else 'parts'}")
+    text = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return text[:1].upper() + text[1:]

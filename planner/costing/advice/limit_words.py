@@ -1,0 +1,135 @@
+"""What people call the limits of a request, and what would have to be asked instead. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planner.contract.answer.relaxation import Relaxation
+from planner.contract.request.comparison import ComparisonRequest
+from planner.costing.inputs.offer_rules import QuotaRule
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import ConflictingConstraint
+from pricing.market.accelerators import resolve
+
+_BUDGETS = {
+    "capex_budget": "budget for purchases",
+    "monthly_budget": "monthly budget",
+    "total_budget": "budget in total",
+}
+_SPOT, _QUOTA, _MOST_UNITS = "max_spot_share", "quota ", "max_units "
+_OF_YEAR = "capex_by_fiscal_year "
+
+
+@dataclass(frozen=True)
+class NamedLimit:
+    """A limit as a reader knows it."""
+
+    field: str
+    """Field of the request that sets it."""
+    name: str
+    unit: str
+    """Currency code, %, accelerators or servers."""
+
+    def amount(self, value: float) -> str:
+        """A value of it with its unit.
+
+        >>> NamedLimit("constraints.monthly_budget", "monthly budget", "EUR").amount(42336)
+        '42,336 EUR'
+        >>> NamedLimit("constraints.max_spot_share", "share of spot", "%").amount(0.4568)
+        '45.68 %'
+        """
+        shown = round(value * 100, 6) if self.unit == "%" else value
+        unit = self.unit.removesuffix("s") if shown == 1 else self.unit
+        return f"{shown:,.10g} {unit}"
+
+    def now(self, value: float) -> str:
+        """`monthly budget (now 100 USD)`."""
+        return f"{self.name} (now {self.amount(value)})"
+
+    def instead(self, current: float, required: float) -> str:
+        """`a monthly budget of at least 42,336 USD instead of 100 USD`."""
+        return (
+            f"a {self.name} of at least {self.amount(required)} instead of {self.amount(current)}"
+        )
+
+
+def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    """The limit that the optimiser calls `limit`, in the words of the request."""
+    if limit in _BUDGETS:
+        return NamedLimit(f"constraints.{limit}", _BUDGETS[limit], request.currency)
+    if limit == _SPOT:
+        return NamedLimit(f"constraints.{limit}", "share of spot", "%")
+    if limit.startswith(_QUOTA):
+        return _name_quota(limit.removeprefix(_QUOTA), request, inputs)
+    if limit.startswith(_OF_YEAR):
+        return _name_year(int(limit.removeprefix(_OF_YEAR)), request)
+    return _name_most_units(limit.removeprefix(_MOST_UNITS), request, inputs)
+
+
+def _name_year(year: int, request: ComparisonRequest) -> NamedLimit:
+    years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
+    field = f"constraints.capex_by_fiscal_year.{years.index(year)}.amount"
+    return NamedLimit(field, f"capital budget of fiscal year {year}", request.currency)
+
+
+def _name_quota(group: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    index = [quota.group for quota in inputs.quotas].index(group)
+    quota = request.constraints.quotas[index]
+    rule = QuotaRule(group, quota.provider, quota.region, resolve(quota.accelerator).slug)
+    field = f"constraints.quotas.{index}.max_accelerators"
+    return NamedLimit(field, rule.words, "accelerators")
+
+
+def _name_most_units(key: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
+    source = inputs.by_key[key]
+    slug = key.removeprefix("server:")
+    names = [
+        server.label or server.server if server.server == "custom" else server.server
+        for server in request.on_prem.servers or ()
+    ]
+    at = f"on_prem.servers.{names.index(slug)}" if slug in names else "on_prem.servers"
+    return NamedLimit(f"{at}.max_units", f"limit on purchases of {source.label}", "servers")
+
+
+def list_relaxations(
+    conflicts: Sequence[ConflictingConstraint], request: ComparisonRequest, inputs: ModelInputs
+) -> tuple[Relaxation, ...]:
+    """What would let a plan in, of the limits in conflict that have a value."""
+    return tuple(_relax(conflict, request, inputs) for conflict in conflicts)
+
+
+def _relax(
+    conflict: ConflictingConstraint, request: ComparisonRequest, inputs: ModelInputs
+) -> Relaxation:
+    named = name_limit(conflict.limit, request, inputs)
+    current, required = conflict.current_value or 0.0, conflict.least
+    both = "" if conflict.is_sufficient else ", together with the other limits named"
+    return Relaxation(
+        field=named.field,
+        current_value=current,
+        required_value=required,
+        is_sufficient=conflict.is_sufficient,
+        change=f"a {named.name} of {named.amount(required)}",
+        sentence=f"It takes {named.instead(current, required)}{both}.",
+    )
+
+
+def describe_relaxations(relaxations: Sequence[Relaxation]) -> str:
+    """Those of which one alone is enough as alternatives, those that must change together as such;
+    empty without any.
+
+    >>> one, other = (
+    ...     Relaxation(
+    ...         field="a", current_value=1, required_value=2, is_sufficient=True, change=more,
+    ...         sentence=f"It takes {more}."
+    ...     )
+    ...     for more in ("more money", "more spot")
+    ... )
+    >>> describe_relaxations((one, other))
+    'It takes more money, or more spot.'
+    """
+    if len(relaxations) < 2 or not all(one.is_sufficient for one in relaxations):
+        return " ".join(one.sentence for one in relaxations)
+    first, *others = (one.sentence.rstrip(".") for one in relaxations)
+    return f"{', or '.join([first, *(other.removeprefix('It takes ') for other in others)])}."

@@ -1,0 +1,135 @@
+"""When a plan that buys has paid for itself, from cash alone. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from itertools import accumulate
+from types import MappingProxyType
+
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.scenario import CostLine
+from planner.costing.cost_model.charges import CAPITAL
+from planner.costing.results.postings import RESALE_TAX_UNIT
+from planner.costing.results.scenario_result import Scenario
+
+_OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
+
+
+def buys(plan: Scenario) -> bool:
+    """Whether a plan buys or leases any server."""
+    return any(
+        line.category is Category.CAPEX
+        or (line.category is Category.LEASE and line.source in plan.units_started)
+        for line in plan.lines
+    )
+
+
+def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
+    """The feasible plan of least net present cost that buys nothing; None if there is none."""
+    renting = [s for s in scenarios.values() if s.feasible and not buys(s)]
+    return min(renting, key=lambda s: s.net_present_cost, default=None)
+
+
+def resale_value(plan: Scenario) -> Decimal:
+    """What servers are assumed to fetch at the horizon's end, after the tax on it."""
+    return -sum((line.amount for line in plan.lines if _is_of_resale(line)), Decimal("0.00"))
+
+
+def total_without_resale(plan: Scenario) -> Decimal:
+    """Total of a plan whose servers fetch nothing at the horizon's end."""
+    return plan.total_cost + resale_value(plan)
+
+
+def _is_of_resale(line: CostLine) -> bool:
+    is_its_tax = line.category is Category.TAX and line.unit == RESALE_TAX_UNIT
+    return line.category is Category.RESIDUAL or is_its_tax
+
+
+def payback_month(cash: Sequence[Decimal], other: Sequence[Decimal]) -> int | None:
+    """First month from whose end on Σ cash stays below Σ other; None where it never does.
+
+    Both are what falls due in each month; the resale at the horizon's end counts in its month.
+
+    >>> buy, rent = [Decimal(n) for n in (30, 1, 1, 1)], [Decimal(n) for n in (11, 11, 11, 11)]
+    >>> payback_month(buy, rent), payback_month(rent, buy)
+    (2, None)
+    """
+    length = max(len(cash), len(other))
+    ahead = None
+    for month, (own, rented) in enumerate(
+        zip(_accumulate(cash, length), _accumulate(other, length), strict=True)
+    ):
+        if own >= rented:
+            ahead = None
+        elif ahead is None:
+            ahead = month
+    return ahead
+
+
+def _accumulate(cash: Sequence[Decimal], length: int) -> Iterable[Decimal]:
+    return accumulate([*cash, *[Decimal(0)] * (length - len(cash))])
+
+
+def due_per_month(plan: Scenario) -> tuple[Decimal, ...]:
+    """What has to be paid in each month, those after the horizon too: all but what servers fetch
+    at its end, after the tax on it."""
+    due = [*plan.cash_per_month]
+    for line in plan.lines:
+        if _is_of_resale(line):
+            due[line.month] -= line.amount
+    return tuple(due)
+
+
+def capital_to_approve(plan: Scenario) -> Decimal | None:
+    """All invoices of the month in which the first servers are bought: the servers, their
+    network, spares and installation; None where none is bought."""
+    bought = [line.month for line in plan.lines if line.category is Category.CAPEX]
+    if not bought:
+        return None
+    first = min(bought)
+    due = (line.amount for line in plan.lines if line.category in CAPITAL and line.month == first)
+    return sum(due, Decimal("0.00"))
+
+
+def obligation_to_sign(
+    plan: Scenario,
+    duration: Mapping[str, int],
+    leads: Mapping[str, int] = MappingProxyType({}),
+) -> Decimal | None:
+    """All payments of the commitments and leases that begin in the first month in which any does;
+    None where nothing is committed to. `duration` is the term of each source, months, and
+    `leads` how many months after it is signed it begins, 0 where not named.
+
+    Of a source that begins units in several months the payments of the first units are the share
+    of its units that they are in each month of their term.
+    """
+    starts = {
+        key: [int(month) for month in units.nonzero()[0]]
+        for key, units in plan.units_started.items()
+        if key in duration
+    }
+    first = min((months[0] for months in starts.values() if months), default=None)
+    if first is None:
+        return None
+    total = Decimal("0.00")
+    for key, months in starts.items():
+        if months and months[0] == first:
+            total += _payments_of_first(plan, key, first, leads.get(key, 0), duration[key])
+    return total
+
+
+def _payments_of_first(plan: Scenario, key: str, signed: int, lead: int, duration: int) -> Decimal:
+    units = plan.units_started[key]
+    own, first = int(units[signed]), signed + lead
+    total = Decimal("0.00")
+    for line in plan.lines:
+        if line.source != key or line.category not in _OBLIGATIONS:
+            continue
+        if line.category is Category.UPFRONT:
+            total += line.amount if line.month == first else Decimal(0)
+        elif first <= line.month < first + duration:
+            last = line.month - lead
+            started = int(units[max(0, last - duration + 1) : last + 1].sum())
+            total += line.amount * own / max(started, own)
+    return total.quantize(Decimal("0.01"))

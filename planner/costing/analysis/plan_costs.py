@@ -1,0 +1,251 @@
+"""What a plan pays, split by what moves it: the plan as samples with fitted prices see it. PURE.
+
+Money has two columns: net present, and nominal. Hours are hours of the reference accelerator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.answer.common import Category
+from planner.costing.analysis.plan_exposure import list_on_demand, list_spot, measure_fixed_costs
+from planner.costing.analysis.rent_mix import (
+    ROUNDING,
+    RentMix,
+    cheapest,
+    constant_mix,
+    hours_at_peak,
+    planned_rent,
+    rent_beyond,
+)
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import FINANCING
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class UnitCosts:
+    """What one unit of a source costs by the month of its start, after tax; [T, 2] each."""
+
+    operating: Floats
+    """What no price moves."""
+    priced: Floats
+    """Commitments, and the purchase of servers: moves with the price in the month of the start."""
+    residual: Floats
+    """Negative; moves with the price at the horizon's end."""
+    hour: Floats
+    """[T, 2] of one node-hour of use."""
+    can_start: NDArray[np.bool_]
+    """[T]"""
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Units of one source that a plan starts in one month."""
+
+    source: CapacitySource
+    costs: UnitCosts
+    month: int
+    units: int
+
+    def service(self, start: int) -> Floats:
+        """[T] 1 in the months in which a unit started in month `start` serves."""
+        assert self.source.term is not None
+        return self.source.term.active[start, : self.source.term.months]
+
+
+@dataclass(frozen=True)
+class PlanCosts:
+    """A plan as samples see it."""
+
+    fixed: Floats
+    """[2] servers in place, and the starts of the first month, residual values left out."""
+    residual: tuple[tuple[str, Floats], ...]
+    """Source and [2] residual value of the servers in place and bought in the first month."""
+    width: Floats
+    """[T] reference accelerators of servers in place and of starts in the first month."""
+    hours: Floats
+    """[T] reference hours that they can deliver."""
+    later: tuple[Cohort, ...]
+    """Starts after the first month, in their order."""
+    usable: Floats
+    """[T] share of the hours of units that the plan uses where it rents although some idle."""
+    lacking: Floats
+    """[T] reference accelerators at the peak that the plan's units lack."""
+    in_use: Floats
+    """[T, 2] cost of an hour of units."""
+    rent: RentMix
+    more: RentMix
+    """What is rented beyond the plan."""
+    on_demand: RentMix
+    """What takes the place of spot beyond its greatest share."""
+
+
+def measure_plan(
+    scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts]
+) -> PlanCosts:
+    """A plan as samples see it; `units` has the costs of every source that may be started."""
+    months = inputs.calendar.months
+    cohorts = sorted(_cohorts(scenario, inputs, units), key=lambda c: c.month)
+    first = [cohort for cohort in cohorts if cohort.month == 0]
+    later = tuple(cohort for cohort in cohorts if cohort.month > 0)
+    fixed, residual = _existing(scenario, inputs)
+    width, hours, all_hours = np.zeros(months), np.zeros(months), np.zeros(months)
+    for source in inputs.sources:
+        if source.existing is not None:
+            width += source.existing * source.capacity
+            hours += source.existing * source.capacity * source.hours_per_month
+    for cohort in first:
+        fixed = fixed + cohort.units * (cohort.costs.operating[0] + cohort.costs.priced[0])
+        residual.append((cohort.source.key, cohort.units * cohort.costs.residual[0]))
+        width += cohort.units * cohort.source.capacity * cohort.service(0)
+        hours += cohort.units * _unit_hours(cohort.source) * cohort.service(0)
+    all_hours += hours
+    all_width = width.copy()
+    for cohort in later:
+        all_hours += cohort.units * _unit_hours(cohort.source) * cohort.service(cohort.month)
+        all_width += cohort.units * cohort.source.capacity * cohort.service(cohort.month)
+    most = np.minimum(all_hours, all_width * hours_at_peak(inputs.hours, inputs.peak))
+    rent = planned_rent(scenario, inputs)
+    usable = _usable_share(inputs, most, rent)
+    return PlanCosts(
+        fixed=fixed,
+        residual=tuple((key, value) for key, value in residual if value.any()),
+        width=width,
+        hours=hours,
+        later=later,
+        usable=usable,
+        lacking=_lacking(inputs, usable * most),
+        in_use=_in_use(scenario, inputs, units, all_width),
+        rent=rent,
+        more=rent_beyond(scenario, inputs, rent),
+        on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
+    )
+
+
+def list_priced_sources(plans: Sequence[Scenario], inputs: ModelInputs) -> set[str]:
+    """Keys of the sources whose prices these plans pay, or would beyond what they plan."""
+    keys = {s.key for s in inputs.sources if s.existing is not None}
+    fallbacks = [inputs.fallback, cheapest(list_on_demand(inputs))]
+    for plan in plans:
+        keys |= {*plan.units_started, *plan.used_hours}
+        fallbacks.append(cheapest(list_spot(plan, inputs)))
+    return keys | {source.key for source in fallbacks if source is not None}
+
+
+def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
+    """What one unit of a source costs."""
+    assert source.term is not None
+    months, tax = calendar.months, calendar.tax_rate
+    worth = np.stack([calendar.discount, np.ones(calendar.length)], axis=1)
+    amounts = source.unit_amounts()
+    paid, capital = amounts.paid, amounts.capital
+    residual = sum(
+        (c.amounts(source.term) for c in source.unit_charges if c.category is Category.RESIDUAL),
+        np.zeros_like(paid),
+    )
+    taxed = float(source.taxes_capital)
+    if source.is_owned:
+        basis = capital.sum(axis=1, keepdims=True) * taxed
+        priced = capital - tax * basis * source.term.write_off
+        if source.is_financed:
+            priced = priced + amounts.debt + amounts.financing * (1.0 - tax)
+        operating = (paid - residual) * (1.0 - tax)
+    else:
+        priced, operating = paid * (1.0 - tax), np.zeros_like(paid)
+    option = source.commitment_option(calendar, keeps_cash=False)
+    hour = option.hour_cash[:, None] * worth[:months]
+    hour[:, 0] = option.hour_cost
+    return UnitCosts(
+        operating=_present(operating @ worth, source, calendar, is_priced=False),
+        priced=_present(priced @ worth, source, calendar, is_priced=True),
+        residual=residual * (1.0 - tax * taxed) @ worth,
+        hour=hour,
+        can_start=np.isfinite(option.start_cost),
+    )
+
+
+def _present(
+    amounts: Floats, source: CapacitySource, calendar: Calendar, *, is_priced: bool
+) -> Floats:
+    """[T, 2] with what is paid later than at the start of its month worth less today."""
+    amounts[:, 0] += source.payment_shift(
+        calendar,
+        lambda charge: is_priced is (not source.is_owned or charge.category in FINANCING),
+    )
+    return amounts
+
+
+def _unit_hours(source: CapacitySource) -> float:
+    return source.capacity * source.hours_per_month
+
+
+def _cohorts(
+    scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts]
+) -> Iterator[Cohort]:
+    for key, started in sorted(scenario.units_started.items()):
+        for month in np.flatnonzero(started).tolist():
+            yield Cohort(inputs.by_key[key], units[key], month, int(started[month]))
+
+
+def _existing(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, list[tuple[str, Floats]]]:
+    """[2] what is due whatever the plan, and the residual values of servers in place by source."""
+    nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
+    pools = [scenario.pool_cost(one) for one in (inputs.calendar, nominal)]
+    fixed, residual = np.array(pools, dtype=np.float64), []
+    for source in inputs.fixed_sources(scenario.key):
+        both = [measure_fixed_costs((source,), c) for c in (inputs.calendar, nominal)]
+        fixed += np.array([operating for operating, _ in both])
+        residual.append((source.key, np.array([value for _, value in both])))
+    return fixed, residual
+
+
+def _lacking(inputs: ModelInputs, served: Floats) -> Floats:
+    """[T] width at the peak that is lacking where units serve so many hours."""
+    at_peak = hours_at_peak(inputs.hours, inputs.peak)
+    lacking = np.maximum(inputs.hours - served, 0.0)
+    return np.divide(lacking, at_peak, out=np.zeros_like(lacking), where=at_peak > 0)
+
+
+def _usable_share(inputs: ModelInputs, most: Floats, rent: RentMix) -> Floats:
+    """[T] 1, but where the plan rents although units idle the share of their hours that it uses."""
+    spare = rent.width - _lacking(inputs, most)
+    is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
+    paid = rent.width * hours_at_peak(inputs.hours, inputs.peak)
+    used = np.maximum(inputs.hours - paid, 0.0)
+    share = np.divide(used, most, out=np.ones_like(most), where=most > 0)
+    return np.where(is_idle, np.minimum(share, 1.0), 1.0)
+
+
+def _in_use(
+    scenario: Scenario, inputs: ModelInputs, units: Mapping[str, UnitCosts], width: Floats
+) -> Floats:
+    """[T, 2] cost of an hour of units: as the plan mixes them, else of all in service."""
+    months = inputs.calendar.months
+    used, of_service = np.zeros(months), np.zeros((months, 2))
+    of_use = np.zeros((months, 2))
+    for key, source in inputs.by_key.items():
+        started = scenario.units_started.get(key)
+        if source.term is None or (started is None and source.existing is None):
+            continue
+        rate = units[key].hour
+        hours = scenario.used_hours.get(key)
+        if hours is not None:
+            used += hours * source.capacity
+            of_use += hours[:, None] * rate
+        in_service = source.units_in_service(
+            np.zeros(months) if started is None else started.astype(np.float64)
+        )
+        of_service += in_service[:, None] * rate
+    per_hour = np.divide(
+        of_service, width[:, None], out=np.zeros_like(of_use), where=width[:, None] > 0
+    )
+    return np.divide(of_use, used[:, None], out=per_hour, where=used[:, None] > 0)

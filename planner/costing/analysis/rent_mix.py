@@ -1,0 +1,186 @@
+"""What a plan rents by the hour, split by what moves its price. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.purchase_options import traits
+from planner.costing.analysis.plan_exposure import list_on_demand, list_spot
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import HourCharge
+from planner.costing.cost_model.terms import Calendar
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.results.scenario_result import Scenario
+from pricing.market.offers import HOURS_PER_MONTH
+
+Floats = NDArray[np.float64]
+
+ROUNDING = 1e-9
+"""Share of a node below which a rest counts as none."""
+
+
+@dataclass(frozen=True)
+class RentPart:
+    """One price of what is rented by the hour."""
+
+    source: CapacitySource
+    is_fallback: bool
+    """Whether it is on demand for hours in which spot is not there."""
+    driver_key: str
+    """Source whose price it follows; "" for none."""
+    rate: Floats
+    """[T, 2] of an hour rented, as the plan mixes them."""
+
+
+@dataclass(frozen=True)
+class RentMix:
+    """What an hour rented costs in each month."""
+
+    parts: tuple[RentPart, ...]
+    data: Floats
+    """[T, 2] storage and egress."""
+    spot_share: Floats
+    """[T] share of the hours that is spot."""
+    width: Floats
+    """[T] reference accelerators rented at the peak."""
+    node: Floats
+    """[T] reference accelerators of the node by which more or less is rented; 0: parts of nodes."""
+
+    def follow(self, needed: Floats, planned: Floats) -> Floats:
+        """Width rented where `needed` is lacking instead of the `planned` width: as much more or
+        less than the plan rents, to the nearest whole node: what is over waits or fits in. Where
+        the plan rents, work that is there never rents nothing: less than half a node rents one
+        for part of its time."""
+        size = np.where(self.node > 0, self.node, 1.0)
+        change = needed - planned
+        whole = np.where(self.node > 0, np.rint(change / size) * size, change)
+        is_rented = (self.node > 0) & (self.width > 0)
+        least = np.where(is_rented, np.minimum(needed, size), 0.0)
+        return np.where(needed > ROUNDING, np.maximum(self.width + whole, least), 0.0)
+
+
+def hours_at_peak(hours: Floats, peak: Floats) -> Floats:
+    """[T] hours that the peak lasts, H / P; a whole month where no peak is asked for."""
+    at_peak = np.where(hours > 0, float(HOURS_PER_MONTH), 0.0)
+    return np.divide(hours, peak, out=at_peak, where=peak > 0)
+
+
+def planned_rent(scenario: Scenario, inputs: ModelInputs) -> RentMix:
+    """The plan's mix of each month; where it rents nothing, what its scenario would rent."""
+    months = inputs.calendar.months
+    hours = [
+        (inputs.by_key[key], used)
+        for key, used in sorted(scenario.used_hours.items())
+        if inputs.by_key[key].term is None
+    ]
+    total = sum((used * s.capacity for s, used in hours), np.zeros(months))
+    mixes = [
+        (source, np.divide(used * source.capacity, total, out=np.zeros(months), where=total > 0))
+        for source, used in hours
+    ]
+    at_peak = hours_at_peak(inputs.hours, inputs.peak)
+    width = np.divide(total, at_peak, out=np.zeros(months), where=at_peak > 0)
+    return _mix(_filled(mixes, scenario, inputs), width, scenario, inputs)
+
+
+def rent_beyond(scenario: Scenario, inputs: ModelInputs, planned: RentMix) -> RentMix:
+    """The plan's mix as well, but for what is reserved by date or sold in some months only."""
+    bound = {
+        s.key
+        for s in (part.source for part in planned.parts)
+        if s.offer is not None
+        and (s.available is not None or traits(s.purchase_option).is_paid_ahead)
+    }
+    if not bound:
+        return planned
+    used = {key: hours for key, hours in scenario.used_hours.items() if key not in bound}
+    return planned_rent(replace(scenario, used_hours=used), inputs)
+
+
+_Mixes = list[tuple[CapacitySource, Floats]]
+"""Sources with [T] the share of the hours that each serves."""
+
+
+def _filled(mixes: _Mixes, scenario: Scenario, inputs: ModelInputs) -> _Mixes:
+    """With the fallback of the scenario in months that have no share: spot where that is cheaper,
+    else on demand."""
+    missing = 1.0 - sum((share for _, share in mixes), np.zeros(inputs.calendar.months))
+    missing = np.where(missing > 0.5, 1.0, 0.0)
+    candidates = [cheapest(list_on_demand(inputs)), cheapest(list_spot(scenario, inputs))]
+    fallbacks = [source for source in candidates if source is not None]
+    if not missing.any() or not fallbacks:
+        return mixes
+    return [*mixes, (min(fallbacks, key=_first_price), missing)]
+
+
+def constant_mix(source: CapacitySource | None, scenario: Scenario, inputs: ModelInputs) -> RentMix:
+    months = inputs.calendar.months
+    mixes = [] if source is None else [(source, np.ones(months))]
+    return _mix(mixes, np.zeros(months), scenario, inputs)
+
+
+def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) -> RentMix:
+    months = inputs.calendar.months
+    data, spot_share, parts = np.zeros((months, 2)), np.zeros(months), []
+    node = np.full(months, np.inf)
+    for source, share in mixes:
+        for part, of_data in _parts(source, share, inputs):
+            data += of_data
+            parts += [part] if part is not None else []
+        spot_share += share * source.is_spot
+        size = source.capacity if inputs.rents_whole(source) else 0.0
+        node = np.where(share > 0, np.minimum(node, size), node)
+    if not mixes:
+        parts = [_own_average(scenario, inputs)]
+    is_whole = np.isfinite(node)
+    return RentMix(tuple(parts), data, spot_share, width, np.where(is_whole, node, 0.0))
+
+
+def _parts(
+    source: CapacitySource, share: Floats, inputs: ModelInputs
+) -> Iterator[tuple[RentPart | None, Floats]]:
+    """The prices of an hour rented, and what its data costs."""
+    calendar, months = inputs.calendar, inputs.calendar.months
+    weight = ((1.0 - calendar.tax_rate) / source.capacity * share)[:, None]
+    nothing = np.zeros((months, 2))
+    own, fallback = np.zeros((months, 2)), np.zeros((months, 2))
+    for charge in source.hour_charges:
+        per_hour = charge.per_hour[:months, None] * _worth(charge, calendar)
+        if not charge.is_rent:
+            yield None, per_hour * weight
+        elif charge.is_fallback:
+            fallback += per_hour
+        else:
+            own += per_hour
+    yield RentPart(source, False, source.key, own * weight), nothing
+    if fallback.any():
+        key = inputs.fallback.key if inputs.fallback is not None else ""
+        yield RentPart(source, True, key, fallback * weight), nothing
+
+
+def _worth(charge: HourCharge, calendar: Calendar) -> Floats:
+    """[T, 2] what 1 due in month t is worth today, and 1."""
+    months = calendar.months
+    return np.stack([calendar.discount_of(charge.paid)[:months], np.ones(months)], axis=1)
+
+
+def _own_average(scenario: Scenario, inputs: ModelInputs) -> RentPart:
+    """Without anything to rent: an hour at the average cost of the scenario's own."""
+    served = float(scenario.served_hours.sum())
+    cost = np.array([scenario.cost, float(scenario.total_cost)])
+    average = cost / served if served else np.zeros(2)
+    none = CapacitySource("", "", "", "", 0.0, 0.0)
+    return RentPart(none, False, "", np.ones((inputs.calendar.months, 1)) * average)
+
+
+def cheapest(sources: Sequence[CapacitySource]) -> CapacitySource | None:
+    return min(sources, key=lambda s: (_first_price(s), s.key), default=None)
+
+
+def _first_price(source: CapacitySource) -> float:
+    """Cost of a reference hour in the first month."""
+    return sum(float(c.per_hour[0]) for c in source.hour_charges) / source.capacity

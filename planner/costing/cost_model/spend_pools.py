@@ -1,0 +1,113 @@
+"""Credits and minimum spends: money that a provider's bills use up. PURE.
+
+A credit pays the bills of its provider, the first ones first, until it is used up or expires. Of
+a minimum spend what bills do not come to is owed at its end; what credits pay does not count. A
+minimum spend that goes on after the plan counts with the share of its months that are over by
+then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import floor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.answer.common import Category
+from planner.contract.request.existing import Credit, Existing, MinimumSpend
+from planner.costing.cost_model.terms import Calendar, PaidWhen
+
+Floats = NDArray[np.float64]
+BILLED = frozenset(
+    {
+        *(Category.COMPUTE, Category.COMMITMENT, Category.UPFRONT),
+        *(Category.STORAGE, Category.EGRESS, Category.SUPPORT),
+    }
+)
+"""Categories of what a provider bills."""
+
+
+@dataclass(frozen=True)
+class SpendPool:
+    """One credit or minimum spend; its months are counted from the start of the plan."""
+
+    label: str
+    provider: str
+    amount: float
+    first: int
+    last: int
+    is_credit: bool
+
+    @property
+    def category(self) -> Category:
+        """What its lines are for."""
+        return Category.CREDIT if self.is_credit else Category.SHORTFALL
+
+    @property
+    def paid(self) -> PaidWhen:
+        """When its lines are paid: with the bills, or at the end of its last month."""
+        return PaidWhen.RUNNING if self.is_credit else PaidWhen.MONTH_END
+
+    def worth(self, calendar: Calendar) -> Floats:
+        """[L] net present value, after tax, of a bill of 1 that it pays or that counts."""
+        months = np.arange(calendar.length)
+        within = (months >= self.first) & (months <= self.last)
+        worth = calendar.discount_of(self.paid)
+        if not self.is_credit:
+            worth = np.full(calendar.length, worth[self.last])
+        return np.where(within, worth * (1.0 - calendar.tax_rate), 0.0)
+
+
+def read_pools(existing: Existing, calendar: Calendar) -> tuple[SpendPool, ...]:
+    """The pools of a request that matter to its plan: credits by their end, then minimum spends."""
+    credits = sorted(existing.credits, key=lambda one: (one.expires, one.label))
+    pools = (
+        *(_credit(one, calendar) for one in credits),
+        *(_minimum(one, calendar) for one in existing.minimum_spend),
+    )
+    return tuple(pool for pool in pools if pool.amount > 0 and pool.last >= 0)
+
+
+def _credit(one: Credit, calendar: Calendar) -> SpendPool:
+    last = min(calendar.index(one.expires), calendar.length - 1)
+    return SpendPool(one.label, one.provider, float(one.amount), 0, last, is_credit=True)
+
+
+def _minimum(one: MinimumSpend, calendar: Calendar) -> SpendPool:
+    first, last = calendar.index(one.first), calendar.index(one.last)
+    within = max(0, min(last, calendar.months - 1) - first + 1)
+    due = float(one.amount) * within / (last - first + 1) - float(one.spent)
+    amount = floor(max(0.0, due) * 100.0 + 1e-6) / 100.0
+    last = min(last, calendar.months - 1)
+    return SpendPool(one.label, one.provider, amount, max(first, 0), last, is_credit=False)
+
+
+def settle_pools(
+    pools: Iterable[SpendPool], bills: Mapping[str, Floats]
+) -> Iterator[tuple[SpendPool, Floats]]:
+    """Each pool with its lines [L], credits negative and shortfalls positive; `bills` are the
+    [L] amounts that each provider bills.
+
+    >>> credit = SpendPool("c", "aws", 25.0, 0, 2, is_credit=True)
+    >>> least = SpendPool("m", "aws", 30.0, 0, 3, is_credit=False)
+    >>> bills = {"aws": np.array([10.0, 10.0, 10.0, 10.0])}
+    >>> [amounts.tolist() for _, amounts in settle_pools([credit, least], bills)]
+    [[-10.0, -10.0, -5.0, 0.0], [0.0, 0.0, 0.0, 15.0]]
+    """
+    left = {provider: amounts.copy() for provider, amounts in bills.items()}
+    length = max((amounts.size for amounts in bills.values()), default=0)
+    for pool in pools:
+        open_bills = left.get(pool.provider, np.zeros(length))
+        month = np.arange(open_bills.size)
+        within = np.where((month >= pool.first) & (month <= pool.last), open_bills, 0.0)
+        before = np.cumsum(within) - within
+        used = np.clip(pool.amount - before, 0.0, within)
+        open_bills -= used
+        amounts = np.zeros(open_bills.size)
+        if pool.is_credit:
+            amounts -= used
+        else:
+            amounts[pool.last] = max(0.0, pool.amount - float(used.sum()))
+        yield pool, amounts

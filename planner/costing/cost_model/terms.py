@@ -1,0 +1,273 @@
+"""When money of a plan falls due: its months, and the months in which a unit serves. PURE.
+
+Shapes: `T` months of horizon, `L` months of the calendar (T plus what may fall due after it;
+index T is the horizon's end, where residual values fall).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.months import add_months, count_months
+from planner.costing.cost_model.finance import Depreciation, depreciation_shares, discount_factors
+
+Floats = NDArray[np.float64]
+_OFFSETS = {"month_start": 0.0, "month_middle": 0.5, "month_end": 1.0}
+"""Months from the start of a month to the payment of its bills."""
+
+
+class ChargeTiming(StrEnum):
+    """When a charge of a unit falls due."""
+
+    START = "start"
+    """Once, in the month in which the unit is started."""
+    MONTHLY = "monthly"
+    """In every month in which the unit is in service."""
+    END = "end"
+    """Once, when a unit is sold: at the horizon's end if it is still in service then, or where
+    the term says so when its service is over."""
+
+
+class PaidWhen(StrEnum):
+    """At which moment of the month in which it falls due something is paid."""
+
+    DATED = "dated"
+    """At its start: purchases, upfront payments, one-off costs, loans drawn, resale."""
+    RUNNING = "running"
+    """As the cash timing and the payment terms of the calendar say: bills of every month."""
+    MONTH_END = "month_end"
+    """At its end: instalments in arrears."""
+
+
+CashTiming = Literal["month_start", "month_middle", "month_end", "year_end"]
+DAYS_PER_MONTH = 365 / 12
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The months of a plan and what money in them is worth."""
+
+    start: dt.date
+    months: int
+    """T, the horizon."""
+    discount_rate_per_year: float = 0.0
+    beyond_months: int = 0
+    """Months after the horizon in which something may still fall due."""
+    tax_rate: float = 0.0
+    cash_timing: CashTiming = "month_start"
+    """When the bills of a month are paid."""
+    payment_terms_days: float = 0.0
+    """Days between that and the payment."""
+
+    @property
+    def length(self) -> int:
+        """L: the horizon, its end, and what lies beyond."""
+        return self.months + 1 + self.beyond_months
+
+    @cached_property
+    def discount(self) -> Floats:
+        """[L] present value of 1 due in month t."""
+        return discount_factors(self.discount_rate_per_year, self.length)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether bills are paid at the start of their month, as everything else is."""
+        return self.cash_timing == "month_start" and not self.payment_terms_days
+
+    @cached_property
+    def running_discount(self) -> Floats:
+        """[L] present value of 1 of the bills of month t."""
+        return self.discount_of(PaidWhen.RUNNING)
+
+    def discount_of(self, paid: PaidWhen) -> Floats:
+        """[L] present value of 1 that falls due in month t and is paid when `paid` says."""
+        if paid is PaidWhen.DATED or (paid is PaidWhen.RUNNING and self.is_plain):
+            return self.discount
+        return np.asarray(
+            (1.0 + self.discount_rate_per_year) ** (-self.paid_months(paid) / 12.0),
+            dtype=np.float64,
+        )
+
+    def paid_months(self, paid: PaidWhen) -> Floats:
+        """[L] months from the start to the payment of what falls due in month t.
+
+        >>> calendar = Calendar(dt.date(2027, 1, 1), 2, cash_timing="year_end")
+        >>> calendar.paid_months(PaidWhen.RUNNING).tolist()
+        [12.0, 12.0, 12.0]
+        >>> calendar.paid_months(PaidWhen.MONTH_END).tolist()
+        [1.0, 2.0, 3.0]
+        """
+        month = np.arange(self.length, dtype=np.float64)
+        if paid is PaidWhen.DATED:
+            return month
+        if paid is PaidWhen.MONTH_END:
+            return month + 1.0
+        terms = self.payment_terms_days / DAYS_PER_MONTH
+        if self.cash_timing == "year_end":
+            return np.asarray(12.0 * (month // 12 + 1) + terms)
+        return month + _OFFSETS[self.cash_timing] + terms
+
+    def shift(self, amounts: Mapping[PaidWhen, Floats]) -> Floats | float:
+        """What later payment takes off the present value of `amounts` […, L] due in month t:
+        Σ amount · (worth when paid − worth at the start of the month); 0 where all is paid
+        then."""
+        return sum(
+            (
+                due @ (self.discount_of(paid) - self.discount)
+                for paid, due in amounts.items()
+                if self.discount_of(paid) is not self.discount
+            ),
+            0.0,
+        )
+
+    def month(self, index: int) -> dt.date:
+        """First day of month `index`.
+
+        >>> Calendar(dt.date(2027, 11, 1), 12).month(3)
+        datetime.date(2028, 2, 1)
+        """
+        return add_months(self.start, index)
+
+    def index(self, month: dt.date) -> int:
+        """Months from the start to `month`; negative before it."""
+        return count_months(self.start, month)
+
+
+@dataclass(frozen=True)
+class Term:
+    """How long a unit serves: from `lead_months` after it is started, for `duration_months`.
+
+    The masks are [T, L]: row m is a unit started in month m.
+    """
+
+    months: int
+    length: int
+    lead_months: int
+    duration_months: int
+    charges_after_horizon: bool = False
+    """Whether charges go on after the horizon until the term is over."""
+    depreciation: Depreciation | None = None
+    """How capital is written off; None spreads it evenly over the months in service."""
+    sells_when_retired: bool = False
+    """Whether a unit whose service ends before the horizon does is sold then."""
+
+    @property
+    def last(self) -> int:
+        """First month in which nothing monthly falls due any more."""
+        return self.length if self.charges_after_horizon else self.months
+
+    @cached_property
+    def active(self) -> Floats:
+        """1 in the months in which the unit is in service and charged."""
+        return _active(self.months, self.length, self.lead_months, self.duration_months, self.last)
+
+    @cached_property
+    def at_start(self) -> Floats:
+        """1 in the month of the start."""
+        return _at_start(self.months, self.length)
+
+    @cached_property
+    def share_charged(self) -> Floats:
+        """[L] share of its term that a unit started in month m is charged for."""
+        share = np.zeros(self.length)
+        share[: self.months] = self.active.sum(axis=1) / self.duration_months
+        return share
+
+    @cached_property
+    def at_end(self) -> Floats:
+        """1 at the horizon's end for a unit whose life goes on beyond it; where units are sold
+        when they retire, in that month for the others."""
+        until_sale = self.lead_months + self.duration_months
+        return _at_end(self.months, self.length, until_sale, self.sells_when_retired)
+
+    @cached_property
+    def months_kept(self) -> NDArray[np.int64]:
+        """[L] months from the start of a unit to its sale at the latest."""
+        left = np.maximum(self.months - np.arange(self.length), 0)
+        if not self.sells_when_retired:
+            return left
+        return np.minimum(left, self.lead_months + self.duration_months)
+
+    def mask(self, timing: ChargeTiming) -> Floats:
+        """[T, L] the mask of a kind of charge."""
+        return {
+            ChargeTiming.START: self.at_start,
+            ChargeTiming.MONTHLY: self.active,
+            ChargeTiming.END: self.at_end,
+        }[timing]
+
+    @cached_property
+    def write_off(self) -> Floats:
+        """[T, L] share of its capital that a unit writes off in each month; rows sum to 1.
+
+        What is not yet written off at the horizon's end is written off there, against the
+        residual value. With depreciation `none` capital is written off when it is paid.
+        """
+        if self.depreciation is None:
+            return _write_off_evenly(self.active)
+        if self.depreciation == "none":
+            return _at_start(self.months, self.length)
+        return _write_off_by_schedule(
+            self.depreciation, self.duration_months, self.months, self.length, self.lead_months
+        )
+
+    @cached_property
+    def can_start(self) -> NDArray[np.bool_]:
+        """[T] whether a unit started in month m comes into service within the horizon."""
+        return np.arange(self.months) + self.lead_months < self.months
+
+
+@lru_cache(maxsize=8)
+def _at_start(months: int, length: int) -> Floats:
+    """One for all terms: a thousand offers would hold as many."""
+    mask = np.eye(months, length)
+    mask.setflags(write=False)
+    return mask
+
+
+@lru_cache(maxsize=8)
+def _at_end(months: int, length: int, until_sale: int, sells_when_retired: bool) -> Floats:
+    mask = np.zeros((months, length))
+    start_month = np.arange(months)
+    retired = start_month + until_sale
+    mask[retired > months, months] = 1.0
+    if sells_when_retired:
+        sold = start_month[retired <= months]
+        mask[sold, retired[sold]] = 1.0
+    mask.setflags(write=False)
+    return mask
+
+
+@lru_cache(maxsize=64)
+def _active(months: int, length: int, lead: int, duration: int, last: int) -> Floats:
+    age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
+    in_service = (age >= 0) & (age < duration) & (np.arange(length) < last)[None, :]
+    mask = np.asarray(in_service, dtype=np.float64)
+    mask.setflags(write=False)
+    return mask
+
+
+def _write_off_evenly(active: Floats) -> Floats:
+    count = active.sum(axis=1, keepdims=True)
+    return np.asarray(active / np.maximum(count, 1.0))
+
+
+@lru_cache(maxsize=8)
+def _write_off_by_schedule(
+    depreciation: Depreciation, duration: int, months: int, length: int, lead: int
+) -> Floats:
+    shares = np.array(depreciation_shares(depreciation, duration))
+    age = np.arange(length)[None, :] - np.arange(months)[:, None] - lead
+    within = (age >= 0) & (age < len(shares)) & (np.arange(length) < months)[None, :]
+    shares_by_month = np.where(within, shares[np.clip(age, 0, len(shares) - 1)], 0.0)
+    shares_by_month[:, months] = 1.0 - shares_by_month.sum(axis=1)
+    shares_by_month.setflags(write=False)
+    return shares_by_month

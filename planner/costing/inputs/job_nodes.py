@@ -1,0 +1,138 @@
+"""Which machines one job can run on: large enough, and joined well enough. PURE.
+
+A job of n accelerators runs on nodes of at least min(n, `LARGEST_NODE`) of them. One that takes
+several nodes needs machines with a network for it, of at least `LEAST_NETWORK_GBPS`. A machine
+whose network nobody states has one if it holds `LARGEST_NODE` accelerators, as such machines are
+built for it, or is an offer of the team's own, which it knows; a smaller one has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.request.rules import LARGEST_NODE, PlanRules
+from planner.sizing.demand import Candidate
+from planner.sizing.footprint.parallelism import fast_domain
+from pricing.market import machine_types
+from pricing.market.accelerators import get as sheet_of
+from pricing.market.offer_table import OfferTable
+from pricing.market.offers import Offer
+
+Rows = NDArray[np.intp]
+
+LEAST_NETWORK_GBPS = 100.0
+"""Network of a machine that jobs over many nodes run on, Gbit/s: what the first cloud machines sold
+for distributed training had (AWS p3dn.24xlarge, 2018)."""
+
+
+@dataclass(frozen=True)
+class JobNodes:
+    """The machines that hold the jobs of a work."""
+
+    rules: PlanRules
+    candidates: tuple[Candidate, ...]
+    """Accelerators that can do the work."""
+    run_width: float = 0.0
+    """Reference accelerators that sized runs keep busy at once; 0 for given hours."""
+
+    @cached_property
+    def widths(self) -> dict[str, float]:
+        """Accelerators of each kind that work together: those of one job, and of all that a sized
+        run spreads its data over."""
+        return {
+            c.accelerator: max(
+                float(self.job_sizes[c.accelerator]), self.run_width / c.relative_throughput
+            )
+            for c in self.candidates
+        }
+
+    @cached_property
+    def job_sizes(self) -> dict[str, int]:
+        """Accelerators of each kind that one job takes."""
+        return {c.accelerator: self.rules.job_size(c.min_accelerators) for c in self.candidates}
+
+    @cached_property
+    def min_accelerators(self) -> dict[str, float]:
+        """Least accelerators of a node that serves one job: what the job takes, up to as many as
+        a fast interconnect joins; 0 where one is enough."""
+        least = {
+            c.accelerator: float(
+                max(
+                    1 if self.rules.any_node else min(self.job_sizes[c.accelerator], LARGEST_NODE),
+                    min(c.min_accelerators, fast_domain(sheet_of(c.accelerator))),
+                )
+            )
+            for c in self.candidates
+        }
+        return {slug: count if count > 1 else 0.0 for slug, count in least.items()}
+
+    def spreads(self, slug: str, per_node: float) -> bool:
+        """Whether a job takes more than one node, and so needs a network between them; shares of a
+        card count as the card."""
+        return self.rules.needs_network and self.widths.get(slug, 1.0) > max(per_node, 1.0)
+
+    def fitting(self, table: OfferTable, rows: Rows, is_own: bool = False) -> Rows:
+        """Those of `rows` whose nodes hold one job, or join the nodes of one that is larger;
+        `is_own` for offers of the team's own."""
+        return self.joined(table, self.large_enough(table, rows), is_own)
+
+    def large_enough(self, table: OfferTable, rows: Rows) -> Rows:
+        """Those of `rows` whose nodes hold one job, or as much of it as a node has to."""
+        names = table.accelerator.names
+        min_per_node = np.array([self.min_accelerators.get(name, 0.0) for name in names])
+        if len(rows) and min_per_node.any():
+            per_node = table.accelerator_count[rows]
+            rows = rows[per_node >= min_per_node[table.accelerator.codes[rows]]]
+        return rows
+
+    def joined(self, table: OfferTable, rows: Rows, is_own: bool = False) -> Rows:
+        """Those of `rows` that hold a job by themselves, or have a network to the others."""
+        if not self.rules.needs_network or not len(rows):
+            return rows
+        names = table.accelerator.names
+        width = np.array([self.widths.get(name, 1.0) for name in names], dtype=np.float64)
+        per_node = np.maximum(table.accelerator_count[rows], 1.0)
+        is_spread = width[table.accelerator.codes[rows]] > per_node
+        if not is_spread.any():
+            return rows
+        is_kept = np.ones(len(rows), dtype=bool)
+        is_kept[is_spread] = _has_network(table, rows[is_spread], is_own)
+        return np.asarray(rows[is_kept])
+
+    def lacks_link(self, candidate: Candidate) -> str:
+        """Why the layout of the work does not fit an accelerator, "" where it does."""
+        joined = fast_domain(sheet_of(candidate.accelerator))
+        if self.rules.any_node or not self.rules.packs_jobs or candidate.tensor_parallel <= joined:
+            return ""
+        return (
+            f"its layout splits every layer over {candidate.tensor_parallel} accelerators, and the "
+            f"fast interconnect joins {joined} (constraints.allow_any_node lifts it)"
+        )
+
+
+def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool_]:
+    """[row] whether the network of its machine carries a job over several of them."""
+    code = np.zeros(len(rows), dtype=np.int64)
+    for column in (table.provider, table.region, table.instance_type):
+        code = code * len(column.names) + column.codes[rows]
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    is_fit = [_is_joined(table.offer(int(row)), is_own) for row in rows[first]]
+    return np.asarray(np.array(is_fit, dtype=bool)[place])
+
+
+def _is_joined(offer: Offer, is_own: bool) -> bool:
+    gbps = _network_gbps(offer)
+    if gbps is None:
+        return is_own or offer.accelerator_count >= LARGEST_NODE
+    return gbps >= LEAST_NETWORK_GBPS
+
+
+def _network_gbps(offer: Offer) -> float | None:
+    if offer.network_gbps is not None:
+        return offer.network_gbps
+    machine_type = machine_types.find(offer.provider, offer.instance_type)
+    return None if machine_type is None else machine_type.network_gbps

@@ -1,0 +1,131 @@
+"""Streams rounded to cents, and the tax on them. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.answer.common import Category
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.charges import CAPITAL, Stream
+from planner.costing.cost_model.spend_pools import BILLED, SpendPool, settle_pools
+from planner.costing.cost_model.terms import Calendar, PaidWhen
+from pricing.common.invalid_input import InvalidInput
+
+Floats = NDArray[np.float64]
+Cents = NDArray[np.int64]
+
+RESALE_TAX_UNIT = "taxable"
+"""Unit of the line that taxes what servers are sold for."""
+MAX_CENTS = 2.0**53
+"""Most cents of one line that a float64 counts exactly."""
+
+
+@dataclass(frozen=True)
+class Posting:
+    """A stream of one source rounded to cents."""
+
+    source: CapacitySource
+    stream: Stream
+    cents: Cents
+    """[L]"""
+    parts: Mapping[PaidWhen, Cents] | None = None
+    """Of tax saved on expenses: [L] by when those are paid."""
+
+
+def round_to_cents(amounts: Floats) -> Cents:
+    """Amounts in whole cents; `InvalidInput` beyond what a float counts to the cent."""
+    cents = np.rint(amounts * 100.0)
+    largest = float(np.abs(cents).max(initial=0.0))
+    if largest > MAX_CENTS:
+        raise InvalidInput(
+            "", f"a cost of {largest / 100:.3g} in one month cannot be counted to the cent; "
+            f"allowed are amounts up to {MAX_CENTS / 100:.3g}"
+        )  # fmt: skip
+    return np.asarray(cents.astype(np.int64))
+
+
+def build_pool_postings(
+    postings: Sequence[Posting], pools: Sequence[SpendPool], calendar: Calendar
+) -> Iterator[Posting]:
+    """What credits pay, and what is owed of minimum spends, under the bills of a plan."""
+    bills: dict[str, Floats] = {pool.provider: np.zeros(calendar.length) for pool in pools}
+    for posting in postings:
+        if posting.source.provider in bills and posting.stream.category in BILLED:
+            bills[posting.source.provider] += posting.cents / 100.0
+    for pool, amounts in settle_pools(pools, bills):
+        source = CapacitySource(f"pool:{pool.label}", pool.label, "", "", 0.0, 0.0)
+        quantity = np.round(np.abs(amounts), 2)
+        price = np.ones(calendar.length) * (-1.0 if pool.is_credit else 1.0)
+        stream = Stream(
+            pool.category, pool.label, "money", np.asarray(quantity, float), price, paid=pool.paid
+        )
+        if quantity.any():
+            yield Posting(source, stream, round_to_cents(quantity * price))
+
+
+def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[Posting]:
+    """Tax saved in each month on expenses and on capital written off, and due on a resale."""
+    if not calendar.tax_rate:
+        return []
+    expenses, capital, resale = (np.zeros(calendar.length) for _ in range(3))
+    paid: dict[PaidWhen, Floats] = {}
+    for posting in postings:
+        if posting.stream.category in CAPITAL:
+            if posting.source.taxes_capital:
+                capital += _write_off_amounts(posting)
+        elif posting.stream.category is Category.RESIDUAL:
+            if posting.source.taxes_capital:
+                resale -= posting.cents / 100.0
+        elif posting.stream.category is not Category.LOAN:
+            amounts = posting.cents / 100.0
+            expenses += amounts
+            when = posting.stream.payment
+            paid[when] = paid.get(when, np.zeros(calendar.length)) + amounts
+    rate = np.full(calendar.length, calendar.tax_rate)
+    tax_streams = (
+        ("Tax relief on expenses", "deductible", expenses, -rate, paid),
+        ("Tax relief on capital written off", "deductible", capital, -rate, None),
+        ("Tax on the residual value", RESALE_TAX_UNIT, resale, rate, None),
+    )
+    tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)
+    return [
+        Posting(
+            tax_source,
+            stream,
+            cents,
+            None if parts is None else _split(cents, parts, -calendar.tax_rate),
+        )
+        for label, unit, basis, price, parts in tax_streams
+        for stream in [
+            Stream(Category.TAX, label, unit, np.round(basis, 2), price, paid=PaidWhen.DATED)
+        ]
+        for cents in [round_to_cents(stream.quantity * stream.unit_price)]
+        if basis.any()
+    ]
+
+
+def _split(cents: Cents, basis: Mapping[PaidWhen, Floats], rate: float) -> dict[PaidWhen, Cents]:
+    """`cents` by when the expenses are paid that they are tax on; they sum to `cents`."""
+    parts = {when: round_to_cents(amounts * rate) for when, amounts in basis.items()}
+    first = next(iter(parts))
+    parts[first] = parts[first] + cents - np.asarray(sum(parts.values()), dtype=np.int64)
+    return parts
+
+
+def _write_off_amounts(posting: Posting) -> Floats:
+    """[L] money of a posting by the month in which it is written off."""
+    return np.asarray(allocate_write_off(posting) / 100.0)
+
+
+def allocate_write_off(posting: Posting) -> Cents:
+    """[L] cents of a posting by the month of the write-off; they sum to what was paid."""
+    planned = posting.stream.write_off
+    if planned is None or not planned.any():
+        return posting.cents
+    share = np.cumsum(planned)
+    cumulative = np.rint(share / share[-1] * int(posting.cents.sum()))
+    return np.asarray(np.diff(cumulative.astype(np.int64), prepend=0))

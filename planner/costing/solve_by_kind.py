@@ -1,0 +1,145 @@
+"""The cheapest plan that keeps to one group of sources. PURE.
+
+Each group is solved by itself, the one that may be cheapest first; a group whose sources cannot
+cost less than a plan that is known is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem
+from planner.costing.optimizer.solve import (
+    NOT_CHEAPER,
+    UNDECIDED,
+    presolve_units,
+    restrict_sources,
+    solve,
+)
+from planner.costing.optimizer.work import WorkMeter
+
+_ROUNDING = 1e-9
+
+
+def solve_by_kind(
+    problem: PlanProblem,
+    groups: Sequence[Collection[str]],
+    work: WorkMeter | None = None,
+    ceiling: float = np.inf,
+) -> Plan:
+    """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
+
+    Each group may search with its share of the `work`, and what those before it left of theirs, for
+    plans that cost less than `ceiling` and than those of the groups before it.
+
+    >>> from planner.costing.optimizer.problem import RentalOption
+    >>> month = np.ones(1)
+    >>> small, large = (
+    ...     RentalOption(key, size, size, price * month, price * month)
+    ...     for key, size, price in (("small", 1.0, 2.0), ("large", 8.0, 12.0))
+    ... )
+    >>> problem = PlanProblem(6570 * month, 9 * month, (small, large), (), whole_nodes=True)
+    >>> solve_by_kind(problem, [["small"], ["large"]]).cost
+    13140.0
+    """
+    if not groups:
+        return solve(problem, (), work=work, ceiling=ceiling)
+    work = WorkMeter() if work is None else work
+    work.charge(presolve_units(problem) * len(groups))
+    parts = [restrict_sources(problem, group) for group in groups]
+    floors = [least_cost(part) for part in parts]
+    best: Plan | None = None
+    bound, refused = np.inf, []
+    for rank, index in enumerate(np.argsort(floors, kind="stable").tolist()):
+        if floors[index] >= ceiling:
+            bound = min(bound, floors[index])
+            continue
+        share = work.share(1 / (len(groups) - rank), stops=False)
+        plan = solve(parts[index], work=share, ceiling=ceiling)
+        if not plan.feasible:
+            refused.append(plan)
+            bound = min(bound, max(plan.bound, floors[index]))
+            continue
+        bound = min(bound, plan.bound)
+        if best is None or plan.cost < best.cost:
+            best, ceiling = plan, min(ceiling, plan.cost)
+    if best is None and not refused:
+        return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
+    if best is None:
+        undecided = (plan for plan in refused if UNDECIDED in plan.why_not)
+        return replace(next(undecided, refused[0]), bound=bound)
+    return replace(best, bound=min(bound, best.cost))
+
+
+def least_cost(problem: PlanProblem) -> float:
+    """What no plan costs less than, + base cost; infinite where no source is left.
+
+    Either all is rented, at the month's lowest price and in whole nodes if machines rent whole; or
+    at least one unit is started or in place, and no hour costs less than the lowest of all.
+    """
+    return problem.base_cost + min(_least_rent(problem), _least_with_units(problem))
+
+
+def _lowest_rent(problem: PlanProblem) -> Floats:
+    """[T] lowest cost of a reference accelerator-hour rented; ∞ where nothing is to be had."""
+    prices = [
+        rental.hour_cost / rental.capacity
+        if rental.available is None
+        else np.where(rental.available, rental.hour_cost / rental.capacity, np.inf)
+        for rental in problem.rental_options
+    ]
+    return np.min(prices, axis=0) if prices else np.full(problem.hours.size, np.inf)
+
+
+def _least_rent(problem: PlanProblem) -> float:
+    """Σ lowest rent · the hours of the fewest whole nodes, all of the smallest node's size; of the
+    hours asked where a part of some node may be rented."""
+    busy = problem.hours > 0
+    hours = problem.hours[busy]
+    sizes = np.array([rental.capacity for rental in problem.rental_options])
+    if problem.whole_nodes and sizes.size and not any(r.in_parts for r in problem.rental_options):
+        smallest, peak = sizes.min(), problem.peak[busy]
+        parts = sizes / smallest
+        if np.all(np.abs(parts - np.round(parts)) <= _ROUNDING):
+            nodes = np.ceil(peak / smallest * (1 - _ROUNDING))
+            hours = np.maximum(hours, nodes * smallest * hours / peak)
+    return float(hours @ _lowest_rent(problem)[busy])
+
+
+def _least_with_units(problem: PlanProblem) -> float:
+    """Σ hours · the lowest cost of any hour, units by their share of the start cost; no less than
+    one start and the hours at their running cost."""
+    if not problem.units:
+        return np.inf
+    busy, rent = problem.hours > 0, _lowest_rent(problem)
+    spread = [(u.hour_cost + _start_cost_per_hour(u, busy)) / u.capacity for u in problem.units]
+    running = [u.hour_cost / u.capacity for u in problem.units]
+    shared, run = (
+        float(problem.hours[busy] @ np.minimum(np.min(costs, axis=0), rent)[busy])
+        for costs in (spread, running)
+    )
+    start = min(
+        0.0 if u.existing is not None else float(np.min(u.start_cost)) for u in problem.units
+    )
+    return max(shared, run + start)
+
+
+def _start_cost_per_hour(unit: CommitmentOption, busy: NDArray[np.bool_]) -> float:
+    """Lowest start cost over the hours that a unit can deliver in the `busy` months of the horizon,
+    by the month of its start; 0 for units in place, whose start is paid; −inf where a start earns
+    money, which no use makes less of; ∞ where no start delivers any."""
+    if unit.existing is not None:
+        return 0.0
+    if float(np.min(unit.start_cost, initial=0.0)) < 0:
+        return -np.inf
+    months = busy.size
+    delivered = np.concatenate([[0.0], np.cumsum(busy * unit.hours_per_month)])
+    first = np.minimum(np.arange(months) + unit.lead_months, months)
+    last = np.minimum(first + unit.duration_months, months)
+    hours = delivered[last] - delivered[first]
+    costs = np.divide(unit.start_cost, hours, out=np.full(months, np.inf), where=hours > 0)
+    return float(np.min(costs))

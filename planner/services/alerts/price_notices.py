@@ -1,0 +1,114 @@
+"""Tells operators of prices that were not published: by e-mail, and to an address of theirs.
+
+One notice for what is new: a provider that fails or is held as it was in its run before is told
+again after a day.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+from django.conf import settings
+from django.core.mail import send_mail
+from django.urls import reverse
+
+from planner.contract.labels import cloud_title
+from pricing.freshness import freshness
+from pricing.models import RefreshRun
+from pricing.publish.refresh_result import RefreshResult
+
+logger = logging.getLogger(__name__)
+REPEATED_AFTER = dt.timedelta(days=1)
+TIMEOUT_SECONDS = 10.0
+_HEADLINES = {"failed": "could not be refreshed", "held": "are held for review"}
+
+
+def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
+    """Send what of `results` an operator should know; nothing where all is published."""
+    problems = [_describe(one) for one in results if one.outcome in _HEADLINES and _is_new(one)]
+    problems += _stale_prices({one.provider for one in results if one.succeeded})
+    if not problems:
+        return
+    for send in (_send_mail, _send_to_webhook):
+        try:
+            send(problems)
+        except Exception:
+            logger.exception("A notice on prices could not be sent.")
+
+
+def _describe(result: RefreshResult) -> dict[str, str]:
+    title = cloud_title(result.provider)
+    return {
+        "provider": result.provider,
+        "outcome": result.outcome,
+        "title": f"Prices of {title} {_HEADLINES[result.outcome]}",
+        "message": result.message,
+        "remedy": result.hint,
+    }
+
+
+def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
+    """Providers just read whose list prices are old all the same."""
+    return [
+        {
+            "provider": row.provider,
+            "outcome": "stale",
+            "title": f"Prices of {cloud_title(row.provider)} are old",
+            "message": f"Half of its {part.part.replace('_', ' ')} prices are "
+            f"{part.median_age_days} days old or older.",
+            "remedy": "See what the last refresh left out.",
+        }
+        for row in freshness()
+        if row.provider in providers
+        for part in row.parts
+        if part.part == "on_demand" and part.level == "red" and part.median_age_days is not None
+    ]
+
+
+def _is_new(result: RefreshResult) -> bool:
+    """Whether the run before ended otherwise, or long ago."""
+    runs = RefreshRun.objects.filter(provider=result.provider).exclude(finished_at=None)
+    last, before = (*runs.order_by("-id")[:2], None, None)[:2]
+    if last is None or before is None:
+        return True
+    same = (before.outcome, before.message) == (last.outcome, last.message)
+    return not same or last.started_at - before.started_at >= REPEATED_AFTER
+
+
+def _address() -> str:
+    hosts = [host for host in settings.ALLOWED_HOSTS if "*" not in host and host[:1] != "."]
+    path = reverse("operator")
+    return f"https://{hosts[0]}{path}" if hosts and not settings.DEBUG else path
+
+
+def _send_mail(problems: Sequence[dict[str, str]]) -> None:
+    if not settings.PRICE_NOTICE_EMAILS:
+        return
+    parts = [
+        "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
+        for one in problems
+    ]
+    more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    send_mail(
+        subject=f"[GPU cost planner] {problems[0]['title']}{more}",
+        message="\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
+        from_email=None,
+        recipient_list=settings.PRICE_NOTICE_EMAILS,
+    )
+
+
+def _send_to_webhook(problems: Sequence[dict[str, str]]) -> None:
+    """The operator's own address, which may be inside: no team can set it."""
+    if not settings.PRICE_NOTICE_WEBHOOK:
+        return
+    body = {
+        "event": "prices.not_published",
+        "text": "; ".join(one["title"] for one in problems),
+        "problems": list(problems),
+        "review": _address(),
+    }
+    httpx.post(settings.PRICE_NOTICE_WEBHOOK, json=body, timeout=TIMEOUT_SECONDS).raise_for_status()

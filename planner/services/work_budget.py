@@ -1,0 +1,105 @@
+"""How much work a request or a job may ask for, and whether anybody still waits for it.
+
+Everything computed for one request shares one meter: a batch, the variants side by side and the
+explanation of a plan count against the same budget.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+
+from planner.costing.optimizer.work import IsCancelled, WorkMeter
+
+SOCKET = "gunicorn.socket"
+"""Where gunicorn puts the connection of a request in its WSGI environment."""
+
+
+@dataclass
+class Budget:
+    """What one request or job may spend."""
+
+    is_signed_in: Callable[[], bool]
+    is_job: bool = False
+    is_cancelled: IsCancelled | None = None
+    _meter: WorkMeter | None = None
+
+    @property
+    def meter(self) -> WorkMeter:
+        """The meter, made when something is first computed: by then it is known who asks."""
+        if self._meter is None:
+            self._meter = WorkMeter(self._limit(), self.is_cancelled)
+        return self._meter
+
+    def renew(self) -> None:
+        """Gives the next part of a job, a comparison that was saved by itself, the whole anew."""
+        self._meter = None
+
+    def _limit(self) -> int:
+        steps = [settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB]
+        limit: int = steps[self.is_signed_in() + self.is_job]
+        return limit
+
+    @property
+    def hint(self) -> str:
+        """Who may ask for more, "" where nobody may."""
+        if self.is_job:
+            return "" if self.is_signed_in() else "A job of somebody signed in may take more."
+        if self.is_signed_in():
+            return "As a job it may take more."
+        return "Signed in you may ask for more, and as a job for more still."
+
+
+_budget: ContextVar[Budget | None] = ContextVar("work_budget", default=None)
+
+
+@contextmanager
+def spend_from(budget: Budget) -> Iterator[None]:
+    """What is compared inside spends from this budget."""
+    token = _budget.set(budget)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def current_budget() -> Budget:
+    """The budget of the request or job; outside of both that of a job, for each comparison."""
+    return _budget.get() or Budget(is_signed_in=lambda: True, is_job=True)
+
+
+def replay_meter() -> WorkMeter:
+    """What a saved comparison may spend when it is computed again: as much as any answer may
+    have, whoever asks, since it has to come to the same."""
+    return WorkMeter(settings.WORK_JOB, current_budget().is_cancelled)
+
+
+def recognise_token() -> None:
+    """Notes that the request came with a valid token."""
+    budget = _budget.get()
+    if budget is not None:
+        budget.is_signed_in = lambda: True
+
+
+def client_has_left(environ: Mapping[str, Any]) -> bool:
+    """Whether the client has closed its connection: looked at, nothing read from it.
+
+    Only gunicorn tells which connection is that of a request. Encrypted ones cannot be looked at;
+    the proxy in front of the server closes its own when its client leaves.
+    """
+    connection = environ.get(SOCKET)
+    if not isinstance(connection, socket.socket) or isinstance(connection, ssl.SSLSocket):
+        return False
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True

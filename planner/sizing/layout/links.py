@@ -1,0 +1,77 @@
+"""What joins accelerators: within a node and between nodes. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from planner.sizing.footprint.parallelism import fast_domain
+from pricing.market.accelerators import Accelerator, get
+
+LINK_EFFICIENCY = 0.75
+"""Share of a link's rate that collectives reach: NCCL all-reduce on 8 H100 360 of 450 GB/s
+(NVIDIA nccl-tests on HGX H100, 2023)."""
+PCIE_GB_PER_S = 12.0
+"""GB/s, one way, between cards on PCIe 4.0 x16 through the host: half of the 25 that one copy
+reaches (NVIDIA p2pBandwidthLatencyTest, 2022)."""
+CONSUMER_GB_PER_S = 6.0
+"""The same for consumer cards, whose drivers copy through host memory: 8 GeForce cards share the
+root complexes (NVIDIA developer forum on RTX 4090 peer access, 2023)."""
+NODE = 8
+"""Accelerators of a usual server (HGX and DGX, NVIDIA, 2017-2025)."""
+NODE_NETWORK_GB_PER_S = {"hgx-2022": 400.0, "hgx-2020": 200.0, "hgx-2017": 12.5, "pcie": 12.5}
+"""GB/s, one way, of a node's network: 8 x 400 Gb/s (DGX H100), 8 x 200 Gb/s (DGX A100), 100 Gb/s
+(AWS p3dn, and usual PCIe servers); vendors' and AWS's data sheets, 2017-2023."""
+ICI_GB_PER_S = 45.0
+"""GB/s of one TPU link and way (Google Cloud TPU system architecture, 2024)."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """Rates of the links that join accelerators of one kind, GB/s one way, as collectives see
+    them."""
+
+    domain: int
+    """Accelerators that the fast links join."""
+    inside: float
+    """Between accelerators of one domain or server."""
+    node: int
+    """Accelerators of one server."""
+    network: float
+    """Of one server's network, all its accelerators together."""
+
+
+def links_of(one: Accelerator) -> Links:
+    """Links of an accelerator as it is usually built in.
+
+    >>> h100, l4 = links_of(get("nvidia-h100-80gb-sxm")), links_of(get("nvidia-l4"))
+    >>> h100.domain, h100.inside, h100.network, l4.domain, l4.inside
+    (8, 337.5, 300.0, 1, 9.0)
+    """
+    return _links(one.slug)
+
+
+@cache
+def _links(slug: str) -> Links:
+    one = get(slug)
+    domain = fast_domain(one)
+    inside, node = _inside(one, domain), max(NODE, domain)
+    return Links(domain, inside * LINK_EFFICIENCY, node, _network(one, domain) * LINK_EFFICIENCY)
+
+
+def _inside(one: Accelerator, domain: int) -> float:
+    both_ways = one.interconnect_gb_per_s
+    if one.accelerator_class == "tpu":
+        return both_ways / 2 if both_ways else 2 * ICI_GB_PER_S
+    if one.interconnect == "pcie" or domain == 1:
+        return CONSUMER_GB_PER_S if one.accelerator_class == "consumer" else PCIE_GB_PER_S
+    return both_ways / 2 if both_ways else 200.0
+
+
+def _network(one: Accelerator, domain: int) -> float:
+    if one.accelerator_class == "tpu":
+        return ICI_GB_PER_S * domain
+    if domain < NODE:
+        return NODE_NETWORK_GB_PER_S["pcie"]
+    age = "hgx-2022" if one.year >= 2022 else "hgx-2020" if one.year >= 2019 else "hgx-2017"
+    return NODE_NETWORK_GB_PER_S[age] * domain / NODE

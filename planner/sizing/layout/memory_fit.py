@@ -1,0 +1,168 @@
+"""GiB on the fullest accelerator of a split. PURE.
+
+Bytes are exact, GiB is 2^30 bytes. t tensor, p pipeline, c context and e expert parallelism; the
+data-parallel group shards over d · c accelerators.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.memory import GIB
+from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid, Mask
+from planner.sizing.layout.shapes import SELECTIVE_BYTES, ModelShape
+from planner.sizing.layout.states import StateBytes
+
+LOGIT_BYTES = 10.0
+"""Bytes per token and vocabulary entry as eager PyTorch holds them: 16-bit logits, their 32-bit
+copy and its gradient (litgpt's phi-1.5 and StableLM 3B hold 9.4 to 10, @4839345a, 2023)."""
+LOSS_CHUNKS = 8
+"""Parts in which a chunked cross-entropy holds them (pytorch/torchtune
+CEWithChunkedOutputLoss, 2024)."""
+LIVE_FACTOR, ADAPTER_LIVE_FACTOR = 1.6, 1.0
+"""Bytes of the layer at work over those it keeps, under full checkpointing: its gradients beside
+its activations (pytorch/torchtitan Llama 3.1 70B, @04133643, 2025); with frozen weights the first
+replace the second (pytorch/torchtune README, Llama 3.1 8B, @0031bfb0, 2024)."""
+GATHERED_BYTES = 8.0
+"""Bytes per token and hidden unit that sequence-parallel layers gather whole: inputs of attention
+and feed-forward part and their gradients, 16 bits each (arXiv 2205.05198 section 4.2, 2022)."""
+PREFETCHED = 2.0
+"""Units whose weights ZeRO stage 3 holds whole at once: the one at work and the next one
+(PyTorch FSDP documentation, backward prefetch, 2024)."""
+RESERVE = 0.05
+"""Share that the caching allocator reserves beyond what is used; fits what torchtitan reports as
+reserved (pytorch/torchtitan benchmarks @04133643, 2025)."""
+DEQUANTISED_BYTES, MOST_DEQUANTISED = 0.45, 3 * GIB
+"""Bytes per frozen 4-bit weight, and at most, that QLoRA holds beside them while it loads and
+dequantises: litgpt's phi-1.5, StableLM 3B and Llama 3 8B hold 0.35-0.57 (@4839345a, 2023);
+65B fits 48 GiB (arXiv 2305.14314, 2023)."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Parameters on one model-parallel rank."""
+
+    resident: Floats
+    """All of them."""
+    trained: Floats
+    largest_unit: Floats
+    """Of the largest layer or embedding, which ZeRO stage 3 gathers."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Bytes of one kind: what every accelerator holds, and what a data-parallel group shares."""
+
+    fixed: Floats
+    shared: Floats
+
+    def on(self, group: Floats) -> Floats:
+        """Bytes on one accelerator of a group."""
+        held: Floats = self.fixed + self.shared / group
+        return held
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Bytes of each split on its fullest accelerator, before replicas and micro-batch are known."""
+
+    weights: Part
+    gradients: Part
+    optimizer: Part
+    fixed: Floats
+    """Of the three together, on every accelerator."""
+    shared: Floats
+    """Of the three together, shared by the group."""
+    layers: Floats
+    """Activations that one sequence in flight keeps on a stage."""
+    at_work: Floats
+    """Activations of the layer at work, for one sequence."""
+    logits: Floats
+    """For one sequence, on the last stage."""
+    is_staged: Mask
+    """Whether there are pipeline stages: then the last holds the logits and one micro-batch."""
+
+    def activations(self, flying: Floats, size: Floats) -> Floats:
+        """Bytes of `flying` micro-batches of `size` sequences on the first stage."""
+        held: Floats = size * (self.layers * flying + self.at_work)
+        return held
+
+    def logits_beyond(self, flying: Floats, size: Floats) -> Floats:
+        """Bytes by which the logits make the last stage hold more than the first."""
+        last = size * (self.logits - np.where(self.is_staged, self.layers * (flying - 1), 0.0))
+        beyond: Floats = np.maximum(0.0, last)
+        return beyond
+
+    def total(self, group: Floats, flying: Floats, size: Floats) -> Floats:
+        """All bytes, the allocator's reserve among them."""
+        working = self.activations(flying, size) + self.logits_beyond(flying, size)
+        whole: Floats = (self.fixed + self.shared / group + working) * (1 + RESERVE)
+        return whole
+
+
+def shard_of(shape: ModelShape, states: StateBytes, grid: Grid) -> Shard:
+    """Parameters of the first stage's rank: layers / p and an embedding, over t; experts over e."""
+    t, p = grid.tensor, grid.pipeline
+    embeddings = np.where(p > 1, shape.embedding, 2 * shape.embedding)
+    spread = np.maximum(t, grid.expert)
+    resident = (shape.dense / p + embeddings) / t + shape.experts / p / spread
+    layer = (shape.dense / t + shape.experts / spread) / shape.layers
+    share = states.trained / shape.parameters
+    return Shard(resident, resident * share, np.maximum(layer, shape.embedding / t))
+
+
+def memory_plan(
+    training: Training, shape: ModelShape, states: StateBytes, grid: Grid, shard: Shard
+) -> MemoryPlan:
+    """What each split holds."""
+    z = grid.zero_stage
+    is_model_parallel = (grid.tensor > 1) | (grid.pipeline > 1)
+    per_gradient = np.where(is_model_parallel, states.full_gradients, states.gradients)
+    moments = 0.0 if training.optimizer_offload else states.optimizer
+    frozen = shard.resident * (states.frozen / shape.parameters)
+    weights = _part(shard.trained * states.weights + frozen, z >= 3)
+    beside = np.where(z >= 3, PREFETCHED * 2.0 * shard.largest_unit, 0.0)
+    if training.optimizer == "qlora":
+        beside += np.minimum(DEQUANTISED_BYTES * shard.resident, MOST_DEQUANTISED)
+    weights = Part(weights.fixed + beside, weights.shared)
+    gradients = _part(shard.trained * per_gradient, z >= 2)
+    optimizer = _part(shard.trained * moments, z >= 1)
+    layers, at_work, logits = _working(training, shape, grid)
+    return MemoryPlan(
+        weights=weights,
+        gradients=gradients,
+        optimizer=optimizer,
+        fixed=weights.fixed + gradients.fixed + optimizer.fixed,
+        shared=weights.shared + gradients.shared + optimizer.shared,
+        layers=layers,
+        at_work=at_work,
+        logits=logits,
+        is_staged=grid.pipeline > 1,
+    )
+
+
+def _part(whole: Floats, is_shared: Mask) -> Part:
+    return Part(np.where(is_shared, 0.0, whole), np.where(is_shared, whole, 0.0))
+
+
+def _working(training: Training, shape: ModelShape, grid: Grid) -> tuple[Floats, Floats, Floats]:
+    """Bytes of one sequence: kept by the layers of a stage, by the layer at work, by the logits."""
+    t, k = grid.tensor, grid.checkpointing
+    tokens = shape.sequence / grid.context
+    width = 2.0 if training.precision in ("fp32", "tf32") else 1.0
+    whole = shape.kept_bytes * width
+    selective = min(whole, SELECTIVE_BYTES * shape.hidden_size * width)
+    input_bytes = 2.0 * shape.hidden_size * width
+    per_layer = np.where(k == FULL, input_bytes, np.where(k == SELECTIVE, selective, whole))
+    factor = ADAPTER_LIVE_FACTOR if shape.is_adapter else LIVE_FACTOR
+    live = np.where(k == FULL, factor * whole, 0.0)
+    gathered = np.where(t > 1, GATHERED_BYTES * shape.hidden_size * width, 0.0)
+    chunks = LOSS_CHUNKS if training.chunked_loss else 1
+    return (
+        tokens * per_layer * (shape.layers / grid.pipeline) / t,
+        tokens * (live / t + gathered),
+        tokens * shape.vocabulary * (LOGIT_BYTES / chunks) / t,
+    )

@@ -1,0 +1,227 @@
+"""The layout of a training on n accelerators: the fastest that fits, or one's own, judged. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.memory import GIB, Memory
+from planner.sizing.layout.grid import CHECKPOINTING, Floats, Mask
+from planner.sizing.layout.links import Links, links_of
+from planner.sizing.layout.memory_fit import RESERVE
+from planner.sizing.layout.placed_layout import PlacedLayout
+from planner.sizing.layout.splits import Splits, splits_of
+from planner.sizing.layout.step_time import Rates, StepTime, host_seconds, step_time
+from planner.sizing.layout.usable_memory import MARGIN, usable_gib
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator
+
+FULLY_SHARDED_GROUP, FULLY_SHARDED_PARAMETERS = 512, 1e11
+"""Accelerators per tensor-parallel slice, and parameters, up to which ZeRO stage 3 is usual over
+fast links: llm-foundry trains up to 70B on 512 (2023); GPT-3, BLOOM, MT-NLG and Llama 3.1 405B add
+tensor and pipeline parallelism (2020-2024)."""
+USUAL_EXPERTS = 64
+"""Experts of a mixture where the request does not say (DeepSeek and Qwen3 have 64 to 256,
+2024-2025)."""
+STAGE_COST = 1e-4
+"""Share of time by which a simpler split wins where two take as long, for each ZeRO stage and
+doubling of parallelism; a planning choice, 2026."""
+
+
+@dataclass(frozen=True)
+class LayoutTask:
+    """A training on one kind of accelerator, before it is known on how many."""
+
+    training: Training
+    accelerator: Accelerator
+    precision: str
+    rates: Rates
+
+    @cached_property
+    def splits(self) -> Splits:
+        return splits_of(self.training, self.precision, self.links.domain)
+
+    @cached_property
+    def links(self) -> Links:
+        return links_of(self.accelerator)
+
+    @cached_property
+    def limit_bytes(self) -> float:
+        """What an advised layout may hold on one card."""
+        return MARGIN * usable_gib(self.accelerator) * GIB
+
+    @cached_property
+    def seconds_per_token(self) -> float:
+        """Accelerator-seconds of one token at the level of the accelerator."""
+        work, rates = self.splits.work, self.rates
+        return work.matrix / rates.matrix + work.attention / rates.attention
+
+    def least(self) -> int | None:
+        """Fewest accelerators that hold the training under any split; None where none does.
+
+        n = t p c · d for each split, from the least d that leaves room for what the ZeRO stage
+        divides.
+        """
+        splits, memory = self.splits, self.splits.memory
+        size = np.full_like(splits.parts, float(self.training.micro_batch_size or 1))
+        flying = splits.grid.pipeline
+        fixed = memory.total(np.full_like(size, np.inf), flying, size)
+        left = (self.limit_bytes - fixed) / (1 + RESERVE)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            data = np.ceil(memory.shared / splits.grid.context / left - 1e-9)
+        counts = splits.parts * np.maximum(1.0, data)
+        counts = np.maximum(counts, splits.grid.expert * splits.grid.pipeline)
+        fits = left > 0
+        return int(counts[fits].min()) if fits.any() else None
+
+    def on(self, accelerators: int) -> PlacedLayout | None:
+        """The fastest split over n accelerators that fits: of the usual ones within a global
+        batch, else of all within it, else of all; None where none fits."""
+        splits = self.splits
+        data = np.floor(accelerators / splits.parts)
+        possible = data >= 1
+        if not possible.any():
+            return None
+        data = np.maximum(data, 1.0)
+        group = data * splits.grid.context
+        size = self._sequences(data, group)
+        per_pass = size * data * splits.shape.sequence
+        batches = np.maximum(1.0, np.floor(splits.batch_tokens / per_pass + 1e-9))
+        flying = np.minimum(batches, splits.grid.pipeline)
+        possible &= splits.memory.total(group, flying, size) <= self.limit_bytes
+        possible &= self._spreads_experts(group)
+        if not possible.any():
+            return None
+        within = possible & (
+            per_pass <= max(splits.batch_tokens, per_pass[data >= 1].min()) * (1 + 1e-9)
+        )
+        usual = within & self._is_usual(accelerators)
+        mask = usual if usual.any() else within if within.any() else possible
+        times = self._times(data, group, size, batches)
+        worth = times.share * (data * splits.parts) * (1 - STAGE_COST * splits.complexity)
+        best = int(np.argmax(np.where(mask, worth, -1.0)))
+        return self._placed(best, accelerators, data, size, batches, times)
+
+    def judge(self, accelerators: int) -> PlacedLayout:
+        """The layout on n accelerators; refuses, on `layout`, one's own that does not fit."""
+        placed = self.on(accelerators)
+        if placed is not None:
+            return placed
+        own = self.training.layout
+        field = "layout" if own else "accelerators"
+        parts = int(self.splits.parts.min())
+        if parts > accelerators:
+            raise InvalidInput(
+                field, f"takes {parts} accelerators and {accelerators} are used; allowed is fewer"
+            )
+        raise InvalidInput(field, self._too_much(accelerators))
+
+    def _too_much(self, accelerators: int) -> str:
+        """What one's own layout holds at least, and one that fits."""
+        splits = self.splits
+        data = np.maximum(1.0, np.floor(accelerators / splits.parts))
+        size = np.full_like(data, float(self.training.micro_batch_size or 1))
+        held = splits.memory.total(data * splits.grid.context, splits.grid.pipeline, size)
+        free = replace(self, training=self.training.model_copy(update={"layout": None}))
+        other = free.on(accelerators)
+        fitting = f"; {other.words} fits" if other else ""
+        return (
+            f"holds {held.min() / GIB:,.1f} GiB on each {self.accelerator.slug}, of which "
+            f"{self.limit_bytes / GIB:,.1f} GiB may be taken{fitting}"
+        )
+
+    def _sequences(self, data: Floats, group: Floats) -> Floats:
+        """Sequences of a micro-batch: as asked, else the largest power of two that fits memory and
+        global batch, at least 1."""
+        splits, stated = self.splits, self.training.micro_batch_size
+        if stated is not None:
+            return np.full_like(data, float(stated))
+        memory = splits.memory
+        states = memory.fixed + memory.shared / group
+        left = self.limit_bytes / (1 + RESERVE) - states
+        one = memory.activations(splits.grid.pipeline, np.ones_like(data)) + memory.logits
+        room = np.minimum(left / one, splits.batch_tokens / (data * splits.shape.sequence))
+        room = np.clip(room, 1.0, splits.most_sequences)
+        sizes: Floats = np.exp2(np.floor(np.log2(room)))
+        return sizes
+
+    def _is_usual(self, accelerators: int) -> Mask:
+        """Whether ZeRO stage 3 is used where it usually is; it always is without fast links."""
+        splits, training = self.splits, self.training
+        grid = splits.grid
+        if self.links.domain == 1 or training.zero_stage == 3 or training.layout:
+            return np.ones(grid.tensor.size, dtype=np.bool_)
+        is_small = splits.shape.parameters <= FULLY_SHARDED_PARAMETERS
+        is_near = accelerators <= FULLY_SHARDED_GROUP * grid.tensor
+        usual: Mask = (grid.zero_stage < 3) | (is_small & is_near)
+        return usual
+
+    def _spreads_experts(self, group: Floats) -> Mask:
+        """Experts are spread over ranks of one stage; no wider than their number."""
+        grid = self.splits.grid
+        most = float(self.training.experts or USUAL_EXPERTS)
+        spreads: Mask = (grid.expert <= group * grid.tensor) & (grid.expert <= most)
+        return spreads
+
+    def _times(self, data: Floats, group: Floats, size: Floats, batches: Floats) -> StepTime:
+        splits = self.splits
+        host: Floats | float = 0.0
+        if self.training.optimizer_offload:
+            host = host_seconds(splits.shard.trained, splits.grid, group)
+        return step_time(
+            splits.time,
+            splits.grid,
+            self.links,
+            self.seconds_per_token,
+            size * splits.shape.sequence,
+            group,
+            batches,
+            host,
+        )
+
+    def _placed(
+        self,
+        i: int,
+        accelerators: int,
+        data: Floats,
+        size: Floats,
+        batches: Floats,
+        times: StepTime,
+    ) -> PlacedLayout:
+        splits, grid = self.splits, self.splits.grid
+        used = int(data[i] * splits.parts[i])
+        tokens = float(batches[i] * data[i] * size[i]) * splits.shape.sequence
+        return PlacedLayout(
+            tensor=int(grid.tensor[i]),
+            pipeline=int(grid.pipeline[i]),
+            context=int(grid.context[i]),
+            expert=int(grid.expert[i]),
+            data=int(data[i]),
+            zero_stage=int(grid.zero_stage[i]),
+            checkpointing=CHECKPOINTING[int(grid.checkpointing[i])],
+            micro_batch=int(size[i]),
+            micro_batches=int(batches[i]),
+            unused=accelerators - used,
+            hold=partial(self._memory, i, data, size, batches),
+            share_of_level=float(times.share[i]) * used / accelerators,
+            pipeline_bubble=float(times.bubble[i]),
+            exposed_communication=float(times.exposed[i]),
+            global_batch_tokens=tokens,
+        )
+
+    def _memory(self, i: int, data: Floats, size: Floats, batches: Floats) -> Memory:
+        plan, grid = self.splits.memory, self.splits.grid
+        group = data * grid.context
+        flying = np.minimum(batches, grid.pipeline)
+        memory = Memory(
+            weights_gib=float(plan.weights.on(group)[i]) / GIB,
+            gradients_gib=float(plan.gradients.on(group)[i]) / GIB,
+            optimizer_gib=float(plan.optimizer.on(group)[i]) / GIB,
+            activations_gib=float(plan.activations(flying, size)[i]) / GIB,
+            logits_gib=float(plan.logits_beyond(flying, size)[i]) / GIB,
+            overhead_gib=0.0,
+        )
+        return replace(memory, overhead_gib=memory.total_gib * RESERVE)

@@ -1,0 +1,118 @@
+"""The splits that a training may take, with what each holds and moves. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from planner.contract.request.workload import Training
+from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.layout.grid import (
+    FULL,
+    LONG_SEQUENCE,
+    NONE,
+    SELECTIVE,
+    Floats,
+    Grid,
+    Mask,
+    all_splits,
+    make_grid,
+)
+from planner.sizing.layout.memory_fit import MemoryPlan, Shard, memory_plan, shard_of
+from planner.sizing.layout.shapes import ModelShape, model_shape, usual_global_batch
+from planner.sizing.layout.states import StateBytes, state_bytes
+from planner.sizing.layout.step_time import StepWork, TimePlan, time_plan
+from pricing.common.invalid_input import InvalidInput
+
+THINNEST = 64
+"""Hidden units of a tensor-parallel slice at least: one attention head's (GPT-2 to Llama 3,
+2019-2024)."""
+
+MOST_SEQUENCES, MOST_SEQUENCES_STAGED = 16.0, 2.0
+"""Sequences of a micro-batch at most, without and with pipeline stages, which need many
+micro-batches; planning choices of this project, 2026."""
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The splits that a training may take on accelerators of one fast domain, with what each holds
+    and moves; the same for every such accelerator."""
+
+    shape: ModelShape
+    states: StateBytes
+    work: StepWork
+    batch_tokens: float
+    """Tokens of one optimizer step: as given, else usual for the work."""
+    grid: Grid
+    shard: Shard
+    memory: MemoryPlan
+    time: TimePlan
+    parts: Floats
+    most_sequences: Floats
+    """Sequences of a micro-batch at most."""
+    complexity: Floats
+
+
+@lru_cache(maxsize=64)
+def splits_of(training: Training, precision: str, domain: int) -> Splits:
+    """Splits that keep to what the request asks for."""
+    shape, states = model_shape(training), state_bytes(training, precision)
+    work = compute_work(training)
+    matrix = (work.executed_flops - work.attention_flops) / training.tokens
+    grid = _candidates(training, shape, domain)
+    shard = shard_of(shape, states, grid)
+    usual = usual_global_batch(matrix * training.tokens)
+    most = np.where(grid.pipeline > 1, MOST_SEQUENCES_STAGED, MOST_SEQUENCES)
+    return Splits(
+        shape=shape,
+        states=states,
+        work=StepWork(matrix, work.attention_flops / training.tokens),
+        batch_tokens=float(training.global_batch_tokens or usual),
+        grid=grid,
+        shard=shard,
+        memory=memory_plan(training, shape, states, grid, shard),
+        time=time_plan(shape, grid, shard),
+        parts=grid.parts,
+        most_sequences=most,
+        complexity=grid.zero_stage + np.log2(grid.parts * grid.expert),
+    )
+
+
+def _candidates(training: Training, shape: ModelShape, domain: int) -> Grid:
+    """Splits that keep to what the request asks for; of one's own layout what it leaves open."""
+    own = training.layout
+    if own is None:
+        grid = all_splits(domain, shape.sequence >= LONG_SEQUENCE, shape.experts > 0)
+    else:
+        stages = (0, 1, 2, 3) if own.pipeline == 1 else (0, 1)
+        sizes = (own.tensor, own.pipeline, own.context, own.expert)
+        grid = make_grid([(*sizes, z, k) for z in stages for k in (NONE, SELECTIVE, FULL)])
+    if own is not None and own.pipeline > shape.layers:
+        raise InvalidInput(
+            "layout.pipeline",
+            f"{own.pipeline} stages for {shape.layers:.0f} layers; allowed are "
+            f"1 to {shape.layers:.0f}",
+        )
+    mask: Mask = grid.pipeline <= shape.layers
+    if own is None:
+        mask &= (grid.tensor == 1) | (grid.tensor * THINNEST <= shape.hidden_size)
+    if training.zero_stage is not None:
+        mask &= grid.zero_stage == training.zero_stage
+    kind = _checkpointing(training)
+    if kind is not None:
+        mask &= grid.checkpointing == kind
+    return grid if mask.all() else grid.where(mask)
+
+
+def _checkpointing(training: Training) -> int | None:
+    """The kind of checkpointing requested for; an HFU is that of a run that recomputes."""
+    if training.hfu:
+        return FULL
+    requested = training.activation_checkpointing
+    if requested is None:
+        return None
+    if requested == "selective":
+        return SELECTIVE
+    return FULL if requested else NONE

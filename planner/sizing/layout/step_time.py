@@ -1,0 +1,183 @@
+"""Time of a step under a split, over the time if only the matrix work of the model counted. PURE.
+
+    share of the accelerator's level = ideal / (compute + exposed communication) · 1 / (1 + bubble)
+
+Compute is the model's matrix work at the level that a well-tuned framework reaches on the
+accelerator, longer with recomputation, small micro-batches and thin slices of matrices.
+Communication counts as far as compute does not hide it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.sizing.layout.grid import FULL, SELECTIVE, Floats, Grid
+from planner.sizing.layout.links import Links
+from planner.sizing.layout.memory_fit import Shard
+from planner.sizing.layout.shapes import ModelShape
+
+FULL_COST, SELECTIVE_COST = 1.13, 1.03
+"""Time with checkpointing over time without: MPT 7B on 8 A100 reaches 64.2 % MFU without and 58.0 %
+with it, 1.3B to 70B 0.88 of it in the median; one third more operations, at larger micro-batches
+(mosaicml/llm-foundry benchmarking README @8c8dd48f7216, 2023). Selective: of attention alone
+(arXiv 2205.05198 section 5, 2022)."""
+ADAPTER_FULL_COST = 1.2
+"""The same with frozen weights, whose forward pass is half of the work instead of a third (from
+Hu et al., arXiv 2106.09685, 2021)."""
+HALF_FULL_TOKENS = 150.0
+"""Tokens of a micro-batch at which matrices reach half of their rate; MPT 13B and 30B on A100 at
+512 to 2,048 tokens (same source, 2023)."""
+HALF_FULL_WIDTH = 48.0
+"""Hidden units per tensor-parallel slice at which they do (same source; Megatron-LM README,
+2024)."""
+TENSOR_EXPOSED = 0.6
+"""Part of tensor-parallel traffic that is not hidden: asynchronous tensor parallelism raises Llama
+3 70B on 256 H100 from 597 to 652 tokens/s (pytorch/torchtitan @31a17bfd, 2025)."""
+EXPERT_EXPOSED = 0.6
+"""Part of the all-to-all of experts that is not; planning value, 2026."""
+SHARD_HIDDEN, STEP_HIDDEN = 0.8, 0.5
+"""Part of compute behind which gathers of ZeRO stage 3, and the reduction of gradients once a
+step, hide; planning values of this project, 2026."""
+CONTEXT_COST = 0.03
+"""Time lost to the ring of keys and values per doubling of context parallelism; Llama 3 405B at
+131,072 tokens on 16 ways reaches 38 % against 41 % MFU (arXiv 2407.21783 Table 4, 2024)."""
+INTERLEAVED = 4.0
+"""Most chunks of layers a stage holds: the bubble falls with them (Narayanan et al., arXiv
+2104.04473 section 2.2, 2021)."""
+HOST_GB_PER_S, HOST_PARAMETERS_PER_S = 20.0, 1e9
+"""GB/s of PCIe 4.0 to the host's memory, and parameters that a server's CPUs update a second and
+accelerator (DeepSpeed ZeRO-Offload, arXiv 2101.06840, 2021)."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one accelerator sustains on matrices, FLOP/s."""
+
+    matrix: float
+    attention: float
+    """Of attention, which stays in 16 bits under fp8."""
+
+
+@dataclass(frozen=True)
+class StepWork:
+    """FLOPs of one token, forward and backward."""
+
+    matrix: float
+    attention: float
+
+
+@dataclass(frozen=True)
+class StepTime:
+    """How a step's time is spent; every array is [splits]."""
+
+    share: Floats
+    """Of the accelerator's level that is left."""
+    bubble: Floats
+    """Share of the step in which pipeline stages idle."""
+    exposed: Floats
+    """Share of the working time that communication takes."""
+
+
+@dataclass(frozen=True)
+class TimePlan:
+    """What a step under each split computes and moves, before replicas and micro-batch are known;
+    bytes by token or by step."""
+
+    slowdown: Floats
+    """Time of the matrix work over the ideal, but for small micro-batches."""
+    tensor_bytes: Floats
+    """A token, within the tensor-parallel group."""
+    expert_bytes: Floats
+    """A token, between the experts' ranks."""
+    gathered_bytes: Floats
+    """A micro-batch, of ZeRO stage 3."""
+    step_bytes: Floats
+    """A step: gradients and weights."""
+    chunks: Floats
+    """Of layers that a stage holds."""
+
+
+def time_plan(shape: ModelShape, grid: Grid, shard: Shard) -> TimePlan:
+    """Work and traffic of each split.
+
+    Tensor parallelism: four all-reduces of 2 s b d bytes a layer, six with recomputation. Experts:
+    there and back, forward and backward, k copies of each token. ZeRO stage 3: weights gathered
+    forward and backward and gradients scattered every micro-batch; frozen weights gathered alone.
+    Else once a step: gradients reduced and weights spread again.
+    """
+    t, e, c = grid.tensor, grid.expert, grid.context
+    layers = shape.layers / grid.pipeline
+    copy = 2.0 * shape.hidden_size / c * layers
+    times = np.where(grid.checkpointing == FULL, 6.0, 4.0)
+    is_sharded = grid.zero_stage >= 3
+    gathers = 2.0 if shape.is_adapter else 3.0
+    return TimePlan(
+        slowdown=_slowdown(shape, grid),
+        tensor_bytes=times * 2 * (t - 1) / t * copy,
+        expert_bytes=4.0 * shape.experts_per_token * copy * (e - 1) / e / t,
+        gathered_bytes=np.where(is_sharded, gathers * 2.0 * shard.resident, 0.0),
+        step_bytes=np.where(is_sharded, 0.0, 4.0 * shard.trained),
+        chunks=np.clip(np.floor(layers), 1.0, INTERLEAVED),
+    )
+
+
+def step_time(
+    plan: TimePlan,
+    grid: Grid,
+    links: Links,
+    seconds_per_token: float,
+    tokens: Floats,
+    group: Floats,
+    micro_batches: Floats,
+    host_seconds: Floats | float = 0.0,
+) -> StepTime:
+    """Share of the level that a step under each split reaches.
+
+    `seconds_per_token` of one accelerator at its level, `tokens` of a micro-batch, `group`
+    accelerators that share one rank's states, `host_seconds` of the optimizer on the host.
+    """
+    ideal = seconds_per_token * tokens / grid.parts
+    compute = ideal * plan.slowdown * (1 + HALF_FULL_TOKENS * grid.context / tokens)
+    inside = links.inside * 1e9
+    exposed = tokens * (plan.tensor_bytes * (TENSOR_EXPOSED / inside))
+    if plan.expert_bytes.any():
+        between = np.where(grid.expert <= links.node, inside, links.network / links.node * 1e9)
+        exposed = exposed + tokens * EXPERT_EXPOSED * plan.expert_bytes / between
+    others = (group - 1) / group / _ring_rate(links, grid.tensor, group)
+    gathers = plan.gathered_bytes * others - SHARD_HIDDEN * compute
+    once = plan.step_bytes * others + host_seconds - STEP_HIDDEN * compute
+    exposed = exposed + np.maximum(0.0, gathers) + np.maximum(0.0, once) / micro_batches
+    working = compute + exposed
+    idle = (grid.pipeline - 1) / (plan.chunks * micro_batches)
+    return StepTime(
+        share=ideal / (working * (1 + idle)),
+        bubble=idle / (1 + idle),
+        exposed=exposed / working,
+    )
+
+
+def host_seconds(trained: Floats, grid: Grid, group: Floats) -> Floats:
+    """Seconds a step of an optimizer on the host: its share of gradients and weights over PCIe, and
+    the update on CPUs."""
+    own = trained / np.where(grid.zero_stage >= 1, group, 1.0)
+    seconds: Floats = own * (4.0 / (HOST_GB_PER_S * 1e9) + 1 / HOST_PARAMETERS_PER_S)
+    return seconds
+
+
+def _slowdown(shape: ModelShape, grid: Grid) -> Floats:
+    full = ADAPTER_FULL_COST if shape.is_adapter else FULL_COST
+    k = grid.checkpointing
+    cost = np.where(k == FULL, full, np.where(k == SELECTIVE, SELECTIVE_COST, 1.0))
+    thin = 1 + HALF_FULL_WIDTH * (grid.tensor - 1) / shape.hidden_size
+    slowed: Floats = cost * thin * (1 + CONTEXT_COST * np.log2(grid.context))
+    return slowed
+
+
+def _ring_rate(links: Links, inner: Floats, group: Floats) -> Floats:
+    """Bytes/s of a ring over `group` accelerators that are `inner` apart: within a server its
+    links, between servers the share of the network that each of `inner` rings has."""
+    between = np.minimum(links.inside, links.network / np.minimum(inner, links.node))
+    rate: Floats = np.where(inner * group <= links.node, links.inside, between) * 1e9
+    return rate

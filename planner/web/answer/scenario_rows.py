@@ -1,0 +1,136 @@
+"""The scenarios of an answer as rows: those with one and the same plan are one row.
+
+Everything is undiscounted: the total, and the range of the simulated totals beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.risk import CostRange
+from planner.contract.answer.scenario import ScenarioAnswer
+from planner.contract.labels import SCENARIO_TITLES
+
+_CLOUD = {ScenarioKey.COMMITTED, ScenarioKey.CLOUD_MIX}
+_OWNING = {ScenarioKey.ON_PREM, ScenarioKey.HYBRID}
+_RENTED = (Category.COMPUTE, Category.COMMITMENT)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Where a row's bar lies on an axis of 0 to 100 that all rows share."""
+
+    at: float
+    """The total."""
+    left: float = 0.0
+    """10th percentile."""
+    width: float = 0.0
+    """From there to the 90th."""
+
+
+@dataclass(frozen=True)
+class ScenarioRow:
+    """Scenarios with the same plan, or one that has none."""
+
+    scenario: ScenarioAnswer
+    """The first of them; the advised one where it is among them."""
+    keys: tuple[ScenarioKey, ...]
+    is_best: bool
+    range: CostRange | None = None
+    span: Span | None = None
+
+    @property
+    def title(self) -> str:
+        """`Committed = Cloud mix`."""
+        return " = ".join(SCENARIO_TITLES[key] for key in self.keys)
+
+    @property
+    def has_range(self) -> bool:
+        """Whether the range of the undiscounted total is known; not in answers of old."""
+        return self.range is not None and None not in (self.range.total_p10, self.range.total_p90)
+
+    @property
+    def note(self) -> str:
+        """What the plan leaves out, or holds, that the title does not say."""
+        if not self.scenario.feasible:
+            return ""
+        keys = set(self.keys)
+        left_out = []
+        if ScenarioKey.ON_DEMAND in keys and keys & _CLOUD:
+            left_out.append("committed")
+        if keys & _OWNING and Category.CAPEX not in self.scenario.cost_by_category:
+            left_out.append("bought")
+        if left_out:
+            return f"nothing is {' or '.join(left_out)}"
+        rents = any(category in self.scenario.cost_by_category for category in _RENTED)
+        is_named_for_owning = ScenarioKey.ON_PREM in keys and rents
+        return "machines rented until and beside its servers" if is_named_for_owning else ""
+
+
+def scenario_rows(answer: ComparisonAnswer) -> list[ScenarioRow]:
+    """The advised plan first, then the others by their total, those without a plan last."""
+    groups: list[list[ScenarioAnswer]] = []
+    for scenario in _ordered(answer):
+        same = next((group for group in groups if _is_same(group[0], scenario)), None)
+        groups.append([scenario]) if same is None else same.append(scenario)
+    rows = [_row(answer, group) for group in groups]
+    return _with_spans(rows)
+
+
+def _ordered(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
+    best = answer.recommendation.scenario
+    return sorted(
+        answer.scenarios,
+        key=lambda s: (s.key is not best, not s.feasible, s.total_cost or Decimal(0)),
+    )
+
+
+def _is_same(one: ScenarioAnswer, other: ScenarioAnswer) -> bool:
+    """Whether both have the same plan and may both be advised, or lack one for the same reasons."""
+    if one.feasible != other.feasible or one.allowed != other.allowed:
+        return False
+    if not one.feasible:
+        return one.why_not == other.why_not
+    return one.total_cost == other.total_cost and one.lines == other.lines
+
+
+def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioRow:
+    keys = {scenario.key for scenario in group}
+    return ScenarioRow(
+        scenario=group[0],
+        keys=tuple(key for key in ScenarioKey if key in keys),
+        is_best=answer.recommendation.scenario in keys,
+        range=answer.risk.range_of(group[0].key) if answer.risk else None,
+    )
+
+
+def _with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:
+    low, high = _axis(rows)
+    return [_with_span(row, low, high) for row in rows]
+
+
+def _axis(rows: Iterable[ScenarioRow]) -> tuple[float, float]:
+    """Both ends of the axis: it holds 0, every total and every range."""
+    ends = [0.0]
+    for row in rows:
+        ends.extend(float(one) for one in _ends(row) if one is not None)
+    return min(ends), max(ends)
+
+
+def _ends(row: ScenarioRow) -> tuple[Decimal | None, ...]:
+    known = (row.range.total_p10, row.range.total_p90) if row.range else ()
+    return (row.scenario.total_cost, *known)
+
+
+def _with_span(row: ScenarioRow, low: float, high: float) -> ScenarioRow:
+    total, *ends = _ends(row)
+    if total is None or high <= low:
+        return row
+    at, *known = (round(100 * (float(one) - low) / (high - low), 2)
+                  for one in (total, *ends) if one is not None)  # fmt: skip
+    span = Span(at, known[0], round(known[1] - known[0], 2)) if len(known) == 2 else Span(at)
+    return ScenarioRow(row.scenario, row.keys, row.is_best, row.range, span)

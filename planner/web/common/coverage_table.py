@@ -1,0 +1,83 @@
+"""What is known of the prices of an accelerator, as a table of providers and purchase options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from planner.contract.answer.coverage import PriceCoverage
+from planner.contract.purchase_options import traits
+from planner.web.common.choices import provider_title
+from pricing.market.accelerators import get
+from pricing.market.coverage import CoverageRow, PriceState
+from pricing.market.offers import PurchaseOption
+
+Coverage = CoverageRow | PriceCoverage
+"""A row as the market or an answer has it; the fields are the same."""
+
+
+@dataclass(frozen=True)
+class CoverageTable:
+    """A row for each accelerator and provider, a cell for each purchase option."""
+
+    columns: tuple[str, ...]
+    rows: tuple[CoverageTableRow, ...]
+
+
+@dataclass(frozen=True)
+class CoverageTableRow:
+    accelerator: str
+    provider: str
+    cells: tuple[Coverage | None, ...]
+    """None where the provider has no such purchase option."""
+
+
+def arrange_coverage(rows: Iterable[Coverage]) -> CoverageTable:
+    """Rows of coverage as a table; options that nobody has are left out.
+
+    >>> h100 = "nvidia-h100-80gb-sxm", "aws"
+    >>> table = arrange_coverage([CoverageRow(*h100, "spot", PriceState.PRICED, count=3)])
+    >>> table.columns, table.rows[0].provider, table.rows[0].cells[0].count
+    (('Spot',), 'AWS', 3)
+    """
+    by_key = {(row.accelerator, row.provider, row.purchase_option): row for row in rows}
+    present = {option for _, _, option in by_key}
+    options = [option.value for option in PurchaseOption if option.value in present]
+    pairs = dict.fromkeys((accelerator, provider) for accelerator, provider, _ in by_key)
+    return CoverageTable(
+        columns=tuple(_capitalise(traits(option).label) for option in options),
+        rows=tuple(
+            CoverageTableRow(
+                get(accelerator).name,
+                provider_title(provider),
+                tuple(by_key.get((accelerator, provider, option)) for option in options),
+            )
+            for accelerator, provider in pairs
+        ),
+    )
+
+
+def describe_state(row: Coverage | None) -> str:
+    """A cell in words.
+
+    >>> describe_state(CoverageRow("a", "b", "spot", PriceState.PRICED, count=1200))
+    '1,200 prices, undated'
+    >>> describe_state(None)
+    'not sold'
+    """
+    if row is None or row.state == PriceState.NOT_SOLD:
+        return "not sold"
+    if row.state == PriceState.SOLD_PRICE_UNKNOWN:
+        return "sold, price not known"
+    if row.state == PriceState.UNKNOWN:
+        return "not known"
+    prices = f"{row.count:,} price{'' if row.count == 1 else 's'}"
+    if row.newest is None:
+        return f"{prices}, undated"
+    span = f"{row.newest}" if row.oldest == row.newest else f"{row.oldest} to {row.newest}"
+    undated = f", {row.undated:,} undated" if row.undated else ""
+    return f"{prices}, {span}{undated}"
+
+
+def _capitalise(text: str) -> str:
+    return text[:1].upper() + text[1:]

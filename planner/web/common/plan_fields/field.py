@@ -1,0 +1,35 @@
+"""One field of the plan form: where it stands in the request, its label, unit and help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of the form. `unit` stands behind the box, `typical` inside it while empty."""
+
+    path: str
+    label: str
+    kind: str = "number"
+    """text, number, numbers, words, choices, choice, month, flag."""
+    unit: str = ""
+    typical: str = ""
+    help: str = ""
+    choices: str = ""
+    """Name of the list of choices in `planner.web.common.choices`."""
+    scale: str = ""
+    """Suffix of the name in the address: pct, bn, …; see `planner.web.common.query_codec`."""
+    default: str = ""
+    """Field of the core's defaults, whose value and source are shown."""
+    term: str = ""
+    """Entry of the glossary that explains the label."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}~{self.scale}" if self.scale else self.path
+
+
+def describe_field(path: str, label: str, **more: str) -> Field:
+    """A field with what differs from a plain number."""
+    return Field(path, label, **more)

@@ -1,0 +1,61 @@
+"""The boxes of finance: rates, timing, how servers are paid for, budgets of fiscal years."""
+
+from __future__ import annotations
+
+from planner.web.common.plan_fields.field import describe_field as _f
+
+FINANCE = (
+    _f("finance.discount_rate_per_year", "Discount rate", term="present value",
+       unit="% a year", scale="pct",
+       default="discount_rate_per_year"),
+    _f("finance.cloud_price_trend_per_year", "Cloud price trend", unit="% a year", scale="pct",
+       default="cloud_price_trend_per_year"),
+    _f("finance.electricity_trend_per_year", "Electricity trend", unit="% a year", scale="pct",
+       default="electricity_trend_per_year"),
+    _f("finance.staff_cost_trend_per_year", "Wage trend", unit="% a year", scale="pct",
+       default="staff_cost_trend_per_year"),
+    _f("finance.colocation_trend_per_year", "Colocation trend", unit="% a year", scale="pct",
+       default="colocation_trend_per_year"),
+    _f("finance.support_trend_per_year", "Trend of hardware support", unit="% a year",
+       scale="pct", default="support_trend_per_year"),
+    _f("finance.server_price_trend_per_year", "Server price trend", unit="% a year",
+       scale="pct", default="server_price_trend_per_year"),
+    _f("finance.cloud_support_rate", "Support plan of the clouds", unit="% of the bill",
+       scale="pct", default="cloud_support_rate",
+       help="Share of what rented machines are billed. Or name a plan beside it."),
+    _f("finance.cloud_support_plan", "Named support plan", kind="choice",
+       choices="cloud_support_plans",
+       help="Its published bands, at the bill of all hours on demand."),
+    _f("finance.cloud_staff_fte_per_accelerator", "Staff for rented machines",
+       unit="FTE per accelerator", default="cloud_staff_fte_per_accelerator"),
+    _f("finance.depreciation", "Depreciation", kind="choice", choices="depreciations"),
+    _f("finance.tax_rate", "Tax rate", unit="%", scale="pct", default="tax_rate"),
+    _f("finance.cash_timing", "Bills are paid", kind="choice", choices="cash_timings",
+       help="For present values and the cash of fiscal years."),
+    _f("finance.payment_terms_days", "Payment terms", unit="days", typical="0"),
+    _f("finance.fiscal_year_start_month", "Fiscal years begin in month", typical="1",
+       help="1 is January; a year is named after the calendar year in which it ends."),
+)  # fmt: skip
+
+FINANCING = (
+    _f("on_prem.financing.method", "Servers are paid by", kind="choice", choices="financing"),
+    _f("on_prem.financing.months", "Over", unit="months", typical="36"),
+    _f("on_prem.financing.interest_rate_per_year", "Interest", unit="% a year", scale="pct",
+       default="interest_rate_per_year"),
+    _f("on_prem.financing.deposit_rate", "Deposit", unit="% of price", scale="pct", typical="0"),
+    _f("on_prem.financing.balloon_rate", "Left at the end", unit="% of price", scale="pct",
+       typical="0", help="Paid last by a loan or hire purchase, kept by a lessor."),
+    _f("on_prem.financing.payments", "Instalments fall due", kind="choice",
+       choices="instalments"),
+)  # fmt: skip
+
+YEAR_BUDGET = (
+    _f("constraints.capex_by_fiscal_year.*.fiscal_year", "Fiscal year", typical="2027"),
+    _f("constraints.capex_by_fiscal_year.*.amount", "At most", unit="money", typical="500000"),
+)
+
+DATA = (
+    _f("data.storage_gib", "Cloud storage", unit="GiB", typical="0"),
+    _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
+    _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
+)  # fmt: skip

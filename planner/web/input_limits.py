@@ -1,0 +1,90 @@
+"""Requests refused before a view sees them: uploads that are too large, by their declared length,
+and text that no database holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import unquote_plus
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.template.loader import render_to_string
+
+from pricing.api.rest import PROBLEM_JSON, problem_body
+from pricing.common.bounded import check_text, read_length
+from pricing.common.invalid_input import InvalidInput
+
+MEGABYTE = 1_000_000
+
+
+class UploadLimit:
+    """Answers 413 to a form larger than `API_MAX_UPLOAD_BYTES`; the API judges its own bodies."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        size = _declared(request)
+        if size > settings.API_MAX_UPLOAD_BYTES and not request.path.startswith("/api/"):
+            sizes = {"sent": size / MEGABYTE, "most": settings.API_MAX_UPLOAD_BYTES / MEGABYTE}
+            return render(
+                request, "too_large.html", sizes, status=HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            )
+        return self.get_response(request)
+
+
+def _declared(request: HttpRequest) -> int:
+    return read_length(request.META.get("CONTENT_LENGTH") or "")
+
+
+_ADDRESSES = frozenset({"plan"})
+"""Fields of forms that hold the address of a plan, whose text is encoded once more."""
+
+Pairs = Iterable[tuple[str, str]]
+
+
+class TypedText:
+    """Answers 400 to a NUL in path, query, cookie or form; the API judges its own bodies."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        pairs = (("URL", request.path_info), *_values(request.GET), *request.COOKIES.items())
+        return _refuse(request, pairs) or self.get_response(request)
+
+    def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
+        if request.method != "POST" or request.path.startswith("/api/"):
+            return None
+        return _refuse(request, _values(request.POST))
+
+
+def _values(form: Any) -> Iterator[tuple[str, str]]:
+    for name, values in form.lists():
+        yield "form", name
+        for value in values:
+            yield name, value
+            if name in _ADDRESSES:
+                yield name, unquote_plus(value)
+
+
+def _refuse(request: HttpRequest, pairs: Pairs) -> HttpResponse | None:
+    try:
+        for name, text in pairs:
+            check_text(name, text)
+    except InvalidInput as refusal:
+        return _explain(request, refusal)
+    return None
+
+
+def _explain(request: HttpRequest, refusal: InvalidInput) -> HttpResponse:
+    status = HTTPStatus.BAD_REQUEST
+    if not request.path.startswith("/api/"):
+        return HttpResponse(render_to_string("400.html", {"problem": str(refusal)}), status=status)
+    errors = [{"field": refusal.field, "message": refusal.message}]
+    body = problem_body(status, "The request cannot be used.", errors)
+    return JsonResponse(body, status=status, content_type=PROBLEM_JSON)

@@ -1,0 +1,35 @@
+"""Every request gets its budget of work, and stops where its client has left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from django.http import HttpRequest, HttpResponse
+
+from planner.costing.optimizer.work import WorkCancelledError
+from planner.services.work_budget import Budget, client_has_left, spend_from
+
+CLIENT_LEFT = 499
+"""Status in the log of a request whose client had left, as nginx writes it."""
+
+
+class WorkBudget:
+    """What is computed for a request spends from one budget, that of who asks."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        budget = Budget(
+            is_signed_in=lambda: bool(request.user.is_authenticated),
+            is_cancelled=partial(client_has_left, request.META),
+        )
+        with spend_from(budget):
+            return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        """Nobody reads the answer to a request whose client has left."""
+        if isinstance(exception, WorkCancelledError):
+            return HttpResponse(status=CLIENT_LEFT)
+        return None

@@ -1,0 +1,176 @@
+"""Numbers and texts as people and programs type them, bounded before anything converts them. PURE.
+
+Converting is where a short text becomes a long computation: `int(Decimal("1e999999"))` takes a
+minute, a nested list exhausts the stack, half a surrogate pair fits no database. Every interface
+therefore reads what it is sent through this module; a refusal is an `InvalidInput` that shows the
+value as typed, shortened, and says what is allowed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
+
+from pricing.common.invalid_input import InvalidInput
+
+MAX_NUMBER_LENGTH = 60
+"""Characters of a number: twice what an exact amount needs."""
+MAX_EXPONENT = 300
+"""Numbers lie between 1e-300 and 1e300, so that a float holds each of them."""
+MAX_DEPTH = 24
+"""Levels of nesting; the deepest request of the contract has 6."""
+MAX_POSITION_DIGITS = 6
+"""Digits of a position in a list."""
+MAX_LENGTH_DIGITS = 18
+"""Digits of a length in bytes."""
+MAX_LINE_LENGTH = 100_000
+"""Characters of one line of a file."""
+SHOWN_LENGTH = 60
+"""Characters of a value that a message shows."""
+
+NUMBER_PATTERN = r"[+-]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][+-]?\d{1,3})?"
+_NUMBER = re.compile(NUMBER_PATTERN, re.ASCII)
+_ANY_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+"""The same form without bounds: what is a number, if one that is not read."""
+_NOT_STORED = re.compile("[\0\ud800-\udfff]")
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
+
+
+def shorten(text: str, length: int = SHOWN_LENGTH) -> str:
+    """`text` in quotes, cut to `length` characters.
+
+    >>> shorten("many"), shorten("9" * 5000, 8)
+    ("'many'", "'9999999…'")
+    """
+    return repr(text if len(text) <= length else f"{text[: length - 1]}…")
+
+
+def read_decimal(text: str, field: str = "") -> Decimal:
+    """The number that a text writes, exactly; `InvalidInput` on `field` for any other text.
+
+    >>> read_decimal(" 12.50 "), read_decimal("-7e9")
+    (Decimal('12.50'), Decimal('-7E+9'))
+    >>> read_decimal("1e999999", "budget")
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: budget: '1e999999' cannot be used; allowed are
+        numbers between 1e-300 and 1e300 of at most 40 digits before and after the point
+    """
+    text = text.strip()
+    problem = number_problem(text)
+    if problem:
+        raise InvalidInput(field, problem)
+    return Decimal(text)
+
+
+def number_problem(text: str) -> str:
+    """Why a text is no number that can be used; empty where it is one.
+
+    >>> number_problem("12.5"), number_problem("many")
+    ('', "'many' is not a number")
+    """
+    if len(text) <= MAX_NUMBER_LENGTH and _NUMBER.fullmatch(text):
+        value = Decimal(text)
+        if not value or abs(value.adjusted()) <= MAX_EXPONENT:
+            return ""
+    elif not looks_like_number(text):
+        return f"{shorten(text)} is not a number"
+    return (
+        f"{shorten(text)} cannot be used; allowed are numbers between 1e-{MAX_EXPONENT} and "
+        f"1e{MAX_EXPONENT} of at most 40 digits before and after the point"
+    )
+
+
+def looks_like_number(text: str) -> bool:
+    """Whether a text has the form of a number, however long.
+
+    >>> looks_like_number("1e999999"), looks_like_number("many"), looks_like_number("²")
+    (True, False, False)
+    """
+    return _ANY_NUMBER.fullmatch(text) is not None
+
+
+def read_position(text: str) -> int | None:
+    """A position in a list or another small count, ASCII digits alone; None for any other text.
+
+    >>> read_position("12"), read_position("²"), read_position("-1"), read_position("9" * 7)
+    (12, None, None, None)
+    """
+    is_position = len(text) <= MAX_POSITION_DIGITS and text.isascii() and text.isdecimal()
+    return int(text) if is_position else None
+
+
+def read_length(declared: str) -> int:
+    """Bytes that a header declares; 0 where it declares none, and more than anything may have
+    where it has more digits than a length.
+
+    >>> read_length("1000000"), read_length("²"), read_length("")
+    (1000000, 0, 0)
+    """
+    if not (declared.isascii() and declared.isdecimal()):
+        return 0
+    return int(declared[: MAX_LENGTH_DIGITS + 1])
+
+
+def check_text(field: str, text: str) -> str:
+    """`text`, unless it holds what no database text can: NUL or half a surrogate pair."""
+    if _NOT_STORED.search(text):
+        raise InvalidInput(field, "holds a NUL or an incomplete surrogate pair; remove it")
+    return text
+
+
+_Link = tuple["_Link | None", object]
+"""A step of a path, behind the steps before it."""
+
+
+def check_tree(value: object) -> None:
+    """Refuses nesting beyond `MAX_DEPTH`, and NUL or half a surrogate pair in any text."""
+    level: list[tuple[_Link | None, object]] = [(None, value)]
+    for _ in range(MAX_DEPTH + 1):
+        children: list[tuple[_Link | None, object]] = []
+        for link, item in level:
+            if isinstance(item, str):
+                _check_leaf(link, item)
+            elif isinstance(item, dict):
+                for key, below in item.items():
+                    _check_leaf(link, str(key))
+                    children.append(((link, key), below))
+            elif isinstance(item, list):
+                children.extend(((link, i), below) for i, below in enumerate(item))
+        if not children:
+            return
+        level = children
+    raise InvalidInput("", _TOO_DEEP)
+
+
+def _check_leaf(link: _Link | None, text: str) -> None:
+    if _NOT_STORED.search(text):
+        parts: list[str] = []
+        while link is not None:
+            link, part = link
+            parts.insert(0, str(part)[:SHOWN_LENGTH])
+        check_text(".".join(parts), text)
+
+
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+
+
+def check_nesting(text: str) -> None:
+    """Refuses a JSON text nested deeper than `MAX_DEPTH` before a parser follows it."""
+    depth = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        first = match[0][0]
+        if first in "[{":
+            depth += 1
+        elif first in "]}":
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise InvalidInput("", _TOO_DEEP)
+
+
+def check_lines(lines: Iterable[str], field: str, length: int = MAX_LINE_LENGTH) -> Iterator[str]:
+    """The lines as they come; refuses the first one that is longer than `length`."""
+    for number, line in enumerate(lines, 1):
+        if len(line) > length:
+            raise InvalidInput(field, f"line {number} is longer than {length:,} characters")
+        yield line

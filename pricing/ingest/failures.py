@@ -1,0 +1,42 @@
+"""The ways in which a page does not come, and how a recording keeps them for a replay."""
+
+from __future__ import annotations
+
+import json
+
+from pricing.ingest.provider import ProviderUnavailable
+
+_FAILURE_KEY = "recorded_failure"
+_REFUSAL_KEY = "recorded_refusal"
+"""As recordings of former versions have a refusal."""
+_PREFIXES = tuple(f'{{"{key}"'.encode() for key in (_FAILURE_KEY, _REFUSAL_KEY))
+
+
+class AccessDenied(ProviderUnavailable):
+    """The provider knows us not, or does not let us."""
+
+
+class SignInExpired(AccessDenied):
+    """The sign-in ended on the way: it says nothing about what the account may see."""
+
+
+class BadRequest(ProviderUnavailable):
+    """The provider does not understand the question (400): another wording may do."""
+
+
+_KINDS = {one.__name__: one for one in (AccessDenied, SignInExpired, BadRequest)}
+
+
+def to_document(error: ProviderUnavailable) -> dict[str, dict[str, str]]:
+    """The failure as it is recorded in place of the page."""
+    kind = type(error).__name__
+    return {_FAILURE_KEY: {"kind": kind, "what": error.what, "remedy": error.hint}}
+
+
+def raise_recorded(provider: str, page: bytes) -> None:
+    """Raises the failure that was recorded in place of `page`, if one was."""
+    if not page.startswith(_PREFIXES):
+        return
+    ((key, failure),) = json.loads(page).items()
+    kind = "AccessDenied" if key == _REFUSAL_KEY else failure["kind"]
+    raise _KINDS.get(kind, ProviderUnavailable)(provider, failure["what"], failure["remedy"])

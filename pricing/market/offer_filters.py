@@ -1,0 +1,110 @@
+"""Which offers are asked for, in which order: one filter set for page, API and library. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
+from pricing.market.offer_table import OfferTable, Rows
+from pricing.market.snapshot import Catalog
+
+ORDERINGS = ("usd_per_accelerator_hour", "usd_per_hour")
+_NAMES = {
+    "provider": "providers",
+    "region": "regions",
+    "geography": "geographies",
+    "purchase_option": "purchase_options",
+    "instance_type": "instance_types",
+}
+"""Filter → what the catalog calls names of its kind."""
+
+
+@dataclass(frozen=True)
+class OfferSearch:
+    """Filters of a search; an empty or absent one limits nothing. Accelerators are slugs."""
+
+    provider: tuple[str, ...] = ()
+    region: tuple[str, ...] = ()
+    geography: tuple[str, ...] = ()
+    accelerator: tuple[str, ...] = ()
+    purchase_option: tuple[str, ...] = ()
+    instance_type: tuple[str, ...] = ()
+    min_accelerators: float | None = None
+    accelerator_count: float | None = None
+    min_accelerator_memory_gib: float | None = None
+    sold_now: bool | None = None
+    as_of: dt.date | None = None
+    ordering: str = ORDERINGS[0]
+
+    def rows(self, table: OfferTable) -> Rows:
+        """Rows that meet every filter, in row order."""
+        return table.select(
+            self.provider,
+            self.region,
+            self.geography,
+            self.accelerator,
+            self.purchase_option,
+            instance_types=self.instance_type,
+            min_accelerator_memory_gib=self.min_accelerator_memory_gib,
+            min_accelerators_per_node=self.min_accelerators,
+            accelerator_count=self.accelerator_count,
+            sold_now=self.sold_now,
+        )
+
+    def page(self, table: OfferTable, start: int, size: int) -> tuple[Rows, int]:
+        """(rows `start` to `start + size` in order, number of rows in all)."""
+        rows = self.rows(table)
+        by_hour = self.ordering == "usd_per_hour"
+        prices = table.effective_usd_per_hour if by_hour else None
+        return table.cheapest(rows, start + size, prices)[start:], len(rows)
+
+    def check_known_names(self, known: Catalog, adapters: Collection[str] = ()) -> None:
+        """Raise `InvalidInput` for a name that the catalog does not have.
+
+        `adapters` are providers of which prices can be read, though none may have been yet.
+        """
+        for name, kind in _NAMES.items():
+            values = [value for value in getattr(self, name) if value not in adapters]
+            known.check_names(kind, values, name)
+
+    @property
+    def key(self) -> str:
+        """Short name of the search, the same for equal filters."""
+        text = repr([(f.name, getattr(self, f.name)) for f in fields(self)])
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def resolve_slugs(names: tuple[str, ...], field: str = "accelerator") -> tuple[str, ...]:
+    """Slugs or aliases as slugs; `InvalidInput` names what is not one and what is close."""
+    return tuple(accelerators.resolve(name, field).slug for name in names)
+
+
+def search_offers(
+    catalog: Catalog,
+    names: Mapping[str, Sequence[str]],
+    *,
+    limit: int | None = None,
+    **limits: Any,
+) -> tuple[tuple[int, ...], int]:
+    """(rows of the offers that meet every filter, the cheapest first; how many meet them).
+
+    `names` and `limits` are the fields of `OfferSearch`; accelerators go by slug or usual name.
+    At most `limit` rows. Raises `InvalidInput` for a name, ordering or limit that is not known.
+    """
+    ordering = limits.get("ordering", ORDERINGS[0])
+    if ordering not in ORDERINGS:
+        allowed = ", ".join(ORDERINGS)
+        raise InvalidInput("ordering", f"{ordering!r} is unknown; allowed are {allowed}")
+    if limit is not None and limit < 1:
+        raise InvalidInput("limit", f"{limit} is not allowed; must be at least 1")
+    fields_by_name = {name: tuple(values) for name, values in names.items()}
+    fields_by_name["accelerator"] = resolve_slugs(fields_by_name.get("accelerator", ()))
+    search = OfferSearch(**fields_by_name, **limits)  # type: ignore[arg-type]
+    search.check_known_names(catalog)
+    rows, count = search.page(catalog.offers, 0, limit or len(catalog.offers))
+    return tuple(int(row) for row in rows), count

@@ -1,0 +1,48 @@
+"""What the page of an answer must show of fiscal years and returns."""
+
+from __future__ import annotations
+
+from planner.contract.answer.scenario import ScenarioAnswer
+from tests.golden.shown import TITLES, money, number, percent
+
+
+def fiscal_years(shown: ScenarioAnswer) -> list[list[str]]:
+    rows = []
+    for year in shown.finance.fiscal_years if shown.finance else ():
+        amounts = (
+            *(year.cash, year.capital, year.operating, year.depreciation, year.lease),
+            *(year.interest, year.resale, year.tax, year.cost, year.loan),
+        )
+        months = f"{year.first} to {year.last}"
+        rows.append([str(year.fiscal_year), months, *map(number, amounts)])
+    return rows
+
+
+def leases(shown: ScenarioAnswer) -> list[list[str]]:
+    rows = []
+    for year in shown.finance.fiscal_years if shown.finance else ():
+        if year.leases is not None:
+            one = year.leases
+            amounts = (one.depreciation, one.interest, one.cost, one.right_of_use, one.liability)
+            rows.append([str(year.fiscal_year), *map(number, amounts)])
+    return rows
+
+
+def returns(shown: ScenarioAnswer, currency: str) -> list[str]:
+    """Titles and figures, and what they are against."""
+    one = shown.finance
+    if one is None or one.against is None:
+        return []
+    rate, modified = one.internal_rate_of_return, one.modified_internal_rate_of_return
+    payback, discounted = one.payback_months, one.discounted_payback_months
+    none, never = "none, or more than one", "never"
+    return [
+        f"Net present value {money(one.net_present_value, currency)}",
+        f"Internal rate of return {none if rate is None else percent(rate, 1) + ' a year'}",
+        f"Modified rate of return {none if modified is None else percent(modified, 1) + ' a year'}",
+        f"Payback {never if payback is None else number(payback, 1) + ' months'}",
+        "Discounted payback "
+        + (never if discounted is None else number(discounted, 1) + " months"),
+        f"Cost per year {money(one.cost_per_year, currency)}",
+        f"Against: {TITLES[one.against]}, which buys and leases nothing.",
+    ]

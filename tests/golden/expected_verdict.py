@@ -1,0 +1,238 @@
+"""What the advice of an answer must look like: its figures, sentences, known prices and ages."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.coverage import PriceAge, PriceCoverage
+from planner.contract.answer.verdict import BudgetUse, Verdict
+from tests.golden.shown import PROVIDERS, TITLES, money, number, percent, short
+
+BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
+ACCELERATORS = {"nvidia-h100-80gb-sxm": "H100 SXM5 80 GB"}
+OPTIONS = {
+    "on_demand": "On demand",
+    "spot": "Spot",
+    "low_priority": "Low priority",
+    "reserved": "Reserved",
+    "reserved_convertible": "Reserved, convertible",
+    "savings_plan": "Savings plan",
+    "committed_use": "Committed use",
+    "capacity_block": "Capacity block",
+    "dws_flex_start": "Flex start",
+    "dws_calendar_mode": "Calendar mode",
+}
+MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
+
+
+def day(value: dt.date) -> str:
+    return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
+
+
+def figures(answer: ComparisonAnswer) -> list[list[str]]:
+    """Title and figure of each field of the verdict's block, in its order."""
+    told, currency = answer.verdict, answer.currency
+    if told is None or told.total is None:
+        return []
+    rows = [["Total", money(told.total, currency)]]
+    if told.range:
+        low, high = money(told.range.p10, currency), money(told.range.p90, currency)
+        rows.append(["In 8 of 10 cases", f"{low} – {high}"])
+    if told.capital_to_approve is not None:
+        rows.append(["Capital to approve now", money(told.capital_to_approve, currency)])
+    if told.obligation_to_sign is not None:
+        rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
+    rows += [[BUDGETS[one.kind], _headroom(one, currency)] for one in told.budget]
+    within = f"Due within {answer.horizon_months} months"
+    rows.append([within, money(told.within_horizon, currency)])
+    owed = money(told.owed_after, currency) if told.owed_after else "nothing"
+    rows.append(["Owed afterwards", owed])
+    if told.resale is not None:
+        rows.append(["Resale counted at the end", money(told.resale, currency)])
+    if told.capital_to_approve is not None:
+        rows.append(["Pays back", payback(answer)])
+    if told.confidence is not None:
+        assert answer.risk
+        cases = number(answer.risk.samples)
+        rows.append(["Stays the cheapest", f"in {percent(told.confidence, 1)} of {cases} "
+                     "simulated cases"])  # fmt: skip
+    rows.append(["In today's money", money(told.present_value, currency)])
+    rows.append(["Prices", prices(answer)])
+    seen = day(told.oldest_price) if told.oldest_price else "no date known"
+    rows.append(["Oldest price paid", seen])
+    if answer.exchange_rate:
+        rate = f"{answer.exchange_rate.units_per_usd} {currency} per USD"
+        if answer.exchange_rate.as_of:
+            rate += f", {day(answer.exchange_rate.as_of)}"
+        rows.append(["Exchange rate", rate])
+    return rows
+
+
+def _headroom(use: BudgetUse, currency: str) -> str:
+    state = "over" if use.headroom < 0 else "left"
+    return f"{money(abs(use.headroom), currency)} {state} of {money(use.budget, currency)}"
+
+
+def payback(answer: ComparisonAnswer) -> str:
+    """Month in which what is bought has paid back, in words."""
+    assert answer.verdict
+    told = answer.verdict.payback
+    if told is None:
+        return "not within the plan"
+    year, month = map(int, told.split("-"))
+    first_year, first_month = map(int, answer.start.split("-"))
+    index = 12 * (year - first_year) + month - first_month
+    is_within = index < answer.horizon_months
+    return f"{MONTHS[month - 1]} {year}" if is_within else "only with the resale at the end"
+
+
+def prices(answer: ComparisonAnswer) -> str:
+    """Whose prices the requests of these tests pay: no team asks them."""
+    is_cut = any(offer.multiplier != 1 for offer in answer.offers.values())
+    return "list prices less the discounts of this plan" if is_cut else "list prices"
+
+
+def decision(answer: ComparisonAnswer) -> list[str]:
+    """What to do, part by part, with what each costs in all."""
+    parts = answer.verdict.decision if answer.verdict else ()
+    return [
+        f"{one.sentence[:1].upper()}{one.sentence[1:]} "
+        f"{money(one.amount, answer.currency)} in all · "
+        f"{percent(one.share_of_hours)} of the hours"
+        for one in parts
+    ]
+
+
+def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:
+    """The chips, and what is said of each behind them."""
+    currency, found = answer.currency, answer.cheaper_if
+    chips = [f"{one.change} −{money(one.saving, currency)}" for one in found]
+    behind = [
+        f"{one.change[:1].upper()}{one.change[1:]}: {one.plan} {money(one.total, currency)} in "
+        f"all. {one.why}"
+        for one in found
+    ]
+    return chips, behind
+
+
+def lists(answer: ComparisonAnswer) -> dict[str, list[str]]:
+    """Title of each list below the figures → its sentences."""
+    told = answer.verdict
+    if told is None or told.total is None:
+        return {}
+    every = {
+        "Why": list(told.reasons),
+        "What would change it": [turn.sentence for turn in told.switch_points],
+    }
+    return {title: rows for title, rows in every.items() if rows}
+
+
+def old_headline(answer: ComparisonAnswer) -> str:
+    """The line of figures below the recommendation of an answer kept before there were verdicts."""
+    advice, best, currency = answer.recommendation, answer.recommended, answer.currency
+    assert best is not None
+    parts = [
+        f"{short(best.total_cost, currency)} over {answer.horizon_months} months",
+        f"{short(best.net_present_cost, currency)} in today's money",
+    ]
+    if advice.saving and advice.next_best:
+        other = TITLES[advice.next_best].lower()
+        parts[-1] += f", {short(advice.saving, currency)} less than {other}"
+    if answer.risk:
+        likely = percent(answer.risk.probability_cheapest[best.key])
+        parts.append(f"cheapest in {likely} of {number(answer.risk.samples)} simulated outcomes")
+    parts.append(f"proven within {percent(best.gap, 2)}")
+    return " · ".join(parts)
+
+
+# Prices ---------------------------------------------------------------------------------------
+
+
+def coverage(answer: ComparisonAnswer) -> list[list[str]]:
+    """Header and rows of the table of known prices; nothing where the answer has none."""
+    by_place: dict[tuple[str, str], dict[str, PriceCoverage]] = {}
+    for row in answer.coverage:
+        by_place.setdefault((row.accelerator, row.provider), {})[row.purchase_option] = row
+    if not by_place:
+        return []
+    options = [o for o in OPTIONS if any(o in found for found in by_place.values())]
+    assert {row.purchase_option for row in answer.coverage} == set(options)
+    table = [["Accelerator", "Provider", *(OPTIONS[o] for o in options)]]
+    for (accelerator, provider), found in by_place.items():
+        names = [ACCELERATORS[accelerator], PROVIDERS[provider]]
+        table.append([*names, *(_known(found.get(o)) for o in options)])
+    return table
+
+
+def _known(row: PriceCoverage | None) -> str:
+    states = {
+        "not_sold": "not sold",
+        "unknown": "not known",
+        "sold_price_unknown": "sold, price not known",
+    }
+    if row is None or row.state != "priced":
+        return states[row.state if row else "not_sold"]
+    parts = ["1 price" if row.count == 1 else f"{number(row.count)} prices"]
+    if row.newest is None:
+        return f"{parts[0]}, undated"
+    parts.append(f"{row.newest}" if row.oldest == row.newest else f"{row.oldest} to {row.newest}")
+    if row.undated:
+        parts.append(f"{number(row.undated)} undated")
+    return ", ".join(parts)
+
+
+def ages(answer: ComparisonAnswer) -> list[list[str]]:
+    """Rows of the ages of the prices, each part's by itself."""
+    return [
+        [PROVIDERS[row.provider], str(row.revision), str(row.as_of), str(row.oldest_price_as_of),
+         f"{row.age_days} days", "; ".join(map(_age_of_part, row.parts))]
+        for row in answer.catalog
+    ] or [["No catalog prices were used."]]  # fmt: skip
+
+
+def _age_of_part(part: PriceAge) -> str:
+    words = part.part.replace("_", " ")
+    if part.median_age_days is None:
+        return f"{words} undated, undated"
+    is_one_age = part.oldest_age_days == part.median_age_days
+    oldest = "" if is_one_age else f" (oldest {part.oldest_age_days})"
+    return f"{words} {part.median_age_days} days{oldest}, {part.last_confirmed}"
+
+
+# Workbook -------------------------------------------------------------------------------------
+
+
+def workbook_facts(told: Verdict) -> dict[str, Any]:
+    """Title of each figure of the advice on the summary sheet → its value."""
+    interval = told.range
+    payback = dt.date.fromisoformat(f"{told.payback}-01") if told.payback else None
+    every: dict[str, Any] = {
+        "8 of 10 cases, from": interval and interval.p10,
+        "8 of 10 cases, to": interval and interval.p90,
+        "Capital to approve now": told.capital_to_approve,
+        "Contracts to sign now": told.obligation_to_sign,
+        "Due within the plan": told.within_horizon,
+        "Owed afterwards": told.owed_after,
+        "Resale counted": told.resale,
+        "Pays back in": payback,
+        "Stays the cheapest": told.confidence,
+        "Oldest price paid": told.oldest_price,
+    }
+    for one in told.budget:
+        every[f"{BUDGETS[one.kind]}, left"] = one.headroom
+    return {title: value for title, value in every.items() if value is not None}

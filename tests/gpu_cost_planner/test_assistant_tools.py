@@ -1,0 +1,133 @@
+"""The tools of an assistant: schemas of the contract, the verdict first, refusals that help."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from gpu_cost_planner import compare, estimate
+from gpu_cost_planner.assistants.tools import MAX_OFFERS, TOOLS
+from planner.contract.request.comparison import ComparisonRequest
+from planner.exports.frames import FRAMES
+from planner.exports.table_names import TABLES
+from pricing.bundled.catalog import bundled_catalog
+from tests.gpu_cost_planner.requests import generated
+
+BY_NAME = {tool.name: tool for tool in TOOLS}
+EUROPE: dict[str, Any] = {
+    "start": "2027-01",
+    "horizon_months": 12,
+    "workload": {
+        "kind": "accelerator_hours",
+        "accelerator": "H100",
+        "hours_per_month": 5840,
+        "peak_accelerators": 8,
+    },
+    "constraints": {"geographies": ["europe"]},
+}
+"""8 H100 for a year in Europe."""
+
+
+def call(tool: str, /, **arguments: Any):
+    return BY_NAME[tool].call(arguments, bundled_catalog())
+
+
+def test_schemas_are_those_of_the_contract_and_small_enough_to_be_read() -> None:
+    schema = BY_NAME["compare"].schema
+    assert schema["type"] == "object"
+    assert schema["properties"].keys() == ComparisonRequest.model_fields.keys()
+    assert schema["required"] == ["workload"]
+    assert '"title"' not in json.dumps(schema)
+    assert sum(len(json.dumps(tool.schema)) for tool in TOOLS) < 80_000
+    assert all(tool.schema["type"] == "object" and tool.description for tool in TOOLS)
+
+
+def test_one_call_gives_the_verdict_first() -> None:
+    answer = call("compare", **EUROPE)
+    whole = compare(EUROPE)
+    assert not answer.is_error
+    assert answer.text.splitlines()[0] == whole.answer.advice[0]
+    assert len(answer.text) < 5000
+    assert answer.data["verdict"] == whole.to_json()["verdict"]
+    json.dumps(answer.data, allow_nan=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_figures_are_those_of_the_library(seed: int) -> None:
+    request = generated(seed)
+    data, whole = call("compare", **request).data, compare(request).to_json()
+    for name in ("verdict", "recommendation", "cheaper_if", "warnings", "currency"):
+        assert data[name] == whole[name]
+    kept = [{name: row[name] for name in data["scenarios"][0]} for row in whole["scenarios"]]
+    assert data["scenarios"] == kept
+
+
+def test_a_refusal_says_which_fields_to_change() -> None:
+    answer = call("compare", horizon_months=200)
+    assert answer.is_error
+    assert "horizon_months: 200 is not allowed; must be at most 120" in answer.text
+    assert [error["field"] for error in answer.data["errors"]] == ["horizon_months", "workload"]
+
+
+def test_an_estimate_is_short() -> None:
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e11}
+    answer, whole = call("estimate", workload=work), estimate({"workload": work}).to_json()
+    assert answer.text.startswith("9,899 accelerator-hours (")
+    assert answer.data["accelerator_hours"] == whole["accelerator_hours"]
+    assert answer.data["candidates"] == whole["candidates"][:5]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_is_given_on_demand(table: str) -> None:
+    answer = call("explain", request=EUROPE, table=table)
+    assert not answer.is_error
+    assert answer.text.splitlines()[0].split(",")[0]
+    assert answer.data["shown"] <= 200
+
+
+def test_the_lines_of_a_scenario_are_those_of_the_answer() -> None:
+    answer = call("explain", request=EUROPE, table="lines", scenario="spot")
+    lines = FRAMES["lines"](compare(EUROPE).answer)
+    assert answer.data["rows"] == (lines["scenario"] == "spot").sum()
+    assert "on_demand," not in answer.text
+
+
+def test_a_long_table_says_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_cost_planner.assistants.answers.MOST_ROWS", 2)
+    answer = call("explain", request=EUROPE, table="assumptions")
+    assert answer.text.endswith(f"and {answer.data['rows'] - 2} more rows")
+
+
+def test_offers_are_listed_with_their_day() -> None:
+    answer = call("offers", accelerator="H100-80GB-SXM", geography=["europe"], limit=3)
+    assert len(answer.data["results"]) == 3
+    assert "as of 20" in answer.text
+    json.dumps(answer.data, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "field"),
+    [
+        ("explain", {"request": EUROPE, "table": "everything"}, "table"),
+        ("explain", {"table": "lines"}, "request"),
+        ("explain", {"request": EUROPE, "table": "lines", "scenario": "x"}, "scenario"),
+        ("explain", {"request": EUROPE, "tables": "lines"}, "tables"),
+        ("offers", {"limit": MAX_OFFERS + 1}, "limit"),
+        ("offers", {"limit": True}, "limit"),
+        ("offers", {"accelerator": 17}, "accelerator"),
+        ("offers", {"provider": ["azur"]}, "provider"),
+        ("offers", {"min_accelerators": "8"}, "min_accelerators"),
+        ("offers", {"sold_now": "yes"}, "sold_now"),
+        ("offers", {"colour": "blue"}, "colour"),
+        ("estimate", {}, "workload"),
+        ("compare", {"name": "\ud800"}, "name"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_by_field(
+    name: str, arguments: dict[str, Any], field: str
+) -> None:
+    answer = call(name, **arguments)
+    assert answer.is_error
+    assert field in answer.text

@@ -1,0 +1,98 @@
+"""A stock MCP client: lists the tools, gets a verdict in one call, a refusal, nothing written.
+
+Runs where the extra mcp is installed; `tests/test_dependencies.py` says what is installed here.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+
+from gpu_cost_planner import compare
+from pricing.bundled.catalog import bundled_catalog
+from tests.gpu_cost_planner.own_loop import in_own_loop
+from tests.gpu_cost_planner.test_assistant_tools import EUROPE
+
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
+
+
+def ask(talk: Callable[[Any], Awaitable[Any]], server: Any = None) -> Any:
+    from mcp import Client
+
+    from gpu_cost_planner.assistants.server import build_server
+
+    async def run() -> Any:
+        async with Client(server or build_server(bundled_catalog())) as client:
+            return await talk(client)
+
+    return in_own_loop(run())
+
+
+def test_it_lists_tools_that_only_read() -> None:
+    tools = ask(lambda client: client.list_tools()).tools
+    assert [tool.name for tool in tools] == ["compare", "estimate", "explain", "offers"]
+    assert all(tool.annotations.read_only_hint for tool in tools)
+
+
+def test_one_call_gives_the_verdict_to_the_cent() -> None:
+    result = ask(lambda client: client.call_tool("compare", EUROPE))
+    whole = compare(EUROPE)
+    assert not result.is_error
+    assert result.content[0].text.startswith(whole.answer.advice[0])
+    assert result.structured_content["verdict"] == whole.to_json()["verdict"]
+
+
+def test_a_refusal_is_an_answer_that_says_what_to_change() -> None:
+    result = ask(lambda client: client.call_tool("compare", {"horizon_months": 200}))
+    assert result.is_error
+    assert "horizon_months: 200 is not allowed" in result.content[0].text
+
+
+def test_a_tool_that_is_not_there() -> None:
+    result = ask(lambda client: client.call_tool("buy", {}))
+    assert result.is_error
+    assert "there are compare, estimate, explain, offers" in result.content[0].text
+
+
+def test_the_command_serves_a_client_over_standard_input_and_output() -> None:
+    from mcp import StdioServerParameters
+
+    server = StdioServerParameters(command=sys.executable, args=["-m", "gpu_cost_planner", "mcp"])
+    result = ask(lambda client: client.call_tool("offers", {"limit": 1}), server)
+    assert "of" in result.content[0].text
+
+
+def test_the_command_serves_clients_over_http() -> None:
+    port = find_port()
+    arguments = [sys.executable, "-m", "gpu_cost_planner", "mcp", "--http", "--port", str(port)]
+    with subprocess.Popen(arguments) as process:
+        try:
+            wait_until_open(port)
+            url = f"http://127.0.0.1:{port}/mcp"
+            result = ask(lambda client: client.call_tool("offers", {"limit": 1}), url)
+        finally:
+            process.terminate()
+    assert "of" in result.content[0].text
+
+
+def find_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def wait_until_open(port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as attempt:
+            if attempt.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
+    raise TimeoutError(port)

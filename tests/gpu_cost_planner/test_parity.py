@@ -1,0 +1,83 @@
+"""One request, one answer: library, API, both commands and assistants agree to the cent.
+
+`tests/pricing/bundled/test_catalog_without_database.py` holds the bundled catalog equal to that of
+a database; here all of them are given that one.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from gpu_cost_planner import InvalidInput, compare
+from gpu_cost_planner.assistants.tools import TOOLS
+from gpu_cost_planner.command_line import main
+from pricing.bundled.catalog import bundled_catalog
+from tests.gpu_cost_planner.requests import generated
+
+REQUESTS = 200
+SHORT = 6
+COMPARE = next(tool for tool in TOOLS if tool.name == "compare")
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def same_prices(monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
+    monkeypatch.setattr("pricing.catalog.current", lambda *_: bundled_catalog())
+    settings.API_ANONYMOUS_REQUESTS_PER_MINUTE = 0
+
+
+def by_library(request: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return compare(request).to_json()
+    except InvalidInput as refusal:
+        return {"errors": [{"field": e.field, "message": e.message} for e in refusal.all()]}
+
+
+def by_api(client: Client, request: dict[str, Any]) -> dict[str, Any]:
+    response = client.post("/api/v1/comparisons/", request, content_type="application/json")
+    answer: dict[str, Any] = response.json()
+    return answer if response.status_code == 200 else {"errors": answer["errors"]}
+
+
+def by_command(path: Path, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """What `gpu-cost-planner` prints, and what `manage.py` prints."""
+    out, status = io.StringIO(), main(["compare", str(path), "--json"])
+    printed = capsys.readouterr()
+    if status:
+        with pytest.raises(SystemExit):
+            call_command("compare", str(path), "--json")
+        return printed.err, capsys.readouterr().err
+    call_command("compare", str(path), "--json", stdout=out)
+    return printed.out, out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [pytest.param(n, marks=() if n < SHORT else pytest.mark.sweep) for n in range(REQUESTS)],
+)
+def test_all_ways_in_give_equal_answers(
+    seed: int, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = generated(seed)
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(request))
+    here = json.loads(json.dumps(by_library(request)))
+    assert by_api(client, request) == here
+    ours, managed = by_command(path, capsys)
+    assert ours == managed
+    tool = COMPARE.call(request, bundled_catalog())
+    if "errors" in here:
+        assert [e["field"] for e in tool.data["errors"]] == [e["field"] for e in here["errors"]]
+        assert all(error["message"] in ours for error in here["errors"])
+    else:
+        assert json.loads(ours) == here
+        assert tool.data["verdict"] == here["verdict"]
+        totals = [row["total_cost"] for row in tool.data["scenarios"]]
+        assert totals == [row["total_cost"] for row in here["scenarios"]]

@@ -1,0 +1,232 @@
+"""`compare`, `estimate` and `offers` of the library: the engine's answers, asked in any form."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import subprocess
+import sys
+import tomllib
+from decimal import Decimal
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+import gpu_cost_planner
+from gpu_cost_planner import InvalidInput, compare, estimate, offers
+from planner.comparison import compare as answer_request
+from planner.contract.request.comparison import ComparisonRequest
+from pricing.bundled.catalog import bundled_catalog
+from tests.planner.costing.market_of import CATALOG
+from tests.test_dependencies import normalise
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "tests" / "examples"
+TODAY = dt.date(2026, 11, 20)
+REQUEST = {
+    "start": "2027-01",
+    "horizon_months": 6,
+    "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840},
+}
+FRESH = """
+import sys, time
+began = time.process_time()
+import gpu_cost_planner
+imported = time.process_time()
+loaded = {name.partition(".")[0] for name in sys.modules}
+assert not loaded & {"numpy", "pandas", "highspy", "pydantic", "django", "httpx"}, loaded
+answer = gpu_cost_planner.compare({
+    "start": "2027-01",
+    "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840},
+})
+assert answer.recommendation.saving > 0
+loaded = {name.partition(".")[0] for name in sys.modules}
+foreign = {"pandas", "django", "httpx", "boto3", "google", "azure", "psycopg", "celery"}
+assert not loaded & foreign, loaded & foreign
+print(imported - began, time.process_time() - began)
+"""
+
+
+def test_a_fresh_process_imports_and_compares_soon_without_django_sdk_or_network() -> None:
+    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, check=True)
+    imported, compared = map(float, done.stdout.split())
+    assert imported < 0.5
+    assert compared < 4  # 2 s where the machine is quiet: see the bench
+
+
+PLAIN = """
+import json, sys
+
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name in {names!r}:
+            raise ModuleNotFoundError(f"{{name}} is not in a plain install")
+
+sys.meta_path.insert(0, Refuse())
+import gpu_cost_planner
+from gpu_cost_planner.command_line import main
+
+work = {{"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}}
+request = {{"start": "2027-01", "horizon_months": 3, "workload": work}}
+answer = gpu_cost_planner.compare(request)
+names = ("scenarios", "lines", "capacity", "purchases", "break_even", "assumptions", "tornado")
+for name in names:
+    getattr(answer, name).to_csv()
+print(answer, answer._repr_html_())
+gpu_cost_planner.offers(limit=3).to_frame()
+gpu_cost_planner.estimate({{"workload": work}})
+gpu_cost_planner.sweep(request, {{"horizon_months": [1, 2]}}, processes=2)
+for command in (["compare", {example!r}], ["compare", {example!r}, "--table", "lines"],
+                ["prices", "--csv"], ["prices"], ["completion", "bash"]):
+    assert main(command) == 0, command
+"""
+
+
+def list_foreign_modules() -> set[str]:
+    """Top-level modules that only the extras bring."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    own = {normalise(name) for name in project["dependencies"]}
+    extras = {normalise(n) for names in project["optional-dependencies"].values() for n in names}
+    return {
+        module
+        for module, distributions in packages_distributions().items()
+        if extras & {normalise(name) for name in distributions} - own
+    } - {"google", "azure", "mypy_django_plugin"}
+
+
+def test_a_plain_install_is_enough() -> None:
+    names = list_foreign_modules()
+    assert {"django", "xlsxwriter", "tenacity", "boto3", "celery", "markdown"} <= names
+    source = PLAIN.format(names=names, example=str(EXAMPLES / "finetune.toml"))
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_name_says_what_it_does() -> None:
+    assert [n for n in gpu_cost_planner.__all__ if not getattr(gpu_cost_planner, n).__doc__] == []
+
+
+def test_an_answer_is_that_of_the_engine() -> None:
+    answer = compare(REQUEST, today=TODAY)
+    assert answer.to_json() == answer_request(REQUEST, bundled_catalog(), today=TODAY).to_json()
+
+
+def test_a_request_is_a_mapping_a_model_or_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "request.json"
+    path.write_text(json.dumps(REQUEST))
+    expected = compare(REQUEST, today=TODAY).to_json()
+    assert compare(path, today=TODAY).to_json() == expected
+    assert compare(str(path), today=TODAY).to_json() == expected
+    assert compare(ComparisonRequest.model_validate(REQUEST), today=TODAY).to_json() == expected
+
+
+def test_a_refusal_names_every_field() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        compare({"horizon_months": 200})
+    assert [one.field for one in caught.value.all()] == ["horizon_months", "workload"]
+
+
+def test_what_is_no_request_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="an object of fields"):
+        compare([1, 2])  # type: ignore[arg-type]
+
+
+def test_own_prices_stand_in_for_the_bundled_ones() -> None:
+    known = CATALOG
+    assert [one.provider for one in compare(REQUEST, catalog=known).answer.catalog] == [
+        "aws",
+        "azure",
+    ]
+    assert len(offers(catalog=known)) == len(CATALOG.offers)
+
+
+def test_an_answer_is_shown_as_text_and_in_a_notebook() -> None:
+    answer = compare({**REQUEST, "name": "A & B <b>"}, today=TODAY)
+    assert str(answer).startswith("A & B <b>: 6 months from 2027-01")
+    html = answer._repr_html_()
+    assert "<table>" in html
+    assert "On demand" in html
+    assert repr(answer).startswith("<Comparison: ")
+
+
+def test_tables_are_text_in_a_notebook_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    sized = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11}})
+    expected = str(sized)
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    assert str(sized) == expected
+    assert len(expected.splitlines()) > 20
+
+
+def test_names_in_a_notebook_are_text_not_markup() -> None:
+    own = {"label": "<script>x</script>", "accelerator": "H100", "accelerator_count": 8}
+    own |= {"purchase_option": "on_demand", "usd_per_hour": 1}
+    answer = compare({**REQUEST, "use_catalog": False, "custom_offers": [own]}, today=TODAY)
+    assert "<script>" not in answer._repr_html_()
+
+
+def test_tables_are_frames_whose_lines_sum_to_the_totals() -> None:
+    answer = compare(REQUEST, today=TODAY)
+    totals = answer.lines.to_frame().groupby("scenario", observed=True)["amount"].sum()
+    assert totals.to_dict() == {s.key.value: s.total_cost for s in answer.answer.feasible}
+    assert answer.lines.to_frame(floats=True)["amount"].dtype == "float64"
+    names = ("scenarios", "capacity", "purchases", "break_even", "assumptions", "tornado", "risk")
+    for table in (getattr(answer, name) for name in (*names, "advice", "lines")):
+        assert len(table) == len(table.to_frame())
+        assert f"<table {table.name}:" in repr(table)
+        assert "<table" in table._repr_html_()
+
+
+def test_a_table_is_written_as_csv(tmp_path: Path) -> None:
+    answer = compare(REQUEST, today=TODAY)
+    text = answer.scenarios.to_csv(tmp_path / "scenarios.csv")
+    assert (tmp_path / "scenarios.csv").read_text() == text
+    assert text.startswith("scenario,")
+
+
+def test_an_estimate_has_its_ranking_as_a_frame() -> None:
+    sized = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11}})
+    frame = sized.candidates.to_frame()
+    assert frame["accelerator"].tolist() == [one.accelerator for one in sized.answer.candidates]
+    assert "accelerator-hours" in str(sized)
+    assert "accelerator-hours" in repr(sized)
+    assert sized._repr_html_().startswith("<pre>")
+
+
+def test_offers_are_the_cheapest_first_in_exact_money() -> None:
+    listed = offers(accelerator=["H100-80GB-SXM"], provider="aws", purchase_option="on_demand")
+    frame = listed.to_frame()
+    assert listed.count == len(listed) == len(frame) > 5
+    assert frame["usd_per_accelerator_hour"].is_monotonic_increasing
+    assert all(isinstance(price, Decimal) for price in frame["usd_per_hour"])
+    assert frame["sold_now"].all()
+    assert [offer.id for offer in listed] == frame["id"].tolist()
+    assert set(listed.to_json()[0]) == set(frame.columns)
+    assert listed.to_frame(floats=True)["usd_per_hour"].dtype == "float64"
+    assert listed.to_csv().startswith("id,provider")
+    assert "<table" in listed._repr_html_()
+
+
+def test_offers_are_limited_and_last_known_prices_are_asked_for() -> None:
+    assert len(offers(limit=5)) == 5
+    assert offers(limit=5).count == len(offers())
+    assert len(offers(sold_now=None)) > len(offers())
+    assert list(offers(accelerator="T4", provider="gcp", min_accelerators=10_000)) == []
+
+
+@pytest.mark.parametrize(
+    ("filters", "field"),
+    [
+        ({"provider": "azur"}, "provider"),
+        ({"accelerator": "X9"}, "accelerator"),
+        ({"region": ("us-east-99",)}, "region"),
+        ({"ordering": "name"}, "ordering"),
+        ({"limit": 0}, "limit"),
+    ],
+)
+def test_a_filter_that_is_not_known_is_refused(filters: dict[str, object], field: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        offers(**filters)  # type: ignore[arg-type]
+    assert caught.value.field == field

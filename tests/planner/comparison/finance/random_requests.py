@@ -1,0 +1,109 @@
+"""Requests with every instrument at once, from a seed."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from tests.planner.costing.market_of import H100
+
+
+def random_request(seed: int) -> dict[str, Any]:
+    draw = random.Random(seed)
+
+    def rate(*values: float) -> float:
+        return draw.choice(values)
+
+    months = draw.randint(12, 22)
+    method = draw.choice(["purchase", "loan", "hire_purchase", "lease"])
+    financing: dict[str, Any] = {"method": method}
+    if method != "purchase":
+        financing |= {
+            "months": draw.randint(6, 24), "interest_rate_per_year": rate(0.0, 0.06, 0.14),
+            "deposit_rate": rate(0.0, 0.1), "balloon_rate": rate(0.0, 0.3),
+            "payments": draw.choice(["in_advance", "in_arrears"]),
+        }  # fmt: skip
+    return {
+        "start": "2027-01",
+        "horizon_months": months,
+        "use_catalog": False,
+        "sensitivity": False,
+        "term_end": draw.choice(["full", "prorate"]),
+        "workload": {
+            "kind": "accelerator_hours", "accelerator": H100,
+            "hours_per_month": [draw.choice([5840, 9000, 11680, 17520]) for _ in range(months)],
+        },
+        "custom_offers": [
+            _offer("Eight at AWS", "aws", draw.uniform(30, 60)),
+            _offer("Eight at Google", "gcp", draw.uniform(30, 60)),
+            _offer("A year at AWS", "aws", draw.uniform(8, 25), "reserved", 12,
+                   draw.choice([0, 40_000])),
+        ],
+        "on_prem": {
+            "servers": [{
+                "server": "custom", "label": "Box", "accelerator": H100, "accelerator_count": 8,
+                "unit_price": round(draw.uniform(120_000, 420_000), 2), "power_kw": 10,
+                "idle_power_kw": 2,
+            }],
+            "financing": financing,
+            "electricity_per_kwh": 0.1, "pue": 1.3, "colocation_per_kw_month": rate(0, 150),
+            "support_rate_per_year": rate(0.0, 0.08), "network_storage_rate": rate(0.0, 0.12),
+            "install_cost_rate": rate(0.0, 0.02), "spare_rate": rate(0.0, 0.05),
+            "staff_fte_per_server": rate(0.0, 0.1), "staff_cost_per_year": 150_000,
+            "insurance_rate_per_year": rate(0.0, 0.01), "useful_life_months": draw.choice([24, 48]),
+            "residual_rate": 0.7, "resale_cost_rate": 0.1, "count_on_resale": True,
+            "lead_time_months": draw.randint(0, 3), "utilisation_ceiling": 1,
+        },
+        "existing": _existing(draw),
+        "finance": {
+            "discount_rate_per_year": rate(0.0, 0.1), "tax_rate": rate(0.0, 0.0, 0.25),
+            "cloud_support_rate": rate(0.0, 0.07),
+            "cloud_staff_fte_per_accelerator": rate(0, 0.001),
+            "cloud_price_trend_per_year": rate(0.0, -0.1),
+            "electricity_trend_per_year": rate(0.0, 0.05),
+            "staff_cost_trend_per_year": rate(0.0, 0.04),
+            "colocation_trend_per_year": rate(0.0, 0.06), "support_trend_per_year": rate(0.0, 0.03),
+            "server_price_trend_per_year": rate(0.0, -0.08),
+            "cash_timing": draw.choice(["month_start", "month_middle", "month_end", "year_end"]),
+            "payment_terms_days": draw.choice([0, 0, 30, 75]),
+            "fiscal_year_start_month": draw.choice([1, 1, 4, 10]),
+        },
+        "other_costs": [
+            {"label": "Move", "amount": 25_000, "month": draw.randint(0, 5)},
+            {"label": "Link", "per_month": 1_200, "month": draw.randint(0, 5)},
+        ],
+    }  # fmt: skip
+
+
+def _offer(
+    label: str, provider: str, price: float, option: str = "on_demand", term: int = 0,
+    upfront: float = 0,
+) -> dict[str, Any]:  # fmt: skip
+    plain: dict[str, Any] = {
+        "label": label, "provider": provider, "accelerator": H100, "accelerator_count": 8,
+        "purchase_option": option, "usd_per_hour": round(price, 4), "upfront_usd": upfront,
+    }  # fmt: skip
+    return plain | ({"term_months": term} if term else {})
+
+
+def _existing(draw: random.Random) -> dict[str, Any]:
+    chosen: dict[str, Any] = {}
+    if draw.random() < 0.6:
+        chosen["commitments"] = [{
+            "label": "Signed", "provider": "aws", "accelerator": H100, "accelerator_count": 8,
+            "price_per_month": 14_000, "ends": draw.choice(["2027-05", "2029-02"]),
+        }]  # fmt: skip
+    if draw.random() < 0.4:
+        ends = draw.choice(["2027-04", "2029-04"])
+        chosen["leased_servers"] = [{"server": "Box", "rent_per_month": 7_500, "ends": ends}]
+    if draw.random() < 0.5:
+        chosen["credits"] = [{
+            "label": "Credit", "amount": draw.choice([30_000, 200_000]),
+            "provider": draw.choice(["aws", "gcp"]), "expires": draw.choice(["2027-03", "2028-12"]),
+        }]  # fmt: skip
+    if draw.random() < 0.5:
+        chosen["minimum_spend"] = [{
+            "label": "EDP", "provider": "aws", "amount": draw.choice([60_000, 400_000]),
+            "first": "2027-01", "last": draw.choice(["2027-12", "2028-12"]),
+        }]  # fmt: skip
+    return chosen

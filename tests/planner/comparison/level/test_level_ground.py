@@ -1,0 +1,263 @@
+"""Renting and owning under the same rules: what is the same on both sides costs the same."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.comparison import compare
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.assumptions import cloud_support
+from pricing.market.snapshot import Catalog
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
+
+NOTHING = {
+    "electricity_per_kwh": 0, "pue": 1, "colocation_per_kw_month": 0, "support_rate_per_year": 0,
+    "network_storage_rate": 0, "install_cost_rate": 0, "staff_fte_per_server": 0, "spare_rate": 0,
+    "residual_rate": 0, "lead_time_months": 0, "utilisation_ceiling": 1,
+}  # fmt: skip
+"""Owning at no cost but the price; a case adds what it has."""
+NO_TRENDS = {
+    f"{what}_trend_per_year": 0
+    for what in ("cloud_price", "electricity", "staff_cost", "colocation", "support")
+}
+RENT_ALONE = {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0}
+
+
+def scenarios(
+    rent: dict[str, Any],
+    server: dict[str, Any],
+    owning: dict[str, Any] | None = None,
+    finance: dict[str, Any] | None = None,
+    hours: Any = 5840,
+    months: int = 36,
+) -> dict[str, dict[str, Any]]:
+    """Scenarios by key of one private offer against one server, eight accelerators each."""
+    machine = {"accelerator": H100, "accelerator_count": 8}
+    request = {
+        "start": "2027-01",
+        "horizon_months": months,
+        "use_catalog": False,
+        "sensitivity": False,
+        "cheaper_if": False,
+        "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours},
+        "custom_offers": [{"label": "rent"} | machine | rent],
+        "on_prem": NOTHING
+        | {"useful_life_months": months, "servers": [{"server": "custom"} | machine | server]}
+        | (owning or {}),
+        "finance": NO_TRENDS | RENT_ALONE | (finance or {}),
+    }
+    found = compare(request, Catalog.of([]), today=TODAY).to_json()
+    return {s["key"]: s for s in found["scenarios"]}
+
+
+UPFRONT = {"purchase_option": "reserved", "term_months": 36}
+SYMMETRIC: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "paid at the start": (
+        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
+        {"unit_price": 300_000, "power_kw": 0},
+        {}, {},
+    ),
+    "paid at the start, discounted": (
+        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
+        {"unit_price": 300_000, "power_kw": 0},
+        {}, {"discount_rate_per_year": 0.17},
+    ),
+    "paid at the start and every month": (
+        UPFRONT | {"usd_per_hour": 5, "upfront_usd": 120_000},
+        {"unit_price": 120_000, "power_kw": 1},
+        {"colocation_per_kw_month": 3650}, {"discount_rate_per_year": 0.1},
+    ),
+    "paid by the hour of use": (
+        {"purchase_option": "on_demand", "usd_per_hour": 31.25},
+        {"unit_price": 0.01, "running_cost_per_hour": 31.25},
+        {}, {"discount_rate_per_year": 0.1},
+    ),
+    "with as many people": (
+        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
+        {"unit_price": 300_000, "power_kw": 0},
+        {"staff_fte_per_server": 0.08, "staff_cost_per_year": 150_000},
+        {"cloud_staff_fte_per_accelerator": 0.01, "staff_cost_trend_per_year": 0.05},
+    ),
+}  # fmt: skip
+"""Offer, server, what owning costs and the finance of pairs that are the same on both sides."""
+
+
+@pytest.mark.parametrize("case", SYMMETRIC)
+def test_a_server_with_a_cloud_machine_s_terms_costs_what_it_costs(case: str) -> None:
+    rent, server, owning, finance = SYMMETRIC[case]
+    found = scenarios(rent, server, owning, finance)
+    rented = found["on_demand" if rent["purchase_option"] == "on_demand" else "committed"]
+    own = found["on_prem"]
+    beside = Decimal("0.01") if server["unit_price"] == 0.01 else Decimal(0)  # no price may be 0
+    for figure in ("total_cost", "net_present_cost"):
+        assert Decimal(own[figure]) - beside == Decimal(rented[figure]), figure
+
+
+@pytest.mark.parametrize("hours", [1000, 5839, 5841, 9000, [0, 5840, 3000] * 12])
+def test_the_same_terms_take_the_same_number_of_machines(hours: Any) -> None:
+    """No ceiling on owned hours alone: as many machines on both sides, whatever the demand."""
+    rent, server, owning, finance = SYMMETRIC["paid at the start"]
+    found = scenarios(rent, server, owning, finance, hours)
+    assert found["on_prem"]["total_cost"] == found["committed"]["total_cost"]
+
+
+# Goodput and spares ---------------------------------------------------------------------------
+
+
+def test_failures_are_paid_once() -> None:
+    """Lost time is in the hours of both sides, broken machines in the spares of the owned ones:
+    no owned hour is taken away besides."""
+    found = compared(hours=5840, on_prem={"servers": [{"server": "hgx-h100-8"}]})
+    (server,) = (s for s in found.inputs.sources if s.is_owned)
+    assert server.hours_per_month == 730
+    assert server.goodput == 1
+    spares = [c for c in server.unit_charges if c.category == "spares"]
+    assert len(spares) == 1
+
+
+# Support plans --------------------------------------------------------------------------------
+
+
+def test_support_of_the_clouds_by_the_bill() -> None:
+    """AWS Enterprise Support of a bill of 2 million a month: 94,500 (atonementlicensing.com)."""
+    found = scenarios(
+        {"purchase_option": "on_demand", "usd_per_hour": 2_000_000 / 730},
+        {"unit_price": 1, "power_kw": 0},
+        finance={"cloud_support_plan": "aws_enterprise", "cloud_support_rate": None},
+        months=1,
+    )
+    lines = [line for line in found["on_demand"]["lines"] if line["category"] == "support"]
+    assert sum(float(line["amount"]) for line in lines) == pytest.approx(94_500, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("plan", "bill", "charge"),
+    [
+        ("none", 50_000, 0),
+        ("aws_business_plus", 100, 29),
+        ("aws_business_plus", 100_000, 900 + 4900 + 1000),
+        ("gcp_enhanced", 300_000, 1000 + 4900 + 8500 + 1500),
+        ("azure_professional_direct", 1_000_000, 1000),
+    ],
+)
+def test_bands_of_the_plans(plan: str, bill: float, charge: float) -> None:
+    assert cloud_support.get(plan).charge(bill) == pytest.approx(charge)
+
+
+def test_a_given_share_goes_before_a_named_plan() -> None:
+    finance = {"cloud_support_plan": "aws_enterprise", "cloud_support_rate": 0.02}
+    found = compared(catalog(offer("10")), finance=finance)
+    assert found.inputs.assumptions["cloud_support_rate"] == 0.02
+
+
+def test_defaults_charge_both_sides_for_people_and_support() -> None:
+    found = compared(
+        catalog(offer("10")),
+        on_prem={"servers": [{"server": "hgx-h100-8"}]},
+        finance={"cloud_support_rate": None, "cloud_staff_fte_per_accelerator": None},
+    )
+    for scenario in found.answer.scenarios:
+        if scenario.key in ("on_demand", "on_prem"):
+            assert {"support", "staff"} <= set(scenario.cost_by_category)
+
+
+@pytest.mark.parametrize("option", ["on_demand", "reserved"])
+def test_the_first_edition_charges_rent_alone(option: str) -> None:
+    term = {"term_months": 12, "payment_option": "no_upfront"} if option == "reserved" else {}
+    found = compared(
+        catalog(offer("10"), offer("9", option, **term)),
+        rules=1,
+        finance={"cloud_support_rate": None, "cloud_staff_fte_per_accelerator": None},
+    )
+    fields = {row.field for row in found.answer.assumptions}
+    assert not fields & {"finance.cloud_support_rate", "on_prem.resale_cost_rate"}
+    categories = {line.category for s in found.answer.scenarios for line in s.lines if s.feasible}
+    owned = {"power", "colocation", "support", "staff", "capex"}
+    assert categories - owned <= {
+        "compute", "commitment", "network_storage", "spares", "residual"
+    }  # fmt: skip
+
+
+# Who gains ------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def level() -> Compared:
+    return compared(
+        catalog(offer("30")),
+        hours=5840,
+        horizon_months=36,
+        sensitivity=True,
+        on_prem={"servers": [{"server": "hgx-h100-8"}], "pue": 1.3},
+        finance={"cloud_support_rate": None, "cloud_staff_fte_per_accelerator": None},
+    )
+
+
+def test_every_default_says_whom_it_helps(level: Compared) -> None:
+    rows = {row.field: row for row in level.answer.default_effects}
+    assert rows["on_prem.support_rate_per_year"].gains == "rent"
+    assert rows["on_prem.residual_rate"].gains == "own"
+    assert rows["finance.cloud_support_rate"].gains == "own"
+    assert rows["finance.cloud_staff_fte_per_accelerator"].gains == "own"
+    assert "on_prem.pue" not in rows  # given, so no default
+    sizes = [abs(row.effect) for row in level.answer.default_effects]
+    assert sizes == sorted(sizes, reverse=True)
+    for row in rows.values():
+        assert (row.effect < 0) == (row.gains == "own")
+
+
+def test_an_effect_is_what_the_lines_of_the_default_cost(level: Compared) -> None:
+    """The support plan's lines of the rented plan, less those of the on-prem one, in present
+    value."""
+    (row,) = (r for r in level.answer.default_effects if r.field == "finance.cloud_support_rate")
+    discount = level.calendar.discount
+
+    def support(key: str) -> float:
+        lines = level.answer.by_key[key].lines  # type: ignore[index]
+        of_plan = (x for x in lines if x.label.startswith("Support plan"))
+        return float(sum(float(x.amount) * discount[x.month] for x in of_plan))
+
+    assert float(row.effect) == pytest.approx(support("on_prem") - support("on_demand"), abs=1)
+
+
+def test_without_servers_or_rent_nobody_gains() -> None:
+    assert not compared(sensitivity=True, on_prem={"servers": []}).answer.default_effects
+    one = {"server": "custom", "accelerator": H100, "accelerator_count": 8, "unit_price": 9,
+           "power_kw": 1}  # fmt: skip
+    assert not compared(sensitivity=False, on_prem={"servers": [one]}).answer.default_effects
+
+
+# Answers of before -----------------------------------------------------------------------------
+
+
+def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
+    """Its assumptions lack the figures that hold both sides alike: none of them counts."""
+    fields = {"on_prem": {"servers": [{"server": "hgx-h100-8"}], "useful_life_months": 12}}
+    request = request_of(4000, sensitivity=True, cheaper_if=True, **fields) | {"finance": {}}
+    now = compare(request, CATALOG, today=TODAY)
+    known = {
+        "on_prem.workstation_lead_time_months",
+        "on_prem.insurance_rate_per_year",
+        "on_prem.resale_cost_rate",
+    }
+    before = [
+        row
+        for row in now.assumptions
+        if row.field not in known
+        and "cloud_s" not in row.field
+        and not row.field.endswith(("cost_trend_per_year", "t_trend_per_year", "n_trend_per_year"))
+        and not row.field.endswith("server_price_trend_per_year")
+    ]
+    again = compare(request, CATALOG, today=TODAY, previous_assumptions=before)
+    assert {row.field for row in again.assumptions} == {row.field for row in before}
+    own = again.by_key[ScenarioKey.ON_PREM]
+    assert "residual" not in {x.category for x in own.lines if x.month < 24}
+    assert not again.default_effects
+    rent = again.by_key[ScenarioKey.ON_DEMAND]
+    assert set(rent.cost_by_category) == {"compute"}
+    same = compare(request, CATALOG, today=TODAY, previous_assumptions=now.assumptions)
+    assert same.to_json() == now.to_json()

@@ -1,0 +1,94 @@
+"""Edition 2: undated prices, consumer cards, nodes for what is sized; how to lift each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
+
+MONTH = 730
+
+
+def rented_for(*prices: Any, **fields: Any) -> set[str]:
+    """Regions that the plan on demand rents in."""
+    found = compared(catalog(*prices), MONTH * 8, **({"rules": 2} | fields))
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    return {found.inputs.by_key[key].region for key in plan.used_hours}
+
+
+@pytest.mark.parametrize(
+    ("undated", "region"), [("40.01", "us-east-1"), ("38.20", "us-east-1"), ("38.00", "undated")]
+)
+def test_an_undated_price_must_be_more_than_5_percent_lower(undated: str, region: str) -> None:
+    prices = offer("40"), offer(undated, region="undated", as_of=None)
+    assert rented_for(*prices) == {region}
+
+
+def test_the_margin_of_undated_prices_is_an_assumption_that_can_be_changed() -> None:
+    prices = offer("40"), offer("39", region="undated", as_of=None)
+    assert rented_for(*prices, constraints={"undated_price_margin": 0}) == {"undated"}
+    assert rented_for(*prices, constraints={"undated_price_margin": 0.02}) == {"undated"}
+    assert rented_for(*prices, rules=1) == {"undated"}
+    rows = {r.field: r for r in compared(catalog(*prices), rules=2).answer.assumptions}
+    row = rows["constraints.undated_price_margin"]
+    assert (row.value, row.given) == (0.05, False)
+    assert "constraints.undated_price_margin" not in {
+        r.field for r in compared(catalog(*prices), rules=1).answer.assumptions
+    }
+
+
+def test_an_undated_price_stays_where_no_dated_one_stands_for_it() -> None:
+    smaller = offer("20", region="undated", count=4, as_of=None)
+    assert rented_for(offer("40"), smaller, constraints={"providers": ["aws"]})
+    assert rented_for(offer("40", as_of=None)) == {"us-east-1"}
+
+
+RTX_4090 = {"kind": "accelerator_hours", "accelerator": "RTX 4090", "hours_per_month": MONTH * 4}
+NODE, DESK = "server-4x-rtx-4090", "workstation-1x-rtx-4090"
+
+
+def owning(*servers: str, **fields: Any) -> Compared:
+    bought = {"servers": [{"server": name} for name in servers]}
+    plain = {"rules": 2, "workload": RTX_4090, "on_prem": bought, "horizon_months": 36}
+    rented = offer("12", count=4, accelerator="nvidia-rtx-4090", instance_type="desk.4")
+    return compared(catalog(rented), **(plain | fields))
+
+
+def test_consumer_cards_are_owned_in_workstations_alone() -> None:
+    found = owning(NODE, DESK)
+    assert [server.slug for server in found.preparation.servers.to_buy] == [DESK]
+    plan = found.scenarios[ScenarioKey.ON_PREM]
+    assert {line.category.value for line in plan.lines}.isdisjoint({"colocation"})
+    assert any("holds consumer cards" in warning for warning in found.warnings)
+
+
+def test_a_server_of_consumer_cards_says_why_it_is_left_out() -> None:
+    why_not = owning(NODE).scenarios[ScenarioKey.ON_PREM].why_not
+    assert any("driver licence excludes data centres" in reason for reason in why_not)
+
+
+def test_consumer_cards_in_a_data_centre_can_be_allowed() -> None:
+    lifted = owning(NODE, constraints={"allow_consumer_in_datacentre": True})
+    first = owning(NODE, rules=1)
+    for found in (lifted, first):
+        plan = found.scenarios[ScenarioKey.ON_PREM]
+        assert any(line.category.value == "colocation" for line in plan.lines)
+        assert not any("consumer cards" in warning for warning in found.warnings)
+
+
+def arrival(**on_prem: Any) -> int:
+    """Month in which the first workstation of a plan serves."""
+    bought = {"servers": [{"server": DESK}], **on_prem}
+    (source,) = (s for s in owning(on_prem=bought).inputs.sources if s.is_owned)
+    assert source.term is not None
+    return source.term.lead_months
+
+
+def test_workstations_come_from_stock_unless_a_lead_time_is_given() -> None:
+    assert arrival() == 0
+    assert arrival(lead_time_months=2) == 2
+    assert arrival(lead_time_months=2, workstation_lead_time_months=1) == 1

@@ -1,0 +1,195 @@
+"""Edition 2: sized work runs on nodes that hold it and are joined as its layout needs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import H100, catalog, offer
+
+MONTH = 730
+A10G, A100, V100 = "nvidia-a10g", "nvidia-a100-80gb-sxm", "nvidia-v100-16gb-pcie"
+TRAINING = {"kind": "training", "parameters": 70e9, "tokens": 2e9, "optimizer": "lora"}
+SPLIT = {"workload": TRAINING | {"layout": {"tensor": 8}}}
+"""The same over a split of its own, of which every card needs a fast link."""
+SPREAD = {"kind": "training", "parameters": 7e9, "tokens": 3e11, "optimizer": "lora"}
+"""A run on more cards than one machine holds."""
+LIFTED = {"constraints": {"allow_any_node": True}}
+
+
+def machine(slug: str, count: int, price: str, **fields: Any) -> Any:
+    name = f"{slug}.{count}"
+    return offer(price, count=count, accelerator=slug, **({"instance_type": name} | fields))
+
+
+def trained(*prices: Any, **fields: Any) -> Compared:
+    plain = {"rules": 2, "workload": TRAINING, "on_prem": {"servers": []}}
+    return compared(catalog(*prices), **(plain | fields))
+
+
+def rented(found: Compared) -> set[str]:
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    return {found.inputs.by_key[key].instance_type for key in plan.used_hours}
+
+
+def test_a_layout_over_more_cards_than_the_link_joins_is_ruled_out() -> None:
+    prices = machine(V100, 16, "0.10"), machine(A100, 8, "20")
+    found = trained(*prices, **SPLIT)
+    assert rented(found) == {f"{A100}.8"}
+    assert "splits every layer over" in found.demand.excluded[V100]
+    assert "allow_any_node" in found.answer.demand.excluded[V100]
+
+
+def test_the_layout_advised_needs_no_more_than_the_link_joins() -> None:
+    found = trained(machine(V100, 16, "0.10"), machine(A100, 8, "20"))
+    joined = [c.tensor_parallel for c in found.demand.candidates if c.accelerator == V100]
+    assert joined == [1]
+
+
+@pytest.mark.parametrize("fields", [LIFTED | SPLIT, {"rules": 1}])
+def test_any_node_lifts_the_layout_rule(fields: dict[str, Any]) -> None:
+    prices = machine(V100, 16, "0.10"), machine(A100, 8, "20")
+    found = trained(*prices, **fields)
+    assert rented(found) == {f"{V100}.16"}
+    assert V100 not in found.demand.excluded
+
+
+def test_a_server_of_such_cards_is_not_bought_either() -> None:
+    own = {
+        "server": "custom", "label": "V100 box", "accelerator": V100, "accelerator_count": 16,
+        "unit_price": 1000, "power_kw": 3,
+    }  # fmt: skip
+    prices = machine(A100, 8, "20")
+    assert trained(prices, on_prem={"servers": [own]}, **SPLIT).preparation.servers.to_buy == ()
+    lifted = trained(prices, on_prem={"servers": [own]}, **SPLIT, **LIFTED)
+    assert [server.label for server in lifted.preparation.servers.to_buy] == ["V100 box"]
+
+
+def test_a_sharded_model_is_not_put_on_single_cards() -> None:
+    sharded = TRAINING | {"parameters": 7e9, "optimizer": "adamw"}
+    prices = machine(A10G, 1, "0.01"), machine(A10G, 8, "16")
+    assert rented(trained(*prices, workload=sharded)) == {f"{A10G}.8"}
+    assert rented(trained(*prices, workload=sharded, **LIFTED)) == {f"{A10G}.1"}
+
+
+def test_512_accelerators_joined_by_nvlink_are_nodes_of_eight() -> None:
+    work = {
+        "kind": "accelerator_hours", "accelerator": H100,
+        "hours_per_month": 512 * MONTH, "peak_accelerators": 512,
+    }  # fmt: skip
+    prices = machine(H100, 1, "1"), machine(H100, 4, "5"), machine(H100, 8, "40")
+    joined = {"constraints": {"interconnect": "nvlink"}}
+    found = compared(catalog(*prices), rules=2, workload=work, **joined)
+    assert rented(found) == {f"{H100}.8"}
+    lifted = {"constraints": joined["constraints"] | LIFTED["constraints"]}
+    assert rented(compared(catalog(*prices), rules=2, workload=work, **lifted)) == {f"{H100}.1"}
+
+
+@pytest.mark.parametrize(
+    ("network_gbps", "taken"), [(25.0, "fast"), (100.0, "slow"), (None, "slow")]
+)
+def test_a_job_over_many_nodes_needs_a_network(network_gbps: float | None, taken: str) -> None:
+    work = {
+        "kind": "accelerator_hours", "accelerator": H100, "hours_per_month": 16 * MONTH,
+        "accelerators_per_job": 16,
+    }  # fmt: skip
+    prices = (
+        machine(H100, 8, "20", instance_type="slow", network_gbps=network_gbps),
+        machine(H100, 8, "30", instance_type="fast", network_gbps=3200.0),
+    )
+    assert rented(compared(catalog(*prices), rules=2, workload=work)) == {taken}
+    assert rented(compared(catalog(*prices), rules=2, workload=work, **LIFTED)) == {"slow"}
+    small = work | {"accelerators_per_job": 8}
+    assert rented(compared(catalog(*prices), rules=2, workload=small)) == {"slow"}
+
+
+@pytest.mark.parametrize(
+    ("count", "network_gbps", "taken"),
+    [
+        (4, None, "joined"),
+        (4, 100.0, "bare"),
+        (8, None, "bare"),
+        (8, 50.0, "joined"),
+    ],
+)
+def test_a_small_machine_of_unknown_network_has_none(
+    count: int, network_gbps: float | None, taken: str
+) -> None:
+    """A training on few cards takes more of them than such a machine holds."""
+    prices = (
+        machine(A10G, count, f"{count * 0.1}", instance_type="bare", network_gbps=network_gbps),
+        machine(A10G, 8, "16", instance_type="joined", network_gbps=100.0),
+    )
+    asked = {"workload": SPREAD, "horizon_months": 12}
+    found = trained(*prices, **asked)
+    assert found.demand.run_width > 8
+    assert rented(found) == {taken}
+    assert rented(trained(*prices, **asked, **LIFTED)) == {"bare"}
+    assert rented(trained(*prices, **asked, rules=1)) == {"bare"}
+
+
+def test_the_team_knows_the_network_of_its_own_offer() -> None:
+    own = {
+        "label": "ours", "accelerator": A10G, "accelerator_count": 4, "usd_per_hour": "0.4",
+        "purchase_option": "on_demand",
+    }  # fmt: skip
+    joined = machine(A10G, 8, "16", instance_type="joined", network_gbps=100.0)
+    found = trained(joined, workload=SPREAD, horizon_months=12, custom_offers=[own])
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    assert {found.inputs.by_key[key].label for key in plan.used_hours} == {"ours"}
+
+
+@pytest.mark.parametrize(("lifted", "bought"), [({}, []), (LIFTED, ["dgx-station-a100"])])
+def test_workstations_have_no_network_between_them(
+    lifted: dict[str, Any], bought: list[str]
+) -> None:
+    servers = [{"server": "dgx-station-a100", "unit_price": 1000}]
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e12, "accelerator": A100}
+    found = trained(
+        machine(A100, 8, "20", network_gbps=400.0),
+        workload=work, on_prem={"servers": servers}, horizon_months=12, **lifted,
+    )  # fmt: skip
+    assert found.demand.run_width > 4
+    assert [server.slug for server in found.preparation.servers.to_buy] == bought
+    if not lifted:
+        why_not = " ".join(found.scenarios[ScenarioKey.ON_PREM].why_not)
+        assert "no network that joins several" in why_not
+
+
+def test_the_network_rule_is_named_and_its_cost_too() -> None:
+    prices = (
+        machine(A10G, 4, "0.4", instance_type="bare"),
+        machine(A10G, 8, "16", instance_type="joined", network_gbps=100.0),
+    )
+    answer = trained(*prices, workload=SPREAD, horizon_months=12, cheaper_if=True).answer
+    (rule,) = [row for row in answer.assumptions if row.field == "constraints.allow_any_node"]
+    assert (rule.value, rule.given) == ("false", False)
+    (lifted,) = [one for one in answer.cheaper_if if one.field == "constraints.allow_any_node"]
+    assert lifted.value is True
+    assert lifted.saving > 0
+    assert "bare" in lifted.plan
+    again = trained(*prices, workload=SPREAD, horizon_months=12, **LIFTED).answer
+    assert again.by_key[ScenarioKey.HYBRID].total_cost == lifted.total
+
+
+def test_a_refusal_says_that_no_network_joins_the_machines() -> None:
+    found = trained(machine(A10G, 4, "0.4"), workload=SPREAD, horizon_months=12)
+    why_not = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
+    assert "have no network known to join several of them" in why_not
+
+
+def test_a_run_over_many_machines_needs_their_network() -> None:
+    """A replica fits two cards; a run on sixteen joins eight such machines, if they are."""
+    slow = machine(A100, 2, "2", network_gbps=50.0, instance_type="slow")
+    fast = machine(A100, 2, "9", network_gbps=200.0, instance_type="fast")
+    work = {"kind": "training", "parameters": 7e9, "tokens": 1e12}
+    asked = {"rules": 2, "workload": work, "on_prem": {"servers": []}, "horizon_months": 12}
+    assert rented(compared(catalog(slow, fast), **asked)) == {"fast"}
+    few = asked | {"workload": work | {"tokens": 1e8}}
+    one = compared(catalog(slow, fast), **few)
+    assert one.demand.run_width > 2 or rented(one) == {"slow"}
+    lifted = asked | LIFTED
+    assert rented(compared(catalog(slow, fast), **lifted)) == {"slow"}

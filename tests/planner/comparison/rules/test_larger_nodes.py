@@ -1,0 +1,49 @@
+"""Edition 2: the large machine in place of several small ones that cost the same."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
+
+SMALL = offer("7", count=1, instance_type="small")
+LARGE = offer("56", count=8, instance_type="large")
+ALONE: dict[str, Any] = {"horizon_months": 3, "on_prem": {"servers": []}}
+
+
+def rented(found: Compared) -> dict[str, list[float]]:
+    """Machine → its hours of each month."""
+    plan = found.scenarios[ScenarioKey.ON_DEMAND]
+    return {
+        found.inputs.by_key[key].instance_type: hours.tolist()
+        for key, hours in plan.used_hours.items()
+    }
+
+
+def test_eight_of_one_are_one_of_eight() -> None:
+    found = compared(catalog(SMALL, LARGE), [5840, 0, 11680], **ALONE)
+    assert rented(found) == {"large": [730, 0, 1460]}
+    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == Decimal(7 * (5840 + 11680))
+
+
+@pytest.mark.parametrize("hours", [[4 * 730] * 3, [5840, 6570, 5840]])
+def test_the_small_one_stays_where_no_whole_number_of_large_ones_fits(hours: list[int]) -> None:
+    assert set(rented(compared(catalog(SMALL, LARGE), hours, **ALONE))) == {"small"}
+
+
+@pytest.mark.parametrize("fields", [{"region": "eu-west-1"}, {"price": "56.01"}])
+def test_it_must_stand_in_the_same_place_at_the_same_price(fields: dict[str, str]) -> None:
+    price = fields.pop("price", "56")
+    other = offer(price, count=8, instance_type="large", **fields)
+    assert set(rented(compared(catalog(SMALL, other), 5840, **ALONE))) == {"small"}
+
+
+def test_parts_of_machines_need_no_larger_one() -> None:
+    limits = {"allow_partial_nodes": True}
+    found = compared(catalog(SMALL, LARGE), 5840, constraints=limits, **ALONE)
+    assert not any(source.stands_for for source in found.inputs.sources)

@@ -1,0 +1,96 @@
+"""What an answer says of commitments depends on what its catalog knows of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.inputs.missing_prices import describe_missing
+from pricing.market.coverage import CoverageRow, PriceState
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import H100, catalog, offer
+
+QUOTE = {"label": "Quote", "provider": "lambda", "accelerator": H100, "accelerator_count": 8}
+
+
+def test_savings_plans_at_unknown_prices_are_not_none() -> None:
+    found = compared(catalog(offer("50")))
+    committed = found.scenarios[ScenarioKey.COMMITTED]
+    assert not any("No commitment fits" in w for w in (*found.warnings, *committed.warnings))
+    assert any(w.startswith("No commitment has a known price here") for w in committed.warnings)
+    assert (
+        "AWS sells savings plans and Capacity Blocks for p5; their prices are not in this catalog "
+        "(refresh with an account)." in found.warnings
+    )
+
+
+def test_no_commitment_fits_where_nothing_is_left_open() -> None:
+    request = {
+        "use_catalog": False,
+        "custom_offers": [QUOTE | {"purchase_option": "on_demand", "usd_per_hour": 20}],
+    }
+    found = compared(**request)
+    committed = found.scenarios[ScenarioKey.COMMITTED]
+    assert any("No commitment fits" in w for w in found.warnings)
+    assert any("No commitment fits" in w for w in committed.warnings)
+    assert found.answer.coverage == ()
+
+
+def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
+    mix = compared().scenarios[ScenarioKey.CLOUD_MIX]
+    assert any(w.startswith("Proven among the prices known. AWS sells") for w in mix.warnings)
+    asked = compared(
+        constraints={"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
+    )
+    assert not any("Proven" in w for w in asked.scenarios[ScenarioKey.CLOUD_MIX].warnings)
+
+
+def test_coverage_is_of_what_the_request_may_use() -> None:
+    limits = {"regions": ["us-east-1"], "purchase_options": ["on_demand", "reserved"]}
+    rows = compared(constraints=limits).answer.coverage
+    found = {(row.provider, row.purchase_option): (row.state, row.count) for row in rows}
+    assert found["aws", "on_demand"] == ("priced", 2)
+    assert found["aws", "reserved"] == ("priced", 3)
+    assert found["azure", "reserved"] == ("sold_price_unknown", 0)
+
+
+def test_coverage_names_the_machines_and_the_days() -> None:
+    rows = {(r.provider, r.purchase_option): r for r in compared().answer.coverage}
+    assert rows["aws", "savings_plan"].machines == ("p5",)
+    assert str(rows["aws", "spot"].oldest) == "2026-06-18"
+
+
+def test_a_way_to_rent_by_the_hour_without_a_price_says_what_may_be_sold() -> None:
+    spot = compared(catalog(offer("50"))).scenarios[ScenarioKey.SPOT]
+    assert spot.why_not[0] == "no spot offer fits"
+    assert "Whether AWS sells spot for p5 is not known." in spot.why_not
+
+
+@pytest.mark.parametrize(
+    ("row", "sentence"),
+    [
+        (
+            CoverageRow(
+                H100, "gcp", "committed_use", PriceState.SOLD_PRICE_UNKNOWN,
+                machines=("a3-megagpu", "a3-ultragpu"), needs_account=True,
+            ),
+            "Google Cloud sells committed use for a3-megagpu and a3-ultragpu; their prices are "
+            "not in this catalog (refresh with an account).",
+        ),
+        (
+            CoverageRow(
+                H100, "azure", "savings_plan", PriceState.UNKNOWN,
+                machines=("Standard_ND#is_H100_v5", "Standard_ND#isr_H100_v5"),
+            ),
+            "Whether Azure sells savings plans for H100 SXM5 80 GB machines is not known.",
+        ),
+        (
+            CoverageRow(
+                H100, "aws", "spot", PriceState.UNKNOWN, machines=("a", "b", "c", "d", "e", "f")
+            ),
+            "Whether AWS sells spot for a, b, c, d and 2 more families is not known.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_sentence_names_what_is_sold_and_what_to_do(row: CoverageRow, sentence: str) -> None:
+    assert list(describe_missing([row])) == [sentence]

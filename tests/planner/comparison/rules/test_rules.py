@@ -1,0 +1,201 @@
+"""Edition 2 of the rules: what a plan may choose from, and what a commitment costs."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.request.comparison import read_request
+from planner.contract.request.rules import EDITION_1, resolve_rules
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog, Region
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import H100, catalog, offer, request_of
+from tests.planner.workspace import market
+
+MONTH = 730
+TERM = {"term_months": 36, "payment_option": "no_upfront"}
+
+
+def ruled(prices: Catalog, hours: Any = MONTH * 8, **fields: Any) -> Compared:
+    return compared(prices, hours, rules=2, on_prem={"servers": []}, **fields)
+
+
+def work(hours: Any = MONTH * 8, **fields: Any) -> dict[str, Any]:
+    plain = {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours}
+    return plain | fields
+
+
+def used(found: Compared, key: ScenarioKey = ScenarioKey.HYBRID) -> set[str]:
+    scenario = found.scenarios[key]
+    sources = {*scenario.used_hours, *scenario.units_started}
+    return {found.inputs.by_key[one].instance_type for one in sources}
+
+
+def test_a_request_without_an_edition_follows_the_second():
+    unnamed, first, second = (
+        read_request(request_of(**named)) for named in ({}, {"rules": 1}, {"rules": 2})
+    )
+    assert resolve_rules(unnamed) == resolve_rules(second) != EDITION_1
+    assert resolve_rules(first) == EDITION_1
+
+
+def test_one_accelerator_of_a_large_machine_costs_the_machine():
+    found = ruled(catalog(offer("55.04")), MONTH)
+
+    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == 24 * MONTH * Decimal("55.04")
+
+
+def test_whole_machines_follow_the_peak_of_each_month():
+    peaks = [8] * 12 + [16] * 12
+    stated = work(MONTH * 8, peak_accelerators=peaks)
+    found = ruled(catalog(offer("55.04")), workload=stated)
+    used_hours = next(iter(found.scenarios[ScenarioKey.ON_DEMAND].used_hours.values()))
+
+    assert used_hours.tolist() == pytest.approx([MONTH] * 24)
+    assert found.inputs.peak.tolist() == peaks
+
+
+def test_a_part_of_a_machine_may_be_allowed():
+    found = ruled(catalog(offer("55.04")), MONTH, constraints={"allow_partial_nodes": True})
+
+    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == 24 * MONTH * Decimal("6.88")
+
+
+def test_every_payment_of_a_commitment_counts():
+    found = ruled(catalog(offer("55.04"), offer("20", "reserved", **TERM)))
+    hybrid = next(s for s in found.answer.scenarios if s.key is ScenarioKey.HYBRID)
+
+    assert hybrid.total_cost == 36 * MONTH * 20
+    assert hybrid.within_horizon == 24 * MONTH * 20
+    assert hybrid.owed_after == 12 * MONTH * 20
+
+
+def test_no_commitment_outlasts_a_horizon_that_all_must_end_within():
+    prices = catalog(offer("55.04"), offer("20", "reserved", **TERM))
+
+    assert used(ruled(prices, term_end="within")) == {"p5.48xlarge"}
+    assert not ruled(prices, term_end="within").scenarios[ScenarioKey.HYBRID].units_started
+
+
+@pytest.mark.parametrize("horizon", range(1, 12))
+def test_short_plans_take_no_longer_term(horizon: int):
+    prices = catalog(offer("55.04"), offer("34", "reserved", term_months=12), offer("55.05"))
+    plan = ruled(prices, horizon_months=horizon).scenarios[ScenarioKey.HYBRID]
+
+    assert not plan.units_started
+
+
+def test_spot_is_computed_and_not_recommended_without_consent():
+    prices = catalog(offer("55.04"), offer("10", "spot", zone="us-east-1a"))
+    found = ruled(prices)
+    answers = {s.key: s for s in found.answer.scenarios}
+
+    assert not answers[ScenarioKey.SPOT].allowed
+    assert answers[ScenarioKey.HYBRID].total_cost == answers[ScenarioKey.ON_DEMAND].total_cost
+    assert found.answer.recommendation.scenario is not ScenarioKey.SPOT
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"workload": work(interruptible=True)},
+        {"constraints": {"max_spot_share": 1.0}},
+        {"constraints": {"purchase_options": ["spot", "on_demand"]}},
+    ],
+)
+def test_spot_is_recommended_with_consent(fields: dict[str, Any]):
+    prices = catalog(offer("55.04"), offer("10", "spot", zone="us-east-1a"))
+    request = {**request_of(), "workload": work()} | fields
+    found = compared(
+        prices,
+        rules=2,
+        on_prem={"servers": []},
+        **{k: v for k, v in request.items() if k in ("workload", "constraints")},
+    )
+
+    hybrid, spot = (found.scenarios[k] for k in (ScenarioKey.HYBRID, ScenarioKey.SPOT))
+    assert hybrid.total_cost == spot.total_cost
+
+
+def test_other_partitions_need_asking():
+    china = offer("5", region="cn-north-1")
+    prices = Catalog.of([offer("55.04"), china])
+
+    assert ruled(prices).scenarios[ScenarioKey.HYBRID].total_cost == 24 * MONTH * Decimal("55.04")
+    for limits in ({"partitions": ["commercial", "aws-china"]}, {"regions": ["cn-north-1"]}):
+        found = ruled(prices, constraints=limits)
+        assert found.scenarios[ScenarioKey.HYBRID].total_cost == 24 * MONTH * 5
+
+
+def test_an_unknown_partition_is_refused_with_those_there_are():
+    with pytest.raises(InvalidInput, match="commercial"):
+        ruled(catalog(offer("55.04")), constraints={"partitions": ["moon"]})
+
+
+def test_country_groups_limit_places():
+    regions = {
+        ("aws", "eu-central-1"): Region("europe", "DE"),
+        ("aws", "eu-west-2"): Region("europe", "GB"),
+    }
+    german, british = offer("60", region="eu-central-1"), offer("50", region="eu-west-2")
+    prices = Catalog.of([german, british], regions=regions)
+
+    def total(**limits: Any) -> Decimal:
+        return ruled(prices, constraints=limits).scenarios[ScenarioKey.HYBRID].total_cost
+
+    assert total(geographies=["europe"]) == 24 * MONTH * 50
+    assert total(geographies=["eu"]) == 24 * MONTH * 60
+    assert total(geographies=["uk"]) == 24 * MONTH * 50
+    assert total(countries=["DE"]) == 24 * MONTH * 60
+
+
+def test_a_machine_that_is_not_sold_on_demand_takes_no_commitment():
+    small = offer("1", "committed_use", count=1, provider="gcp", term_months=12)
+    prices = catalog(offer("55.04"), small)
+
+    assert used(ruled(prices)) == {"p5.48xlarge"}
+
+
+def test_code_for_cuda_runs_on_nvidia_alone():
+    training = {"kind": "training", "parameters": 3e9, "tokens": 1e10}
+    tpu = offer("0.1", provider="gcp", accelerator="google-tpu-v5e", instance_type="ct5lp-8")
+    prices = catalog(offer("55.04"), tpu)
+
+    def machines(**more: Any) -> set[str]:
+        request = {"workload": training | more, "on_prem": {"servers": []}, "rules": 2}
+        return used(compared(prices, **request))
+
+    assert machines() == {"p5.48xlarge"}
+    assert machines(software="any") == {"ct5lp-8"}
+
+
+def test_jobs_of_eight_with_an_interconnect_run_on_nodes_of_eight():
+    prices = catalog(offer("55.04"), offer("6", count=1))
+    joined = ruled(prices, MONTH * 512, constraints={"interconnect": "nvlink"})
+
+    assert used(joined) == {"p5.48xlarge"}
+    assert used(ruled(prices, MONTH * 512)) == {"p5.6xlarge"}
+
+
+def test_jobs_are_packed_on_machines():
+    found = ruled(catalog(offer("55.04")), workload=work(MONTH * 6, accelerators_per_job=3))
+    twelve = ruled(catalog(offer("55.04")), workload=work(MONTH * 12, accelerators_per_job=3))
+
+    machine_months = 24 * MONTH * Decimal("55.04")
+    assert found.scenarios[ScenarioKey.ON_DEMAND].total_cost == machine_months
+    assert twelve.scenarios[ScenarioKey.ON_DEMAND].total_cost == 2 * machine_months
+
+
+@pytest.mark.django_db
+def test_the_page_marks_a_scenario_that_may_not_be_recommended(client: Any):
+    market()
+    address = "/plan/?start=2027-01&workload.kind=accelerator_hours&workload.accelerator=H100"
+    address += "&workload.hours_per_month=5840&rules="
+
+    reason = b"The work is not said to survive losing its machines."
+    assert reason in client.get(f"{address}2").content
+    assert b"not advised</span>" not in client.get(f"{address}1").content

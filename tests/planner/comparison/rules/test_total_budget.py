@@ -1,0 +1,55 @@
+"""A budget for all payments of a plan, as a request gives it."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from planner.contract.answer.common import ScenarioKey
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.market_of import catalog, offer
+
+MONTH = 730
+PRICES = catalog(
+    offer("55.04"), offer("20", "reserved", term_months=36, payment_option="no_upfront")
+)
+COMMITTED = 36 * MONTH * 20
+
+
+def limited(budget: float, **fields: Any) -> Compared:
+    plain: dict[str, Any] = {"rules": 2, "on_prem": {"servers": []}}
+    limits = {"constraints": {"total_budget": budget}}
+    return compared(PRICES, MONTH * 8, **(plain | limits | fields))
+
+
+def test_what_is_owed_after_the_horizon_counts() -> None:
+    enough = limited(COMMITTED + 1).scenarios[ScenarioKey.HYBRID]
+    assert enough.total_cost == COMMITTED
+    assert not limited(COMMITTED - 1).scenarios[ScenarioKey.HYBRID].feasible
+
+
+def test_the_least_budget_that_would_do_is_named() -> None:
+    (reason,) = limited(100_000).scenarios[ScenarioKey.HYBRID].why_not[:1]
+    assert reason == "it takes a budget in total of at least 525,600 USD instead of 100,000 USD"
+
+
+def test_the_explanation_says_what_more_of_it_would_save() -> None:
+    hours = [MONTH * 8] * 24
+    rented = 24 * MONTH * Decimal("55.04")
+    found = compared(
+        catalog(offer("55.04"), offer("50", "reserved", term_months=12)),
+        hours,
+        rules=2,
+        on_prem={"servers": []},
+        constraints={"total_budget": float(rented)},
+        explain=True,
+    )
+    assert found.explanation is not None
+    assert any(
+        "the budget in total (now " in text for text in found.answer.explanation.limits_and_switches
+    )
+
+
+def test_a_budget_with_room_changes_nothing() -> None:
+    free = compared(PRICES, MONTH * 8, rules=2, on_prem={"servers": []}).as_dict()
+    assert limited(10 * COMMITTED).as_dict()["scenarios"] == free["scenarios"]

@@ -1,0 +1,74 @@
+"""What an answer says of limits: those unknown, without effect or below one node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
+
+ALONE: dict[str, Any] = {"on_prem": {"servers": []}}
+RENT = offer("60")
+
+
+def test_a_quota_of_an_unknown_provider_is_refused() -> None:
+    quotas = [{"provider": "awss", "accelerator": "H100", "max_accelerators": 8}]
+    with pytest.raises(InvalidInput, match=r"quotas.0.provider: 'awss'.*did you mean aws"):
+        compared(constraints={"quotas": quotas})
+
+
+def test_a_quota_that_limits_nothing_is_said() -> None:
+    quotas = [
+        {"provider": "aws", "accelerator": "H100", "max_accelerators": 80},
+        {"provider": "aws", "region": "westus3", "accelerator": "H100", "max_accelerators": 8},
+    ]
+    found = compared(constraints={"quotas": quotas})
+    words = "The quota for H100 SXM5 80 GB at AWS westus3 matches no price and limits nothing."
+    assert words in found.warnings
+
+
+def test_an_unknown_interconnect_is_refused_with_those_there_are() -> None:
+    with pytest.raises(InvalidInput, match=r"constraints.interconnect: 'foo'.*nvlink"):
+        compared(constraints={"interconnect": "foo"})
+
+
+def test_a_limit_that_was_not_given_is_not_named() -> None:
+    found = compared(catalog(RENT, offer("1", count=1)), constraints={"regions": ["us-east-1"],
+                     "min_accelerator_memory_gib": 500}, **ALONE)  # fmt: skip
+    words = " ".join(found.scenarios[ScenarioKey.ON_DEMAND].why_not)
+    assert "min_accelerators_per_node" not in words
+    assert "the least memory of an accelerator (500 GiB)" in words
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"constraints": {"purchase_options": ["ondemand"]}}, "allowed are on_demand, spot"),
+        ({"currency": "eur"}, "'eur' is not a currency code of three capitals, such as EUR"),
+    ],
+)
+def test_what_is_allowed_is_said_in_words(fields: dict[str, Any], words: str) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        compared(**fields)
+    assert words in str(refusal.value)
+
+
+def test_a_quota_below_one_node_is_said() -> None:
+    """Half a node of eight is reckoned with where it may be; nobody rents one."""
+    quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 4}]
+    limits = {"quotas": quotas, "allow_partial_nodes": True}
+    found = compared(catalog(RENT), 2000, constraints=limits, **ALONE)
+    assert (
+        "p5.48xlarge in us-east-1, on demand: a node holds 8 accelerators and quota aws "
+        "nvidia-h100-80gb-sxm allows 4; none can be rented whole until it is 8."
+    ) in found.warnings
+
+
+def test_a_quota_of_a_whole_node_needs_no_warning() -> None:
+    quotas = [{"provider": "aws", "accelerator": "H100", "max_accelerators": 8}]
+    found = compared(catalog(RENT), 2000, constraints={"quotas": quotas}, **ALONE)
+    assert "rented whole" not in " ".join(found.warnings)

@@ -1,0 +1,61 @@
+"""What the verdict says of a monthly budget: the dearest month, after the horizon too."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from planner.comparison_steps.build_verdict import _Builder
+from planner.contract.answer.verdict import BudgetUse
+from tests.planner.comparison.compared import Compared, compared
+from tests.planner.costing.advice.scenarios_of import line
+from tests.planner.costing.market_of import catalog, offer
+
+PRICES = catalog(offer("50"), offer("20", "reserved", term_months=36))
+
+
+def owing(budget: float) -> Compared:
+    """A commitment of 36 months for a plan of 24: 8 accelerators at 14,600 USD a month."""
+    return compared(
+        PRICES, 5840, horizon_months=24, on_prem={"servers": []},
+        constraints={"monthly_budget": budget}, finance={"cloud_price_trend_per_year": 0},
+    )  # fmt: skip
+
+
+def use_of(found: Compared, month: int, category: str, amount: float) -> BudgetUse:
+    """The use of the budget with one more payment in a month."""
+    assert found.recommendation.scenario
+    plan = found.scenarios[found.recommendation.scenario]
+    more = replace(plan, lines=(*plan.lines, line(month, category, amount)))
+    (use,) = _Builder(found, more)._budgets()
+    return use
+
+
+def test_a_budget_that_is_kept_names_its_dearest_month() -> None:
+    verdict = owing(20_000).answer.verdict
+    assert verdict
+    (use,) = verdict.budget
+    assert (use.planned, use.headroom, use.month) == (Decimal(14_600), Decimal(5400), "2027-01")
+    assert use.sentence == ""
+
+
+@pytest.mark.parametrize(
+    ("month", "sentence"),
+    [
+        (26, "The monthly budget of 20,000 USD is exceeded by 4,600 USD in March 2029, after the "
+             "plan's end."),
+        (3, "The monthly budget of 20,000 USD is exceeded by 4,600 USD in April 2027."),
+    ],
+)  # fmt: skip
+def test_a_month_over_it_is_named_after_the_horizon_too(month: int, sentence: str) -> None:
+    use = use_of(owing(20_000), month, "compute", 10_000)
+    assert (use.planned, use.headroom) == (Decimal(24_600), Decimal(-4600))
+    assert use.sentence == sentence
+
+
+def test_what_servers_fetch_is_no_payment() -> None:
+    use = use_of(owing(20_000), 24, "residual", -50_000)
+    assert (use.planned, use.month, use.sentence) == (Decimal(14_600), "2027-01", "")
+    assert use_of(owing(20_000), 24, "residual", 50_000).sentence == ""

@@ -1,0 +1,287 @@
+"""The verdict of a comparison: every figure against one worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from planner.comparison_steps.build_verdict import build_verdict
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.verdict import CostInterval
+from planner.costing.results.scenario_result import Scenario
+from tests.planner.comparison.compared import Compared, compared, solved
+from tests.planner.costing.advice.test_decision import OWNING, RENT, TERM, YEAR
+from tests.planner.costing.market_of import CATALOG, catalog, offer, request_of
+
+TEN_PERCENT = {"finance": {"discount_rate_per_year": 0.1}}
+STEP = 4.0 ** (1 / 2**7)
+"""How closely a turning point is found: a factor of 1.011."""
+
+
+def worth(rate: float, months: int = 12) -> float:
+    """Present value of 1 a month."""
+    return sum((1 + rate) ** (-month / 12) for month in range(months))
+
+
+def servers(**fields: Any) -> Compared:
+    """Two servers for 478,000 USD, rented for while they are on their way."""
+    return compared(
+        catalog(offer("55.04")), hours=11_000, horizon_months=24, on_prem=OWNING, **fields
+    )
+
+
+# Money ----------------------------------------------------------------------------------------
+
+
+def test_totals_are_nominal_and_present_values_discounted() -> None:
+    """600 h: 4,380 USD a month for 730 h at 6, or 6,000 for 600 h at 10: 1,620 a month less."""
+    told = compared(catalog(RENT, TERM), hours=600, **YEAR, **TEN_PERCENT).answer.verdict
+    assert told
+    assert told.against
+    assert told.total == Decimal(4380 * 12)
+    assert float(told.present_value or 0) == pytest.approx(4380 * worth(0.1), abs=0.01)
+    assert told.against.total == Decimal(6000 * 12)
+    assert told.against.difference == Decimal(1620 * 12)
+    discounted = float(told.against.difference_in_present_value)
+    assert discounted == pytest.approx(1620 * worth(0.1), abs=0.02)
+    assert told.sentence.endswith("; 19,440 USD less than renting on demand.")
+
+
+def test_where_totals_and_present_values_disagree_both_are_said() -> None:
+    """36 months of 2,482 USD are 89,352 USD, more than 12 of 7,300, and worth less today."""
+    long = offer("3.4", "reserved", count=1, term_months=36, payment_option="no_upfront")
+    rate = {"finance": {"discount_rate_per_year": 0.2}}
+    told = build_verdict(compared(catalog(RENT, long), hours=730, **YEAR, **rate))
+    assert (told.total, told.within_horizon) == (Decimal(89_352), Decimal(29_784))
+    less = 7300 * worth(0.2) - 2482 * worth(0.2, 36)
+    assert told.sentence.endswith(
+        f"; 1,752 USD more in all than renting on demand, but {less:,.0f} USD less in present "
+        "value, as more of it is due later."
+    )
+
+
+def test_what_is_owed_after_the_horizon_is_told_apart() -> None:
+    """36 × 730 h × 4 USD = 105,120 USD, of which 12 months after a plan of 24."""
+    long = offer("4", "reserved", count=1, term_months=36, payment_option="no_upfront")
+    told = build_verdict(compared(catalog(RENT, long), hours=700, on_prem={"servers": []}))
+    assert (told.total, told.obligation_to_sign) == (Decimal(105_120), Decimal(105_120))
+    assert (told.within_horizon, told.owed_after) == (Decimal(70_080), Decimal(35_040))
+    assert "35,040 USD of it owed after December 2028" in told.sentence
+    assert told.capital_to_approve is None
+    assert told.payback is None
+
+
+def test_capital_and_payback_of_servers() -> None:
+    """Capital 2 × 200,000 × 1.195. Renting is 80,358.40 a month; owning 558,358.40 in January and
+    then 11,530 to 12,700 a month: below after 478,000 / 68,300 = 7.0 months, in the eighth."""
+    found = servers(finance={"discount_rate_per_year": 0})
+    told = build_verdict(found)
+    assert told.capital_to_approve == Decimal(478_000)
+    assert told.obligation_to_sign is None
+    plan = found.scenarios[found.recommendation.scenario]  # type: ignore[index]
+    running = [float(amount) for amount in plan.cash_per_month[1:24]]
+    assert 11_500 < min(running) <= max(running) < 12_700
+    own = [558_358.4 + sum(running[:month]) for month in range(24)]
+    rent = [80_358.4 * (month + 1) for month in range(24)]
+    assert own[6] > rent[6]
+    assert own[7] < rent[7]
+    assert told.payback == "2027-08"
+    assert "pays back in August 2027" in told.sentence
+
+
+def test_budgets_say_what_is_left() -> None:
+    told = build_verdict(servers(constraints={"capex_budget": 600_000, "monthly_budget": 700_000}))
+    capital, monthly = told.budget
+    assert (capital.kind, monthly.kind) == ("capital", "monthly")
+    assert (capital.planned, capital.headroom) == (Decimal(478_000), Decimal(122_000))
+    assert (monthly.planned, monthly.headroom) == (
+        Decimal("558358.40"),
+        Decimal("141641.60"),
+    )
+
+
+def test_of_a_budget_for_all_payments_resale_leaves_nothing() -> None:
+    """All payments of the servers' plan with tax, before anything is resold: with a budget of
+    that it is still the plan and nothing is left."""
+    tax = {"finance": {"tax_rate": 0.2}}
+    free = servers(**tax)
+    plan = free.scenarios[free.recommendation.scenario]  # type: ignore[index]
+    resold = {line.label for line in plan.lines if line.category is Category.RESIDUAL}
+    assert resold
+    taxed = [line.amount for line in plan.lines if line.label == "Tax on the residual value"]
+    sold = [line.amount for line in plan.lines if line.category is Category.RESIDUAL]
+    payments = plan.total_cost - sum(sold) - sum(taxed)
+    told = build_verdict(servers(constraints={"total_budget": float(payments) + 1}, **tax))
+    (left,) = told.budget
+    assert (left.kind, left.planned, left.headroom) == ("total", payments, Decimal("1.00"))
+    assert told.total == plan.total_cost
+    less = build_verdict(servers(constraints={"total_budget": float(payments) - 1000}, **tax))
+    assert less.total != plan.total_cost
+
+
+# Certainty ------------------------------------------------------------------------------------
+
+
+def doubted(chances: Mapping[str, float], means: Mapping[str, float]) -> Any:
+    """The verdict of a plan that commits, under simulated outcomes that are made up."""
+    found = compared(catalog(RENT, TERM), hours=600, **YEAR)
+    assert found.recommendation.scenario == ScenarioKey.COMMITTED
+    own = found.scenarios[ScenarioKey.COMMITTED].lines
+    assert found.scenarios[ScenarioKey.CLOUD_MIX].lines == own
+    assert found.scenarios[ScenarioKey.HYBRID].lines == own
+    vars(found)["risk"] = SimpleNamespace(
+        probability_cheapest={ScenarioKey(key): chance for key, chance in chances.items()},
+        mean={ScenarioKey(key): mean for key, mean in means.items()},
+        total_percentiles={ScenarioKey.COMMITTED: (50_000.126, 52_000.0, 61_000.4)},
+    )
+    return build_verdict(found)
+
+
+def test_confidence_counts_the_plan_under_every_scenario_that_has_it() -> None:
+    """The same plan stands as committed, as mix and as hybrid: 0.3 + 0.2 + 0.1."""
+    told = doubted({"committed": 0.3, "cloud_mix": 0.2, "hybrid": 0.1, "on_demand": 0.4}, {})
+    assert told.confidence == pytest.approx(0.6)
+    assert told.contested == ""
+    assert told.range == CostInterval(p10=Decimal("50000.13"), p90=Decimal("61000.40"))
+    assert "(50,000 to 61,000 in 8 of 10 cases)" in told.sentence
+
+
+def test_a_plan_that_is_seldom_the_cheapest_but_loses_little_says_so() -> None:
+    told = doubted({"committed": 0.3, "on_demand": 0.7}, {"committed": 50_000, "on_demand": 53_500})
+    assert told.contested == (
+        "Renting on demand is the cheapest in 70% of the simulated cases, this plan in 30%; it is "
+        "not advised because where it loses it loses more: over all cases it costs 3,500 USD more "
+        "on average (present value)."
+    )
+
+
+def test_a_rival_that_is_cheaper_on_average_too_is_left_to_the_reader() -> None:
+    told = doubted({"committed": 0.3, "on_demand": 0.7}, {"committed": 53_500, "on_demand": 50_000})
+    assert told.contested == (
+        "Renting on demand is the cheapest in 70% of the simulated cases, this plan in 30%, and "
+        "3,500 USD less on average (present value): it is not advised because it costs more if "
+        "hours and prices are those given here. Choose it if you doubt them."
+    )
+
+
+# What would change it -------------------------------------------------------------------------
+
+
+def test_the_hours_at_which_a_contract_no_longer_pays() -> None:
+    """4,380 USD a month buy 438 h on demand: 0.73 of the 600 h."""
+    told = build_verdict(compared(catalog(RENT, TERM), hours=600, sensitivity=True, **YEAR))
+    (turn,) = told.switch_points
+    assert (turn.field, turn.scenario) == ("workload.hours", "on_demand")
+    assert 0.73 / STEP - 0.001 <= turn.multiplier <= 0.73
+    fall = 1 - turn.multiplier
+    assert turn.sentence == (
+        f"If the hours fell by {fall:.0%}, renting on demand would cost no more than this plan."
+    )
+
+
+SCALED = {
+    "rental_prices": {Category.COMPUTE},
+    "on_prem.servers.unit_price": {
+        Category.CAPEX, Category.INSTALL, Category.NETWORK_STORAGE, Category.SPARES,
+        Category.SUPPORT, Category.RESIDUAL,
+    },
+}  # fmt: skip
+"""Costs that are a multiple of each price."""
+
+
+def present(plan: Scenario, scaled: set[Category], multiplier: float) -> float:
+    """Present value of a plan's lines at 10 % a year, with some of them multiplied."""
+    times = dict.fromkeys(scaled, multiplier)
+    return sum(
+        float(line.amount) * times.get(line.category, 1.0) * 1.1 ** (-line.month / 12)
+        for line in plan.lines
+    )
+
+
+@pytest.mark.parametrize("field", SCALED)
+def test_at_a_turning_point_both_plans_cost_the_same(field: str) -> None:
+    """The lines of both plans, costed anew at the multiplier and just short of it."""
+    found = servers(sensitivity=True, **TEN_PERCENT)
+    told = build_verdict(found)
+    (turn,) = (one for one in told.switch_points if one.field == field)
+    advised = found.scenarios[found.recommendation.scenario]  # type: ignore[index]
+    other, scaled = found.scenarios[turn.scenario], SCALED[field]
+    toward_one = STEP if turn.multiplier < 1 else 1 / STEP
+    rounding = 1.002 if turn.multiplier < 1 else 0.998
+    short_of, beyond = turn.multiplier * toward_one * rounding, turn.multiplier / rounding
+    assert present(advised, scaled, 1.0) < present(other, scaled, 1.0)
+    assert present(advised, scaled, short_of) < present(other, scaled, short_of)
+    assert present(other, scaled, beyond) <= present(advised, scaled, beyond)
+
+
+@pytest.mark.parametrize(
+    ("price", "hours", "is_small"),
+    [
+        ("1.30", 730, True),  # 949 USD
+        ("1.40", 730, False),  # 1,022 USD for a node-month
+        ("10", 729, True),  # 7,290 USD for less than a node-month
+    ],
+)
+def test_for_a_small_job_owning_is_no_question(price: str, hours: float, is_small: bool) -> None:
+    answer = compared(
+        catalog(offer(price, count=1)), hours=hours, horizon_months=1, sensitivity=True
+    ).answer
+    assert answer.verdict
+    assert answer.verdict.is_small is is_small
+    assert bool(answer.break_even) is not is_small
+    assert bool(answer.cost_curve.series) is not is_small
+    if is_small:
+        assert answer.verdict.reasons == ()
+        assert answer.verdict.switch_points == ()
+
+
+# Cheaper if -----------------------------------------------------------------------------------
+
+
+def lifted(request: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
+    """The request with one field given."""
+    section, _, name = field.rpartition(".")
+    if not section:
+        return request | {name: value}
+    return request | {section: {**request.get(section, {}), name: value}}
+
+
+def test_each_alternative_saves_what_a_comparison_with_the_field_lifted_saves() -> None:
+    request = request_of(9000, horizon_months=12, on_prem={"servers": []})
+    found = solved(request | {"cheaper_if": True}, CATALOG)
+    told = build_verdict(found)
+    alternatives = found.answer.cheaper_if
+    assert {one.field for one in alternatives} >= {"workload.interruptible", "term_end"}
+    assert [one.saving for one in alternatives] == sorted(
+        (one.saving for one in alternatives), reverse=True
+    )
+    for one in alternatives:
+        asked = lifted(request, one.field, one.value)
+        workload = asked.pop("workload")
+        again = compared(CATALOG, **asked, workload=workload)
+        plans = [s for s in again.allowed_scenarios.values() if s.feasible]
+        best = min(plans, key=lambda plan: plan.net_present_cost)
+        assert told.present_value
+        saved = float(told.present_value - best.net_present_cost)
+        assert float(one.saving) == pytest.approx(saved, rel=1e-4), one.field
+        assert one.saving > told.present_value * Decimal("0.02")
+        assert one.total in {plan.total_cost for plan in plans}
+
+
+def test_nothing_is_offered_that_was_asked_for_or_refused() -> None:
+    """A limit that the request gives itself is no limit that nobody asked for."""
+    asked = {"cheaper_if": True, "horizon_months": 12, "on_prem": {"servers": []}}
+    found = compared(CATALOG, 9000, **asked, term_end="full")
+    assert "term_end" not in {one.field for one in found.answer.cheaper_if}
+    assert compared(CATALOG, 9000, horizon_months=12, cheaper_if=False).answer.cheaper_if == ()
+
+
+def test_without_a_plan_the_verdict_says_what_is_in_the_way() -> None:
+    told = build_verdict(compared(constraints={"min_accelerator_memory_gib": 4000}))
+    assert told.headline == "No scenario is feasible."
+    assert "the least memory of an accelerator (4000 GiB) excludes" in told.sentence
+    assert (told.total, told.decision, told.oldest_price) == (None, (), None)

@@ -1,0 +1,162 @@
+"""What a config or a name says of a model: parameters, those at work, and the cache."""
+
+import json
+
+import pytest
+
+from planner.contract.models.config_fields import MOST_CHARACTERS
+from planner.contract.models.count_parameters import read_config
+from planner.contract.models.fill import fill_from_model
+from planner.contract.models.known_models import find_model, known_models
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.footprint.serving_memory import cache_bytes
+from pricing.common.invalid_input import InvalidInput
+
+LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+}
+NATIVE_LLAMA = {
+    "dim": 4096,
+    "n_layers": 32,
+    "n_heads": 32,
+    "n_kv_heads": 8,
+    "vocab_size": 128256,
+    "ffn_dim_multiplier": 1.3,
+    "multiple_of": 1024,
+}
+DEEPSEEK = json.loads(find_model("DeepSeek-V3").config)
+
+
+def figures(**changes):
+    return read_config(json.dumps({**LLAMA, **changes}))
+
+
+def training(**changes):
+    return parse(Training, {"kind": "training", "tokens": 1e9, **changes})
+
+
+MODELS = [model for model in known_models() if model.published_parameters]
+MIXTURES = [model for model in known_models() if model.published_active]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
+def test_parameters_are_within_2_per_cent_of_the_published(model):
+    assert model.figures.parameters == pytest.approx(model.published_parameters, rel=0.02)
+
+
+@pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
+def test_those_at_work_are_within_6_per_cent_of_the_published(model):
+    assert model.figures.active_parameters == pytest.approx(model.published_active, rel=0.06)
+
+
+def test_the_table_holds_many_families_each_with_its_source():
+    assert len(known_models()) >= 60
+    assert len({json.loads(model.config)["model_type"] for model in MODELS}) >= 12
+    assert len(MIXTURES) >= 10
+    assert all(model.source and 2017 <= model.year <= 2026 for model in known_models())
+
+
+@pytest.mark.parametrize(
+    "name", ["Llama-3.1-8B", "meta-llama/Llama-3.1-8B-Instruct", "llama 3.1 8b"]
+)
+def test_a_model_is_found_by_any_usual_writing(name):
+    assert find_model(name).name == "Llama-3.1-8B"
+
+
+def test_an_unknown_model_is_refused_with_the_closest():
+    with pytest.raises(InvalidInput, match=r"closest are .*Llama-3"):
+        training(model="Llama-3.3-9B")
+
+
+def test_meta_s_own_form_counts_the_same():
+    assert read_config(json.dumps(NATIVE_LLAMA)).parameters == figures().parameters
+
+
+def test_a_config_within_a_config_is_that_of_the_language_model():
+    whole = {"model_type": "llava", "text_config": LLAMA, "vision_config": {"hidden_size": 1024}}
+    assert read_config(json.dumps(whole)).parameters == figures().parameters
+
+
+def test_shared_embeddings_count_once():
+    one, two = figures(tie_word_embeddings=True), figures(tie_word_embeddings=False)
+    assert two.parameters - one.parameters == 128256 * 4096
+
+
+def test_experts_work_as_many_as_a_token_visits():
+    sparse = figures(num_experts=8, num_experts_per_tok=2)
+    matrices = 3 * 4096 * 14336 * 32
+    assert sparse.parameters - sparse.active_parameters == 6 * matrices
+
+
+def test_a_config_fills_what_the_request_leaves_open():
+    pasted = training(config=LLAMA)
+    assert pasted.parameters == figures().parameters
+    assert (pasted.layers, pasted.hidden_size, pasted.vocabulary_size) == (32, 4096, 128256)
+    assert pasted.feed_forward_size == 14336
+    assert training(config=LLAMA, layers=16).layers == 16
+    assert training(config=json.dumps(LLAMA)) == pasted
+
+
+def test_a_mixture_fills_its_experts():
+    mixture = training(model="Mixtral-8x7B")
+    assert (mixture.experts, mixture.experts_per_token) == (8, 2)
+    assert mixture.active_parameters == pytest.approx(12.9e9, rel=0.01)
+
+
+def test_what_a_token_keeps_is_what_its_attention_keeps():
+    whole = cache_bytes(training(model="Llama-2-7b-hf"), 1)
+    grouped = cache_bytes(training(model="Llama-3.1-8B"), 1)
+    latent = cache_bytes(training(config=DEEPSEEK), 1)
+    assert (whole, grouped, latent) == (524288, 131072, 61 * 576 * 2)
+
+
+def test_a_sliding_window_bounds_the_cache():
+    oss = training(model="gpt-oss-20b")
+    assert cache_bytes(oss, 128) == 24 * 128 * 2 * 1024
+    windowed = {**LLAMA, "sliding_window": 1024}
+    assert cache_bytes(training(config=windowed), 1e6) == cache_bytes(
+        training(config=windowed), 1024
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ("not json", "is not JSON"),
+        ("[1, 2]", "not a JSON object"),
+        ("{}", "has no num_hidden_layers"),
+        ('{"model_type": "t5", "num_layers": 12}', "two stacks"),
+        ('{"model_type": "mamba", "num_hidden_layers": 12}', "no transformer"),
+        (json.dumps({**LLAMA, "num_hidden_layers": 10**12}), "allowed are 0 to"),
+        (json.dumps({**LLAMA, "num_hidden_layers": 20_000}), "allowed are 1 to 10,000"),
+        (json.dumps({**LLAMA, "num_attention_heads": 0}), "0 attention heads"),
+        (json.dumps({**LLAMA, "num_experts": 8}), "no number of them"),
+        (json.dumps({**LLAMA, "num_experts": 8, "num_experts_per_tok": 9}), "uses 9 of 8"),
+    ],
+)
+def test_what_is_no_config_is_refused(config, words):
+    with pytest.raises(InvalidInput, match=words) as refused:
+        read_config(config)
+    assert refused.value.field == "config"
+
+
+def test_a_config_too_long_is_refused_before_it_is_read():
+    with pytest.raises(InvalidInput, match="characters; allowed are"):
+        fill_from_model({"config": " " * (MOST_CHARACTERS + 1)})
+
+
+def test_a_name_and_a_config_are_not_both_taken():
+    with pytest.raises(InvalidInput, match="allowed is one of the two"):
+        training(model="gpt2", config=LLAMA)
+
+
+def test_deeply_nested_text_is_refused_and_nothing_else():
+    with pytest.raises(InvalidInput):
+        read_config("[" * 100_000)

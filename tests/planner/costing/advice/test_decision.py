@@ -1,0 +1,138 @@
+"""The parts of a decision: what is done, how often, for how much, in the order of money."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.verdict import DecisionPart
+from planner.costing.advice.decision import describe_parts, list_parts
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
+
+RENT = offer("10", count=1)
+TERM = offer("6", "reserved", count=1, term_months=12, payment_option="no_upfront")
+YEAR: dict[str, Any] = {"horizon_months": 12, "on_prem": {"servers": []}}
+SERVER = {"server": "hgx-h100-8", "unit_price": 200_000}
+OWNING: dict[str, Any] = {
+    "servers": [SERVER],
+    "network_storage_rate": 0.125,
+    "install_cost_rate": 0.04,
+    "spare_rate": 0.03,
+    "lead_time_months": 1,
+}
+
+
+def parts_of(key: str, *offers: Any, **fields: Any) -> tuple[DecisionPart, ...]:
+    found = compared(catalog(*offers), **fields)
+    plan = found.scenarios[ScenarioKey(key)]
+    assert plan.feasible, plan.why_not
+    return list_parts(plan, found.inputs, found.preparation.name_place, "USD")
+
+
+def test_a_contract_is_told_with_its_term_number_and_sum() -> None:
+    """730 h × 6 USD × 12 months = 52,560 USD."""
+    (part,) = parts_of("committed", RENT, TERM, hours=600, **YEAR)
+    assert (part.action, part.units, part.accelerators, part.term_months) == ("commit", 1, 1, 12)
+    assert (part.starts, part.last_start) == ("2027-01", "2027-01")
+    assert (part.amount, part.due_at_start, part.share_of_hours) == (Decimal("52560"), None, 1)
+    assert part.sentence == (
+        "sign a 12-month reservation for 1 × p5.6xlarge (1 × H100 SXM5 80 GB) in AWS us-east-1 in "
+        "January 2027 (52,560 USD in all)"
+    )
+
+
+def test_what_is_paid_upfront_is_due_at_the_start() -> None:
+    upfront = offer("2", "reserved", count=1, term_months=12, payment_option="partial_upfront",
+                    upfront=Decimal(30_000))  # fmt: skip
+    (part,) = parts_of("committed", RENT, upfront, hours=600, **YEAR)
+    assert (part.due_at_start, part.amount) == (Decimal(30_000), Decimal(30_000 + 2 * 730 * 12))
+
+
+def test_rent_is_told_by_the_most_machines_at_once_and_the_months() -> None:
+    """One machine until June, then two: up to 2; 6 × 500 h and 6 × 1,000 h at 10 USD."""
+    (part,) = parts_of("on_demand", RENT, hours=[500.0] * 6 + [1000.0] * 6, **YEAR)
+    assert (part.action, part.units, part.term_months) == ("rent", 2, None)
+    assert part.amount == Decimal(90_000)
+    assert part.sentence == (
+        "rent up to 2 × p5.6xlarge (1 × H100 SXM5 80 GB) on demand in AWS us-east-1 from "
+        "January 2027"
+    )
+
+
+def test_rent_that_ends_before_the_plan_is_told_with_its_end() -> None:
+    (part,) = parts_of("on_demand", RENT, hours=[0.0] + [500.0] * 3 + [0.0] * 8, **YEAR)
+    assert part.sentence.endswith("in AWS us-east-1 from February 2027 to April 2027")
+    (one,) = parts_of("on_demand", RENT, hours=[0.0, 500.0] + [0.0] * 10, **YEAR)
+    assert one.sentence.endswith("in AWS us-east-1 in February 2027")
+
+
+def test_servers_are_told_with_their_invoice_and_come_before_what_costs_less() -> None:
+    """2 × 200,000 USD × (1 + 0.125 + 0.04 + 0.03) = 478,000 USD; rent of one month of 24 serves
+    1 / 24 = 4 % of the hours on two machines for 2 × 730 × 55.04 = 80,358.40 USD."""
+    bought, rented = parts_of(
+        "hybrid", offer("55.04"), hours=11_000, horizon_months=24, on_prem=OWNING
+    )
+    assert (bought.action, bought.units, bought.accelerators) == ("buy", 2, 16)
+    assert bought.due_at_start == Decimal(478_000)
+    assert bought.share_of_hours == pytest.approx(23 / 24)
+    assert bought.sentence == (
+        "buy 2 × HGX H100 server (8x H100) in January 2027 (478,000 USD with network and spares)"
+    )
+    assert (rented.action, rented.amount) == ("rent", Decimal("80358.40"))
+    assert rented.share_of_hours == pytest.approx(1 / 24)
+    assert rented.sentence.endswith("in AWS us-east-1 in January 2027 for 4% of the hours")
+
+
+def test_the_order_is_that_of_what_is_paid_and_not_of_what_is_left_after_resale() -> None:
+    """Servers that fetch almost their price again still come first: they are paid for."""
+    bought, rented = parts_of(
+        "hybrid", offer("55.04"), hours=11_000, horizon_months=24,
+        on_prem=OWNING | {"residual_rate": 0.99},
+    )  # fmt: skip
+    assert bought.action == "buy"
+    assert rented.amount == Decimal("80358.40")
+
+
+def test_servers_at_hand_are_kept() -> None:
+    owned = [{"server": "hgx-h100-8", "units": 1, "bought": "2026-07"}]
+    (part,) = parts_of("hybrid", offer("55.04"), hours=3000, horizon_months=12,
+                       on_prem={"servers": [], "already_owned": owned})  # fmt: skip
+    assert (part.action, part.units, part.accelerators) == ("keep", 1, 8)
+    assert part.sentence == (
+        "keep 1 × HGX H100 server (8x H100), already owned, at work for all of the hours"
+    )
+
+
+def test_a_sentence_holds_three_parts_and_counts_the_rest() -> None:
+    (one,) = parts_of("committed", RENT, TERM, hours=600, **YEAR)
+
+    def said(*words: str) -> str:
+        return describe_parts([one.model_copy(update={"sentence": word}) for word in words])
+
+    assert said("buy a") == "Buy a"
+    assert said("buy a", "rent b") == "Buy a and rent b"
+    assert said("buy a", "rent b", "rent c") == "Buy a, rent b and rent c"
+    assert said("a", "b", "c", "d") == "A, b, c and 1 smaller part"
+    assert said("a", "b", "c", "d", "e") == "A, b, c and 2 smaller parts"
+
+
+def test_a_contract_signed_again_at_its_end_is_told_as_renewed() -> None:
+    """Two terms of a year one after the other hold one machine, not two."""
+    years = YEAR | {"horizon_months": 24}
+    (part,) = parts_of("committed", RENT, TERM, hours=600, **years)
+    assert (part.units, part.starts, part.last_start) == (2, "2027-01", "2028-01")
+    assert "for 1 × p5.6xlarge" in part.sentence
+    assert "in January 2027, renewed in January 2028 (105,120 USD in all)" in part.sentence
+
+
+def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
+    """100 h are 5 days of one machine, whatever part of it works: 120 h at 30 USD."""
+    block = offer("30", "capacity_block")
+    (part,) = parts_of("committed", block, hours=[100.0] + [0.0] * 11, **YEAR)
+    assert (part.action, part.units, part.accelerators) == ("reserve", 1, 8)
+    assert part.amount == Decimal(3600)
+    assert part.sentence.endswith("in January 2027 for 5 days (3,600 USD in all)")

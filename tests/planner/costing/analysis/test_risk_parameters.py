@@ -1,0 +1,163 @@
+"""What a request and its assumptions say of the spread, and what spreads as defaults."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from planner.contract.request.risk import Risk
+from planner.costing.analysis.monte_carlo import RiskParameters, build_risk_parameters
+from planner.costing.analysis.outcomes import Outcomes, draw_outcomes, planned_outcomes
+from planner.costing.analysis.price_drivers import PriceDrivers
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.assumptions.defaults import default
+
+VALUES = {
+    "samples": 500.0, "seed": 7.0, "demand_growth_sd": 0.1, "price_sd": 0.2,
+    "slip_months_sd": 1.5, "residual_sd": 0.3, "spot_interruptions_per_month": 4.0,
+    "checkpoint_save_hours": 0.25, "restart_hours": 0.5, "demand_half_life_months": 18.0,
+    "spot_patience_hours": 12.0,
+}  # fmt: skip
+ASSUMED = Assumptions(VALUES, (), request_fields=frozenset({"cloud_price_trend_per_year"}))
+NOTHING = PriceDrivers((), {})
+
+
+def test_nothing_spreads_by_default() -> None:
+    assert asdict(RiskParameters(10, 3)) == {
+        "samples": 10, "seed": 3, "demand_growth_sd": 0.0, "price_sd": 0.0,
+        "slip_months_sd": 0.0, "residual_sd": 0.0, "spot_interruptions_per_month": 0.0,
+        "checkpoint_save_hours": 0.0, "restart_hours": 0.0, "interruptions_vary": True,
+        "hours_sd": 0.0, "price_processes": False, "demand_half_life_months": 24.0,
+        "spot_patience_hours": 0.0, "waiting_sd": 0.0, "draws_rental_prices": True,
+        "draws_hardware_prices": True, "keeps_price_trend": False,
+    }  # fmt: skip
+
+
+def test_a_request_s_spread_is_read_from_its_assumptions() -> None:
+    found = build_risk_parameters(Risk(), ASSUMED)
+    assert found == RiskParameters(
+        samples=500, seed=7, demand_growth_sd=0.1, price_sd=0.2, slip_months_sd=1.5,
+        residual_sd=0.3, spot_interruptions_per_month=4.0, checkpoint_save_hours=0.25,
+        restart_hours=0.5,
+    )  # fmt: skip
+    assert build_risk_parameters(Risk(seed=0), ASSUMED).seed == 0
+    bare = {k: v for k, v in VALUES.items() if k not in ("price_sd", "residual_sd")}
+    without = build_risk_parameters(Risk(), Assumptions(bare, ()))
+    assert (without.price_sd, without.residual_sd) == (0.0, 0.0)
+
+
+def test_edition_2_draws_what_the_request_gives_no_spread_for() -> None:
+    found = build_risk_parameters(Risk(), ASSUMED, price_processes=True)
+    assert found.price_processes
+    assert (found.demand_half_life_months, found.spot_patience_hours) == (18.0, 12.0)
+    assert (found.draws_rental_prices, found.draws_hardware_prices) == (True, True)
+    assert found.keeps_price_trend
+    waits = default("spot_waiting_hours_training")
+    assert found.waiting_sd == pytest.approx(np.log(waits.high / waits.low) / 2.5631)
+    rents = build_risk_parameters(Risk(price_sd=0.2), ASSUMED, price_processes=True)
+    assert (rents.draws_rental_prices, rents.draws_hardware_prices) == (False, True)
+    resale = build_risk_parameters(
+        Risk(residual_sd=0.2), Assumptions(VALUES, ()), price_processes=True
+    )
+    assert (resale.draws_rental_prices, resale.draws_hardware_prices) == (True, False)
+    assert not resale.keeps_price_trend
+
+
+def test_how_prices_vary_has_a_name() -> None:
+    names = [
+        RiskParameters(1, 1, price_processes=processes, draws_rental_prices=drawn).price_model
+        for processes in (False, True)
+        for drawn in (False, True)
+    ]
+    assert names == ["common_factor", "common_factor", "given_spread", "fitted_processes"]
+
+
+# Outcomes --------------------------------------------------------------------------------------
+
+
+def test_demand_returns_by_half_in_its_half_life() -> None:
+    """φ = ½ and a deviation of 0.5 after a year: s² = ¼ · (1 − ¼) / (1 − ½²⁴)."""
+    parameters = RiskParameters(
+        40_000, 11, demand_growth_sd=0.5, demand_half_life_months=1.0, price_processes=True
+    )
+    logs = np.log(draw_outcomes(parameters, NOTHING, 4).growth)
+    step = 0.25 * 0.75 / (1 - 0.5**24)
+    variance = np.array([0, step, step * 1.25, step * 1.3125])
+    assert logs.var(axis=0) == pytest.approx(variance, abs=0.006)
+    assert logs.mean(axis=0) == pytest.approx(-variance / 2, abs=0.008)
+    assert np.corrcoef(logs[:, 1], logs[:, 2])[0, 1] == pytest.approx(0.5 / 1.25**0.5, abs=0.02)
+
+
+def test_demand_rises_with_its_shocks() -> None:
+    """x' = ½ x + s z of the first stream of the seed, less half its variance."""
+    parameters = RiskParameters(
+        3, 11, demand_growth_sd=0.5, demand_half_life_months=1.0, price_processes=True
+    )
+    stream = np.random.SeedSequence(11).spawn(4)[0]
+    z = np.random.Generator(np.random.PCG64(stream)).standard_normal((3, 3))
+    step = (0.25 * 0.75 / (1 - 0.5**24)) ** 0.5
+    first, second = step * z[1], step * (0.5 * z[1] + z[2])
+    growth = draw_outcomes(parameters, NOTHING, 3).growth
+    assert growth[:, 0].tolist() == [1, 1, 1]
+    assert np.log(growth[:, 1]) == pytest.approx(first - step**2 / 2)
+    assert np.log(growth[:, 2]) == pytest.approx(second - step**2 * 1.25 / 2)
+
+
+def test_without_a_spread_demand_is_as_planned() -> None:
+    drawn = draw_outcomes(RiskParameters(3, 1, price_processes=True), NOTHING, 4)
+    assert drawn.growth.tolist() == [[1.0] * 4] * 3
+    assert drawn.prices.shape == (0, 3, 5)
+    assert drawn.level is None
+    assert drawn.slip.tolist() == [0, 0, 0]
+    assert drawn.waiting.tolist() == drawn.lost.tolist() == [1, 1, 1]
+
+
+def test_waits_levels_and_slips_have_the_spread_that_is_given() -> None:
+    many = RiskParameters(
+        40_000, 3, slip_months_sd=1.5, hours_sd=0.3, waiting_sd=0.4, price_processes=True
+    )
+    drawn = draw_outcomes(many, NOTHING, 1)
+    assert np.log(drawn.waiting).std() == pytest.approx(0.4, abs=0.01)
+    assert drawn.level is not None
+    assert np.log(drawn.level).std() == pytest.approx(0.3, abs=0.01)
+    assert np.log(drawn.level).mean() == pytest.approx(0.0, abs=0.01)
+    assert (drawn.slip.min(), (np.diff(drawn.slip) >= 0).all()) == (0, True)
+    assert (drawn.slip == 0).mean() == pytest.approx(0.6306, abs=0.01)
+    assert (drawn.slip == 1).mean() == pytest.approx(0.2108, abs=0.01)
+    assert drawn.interruptions.mean() == pytest.approx(1.0, abs=0.01)
+    assert drawn.interruptions.std() == pytest.approx(0.5, abs=0.01)
+
+
+def three() -> Outcomes:
+    growth = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    return Outcomes(
+        slip=np.array([0, 1, 2]), growth=growth, prices=np.arange(9.0).reshape(1, 3, 3),
+        interruptions=np.array([1.0, 2, 3]), waiting=np.array([4.0, 5, 6]),
+        lost=np.array([7.0, 8, 9]), level=np.array([10.0, 1, 0.5]),
+    )  # fmt: skip
+
+
+def test_demand_is_its_growth_times_its_level() -> None:
+    assert three().demand(slice(0, 2)).tolist() == [[10, 20], [3, 4]]
+    assert three().demand_at(1).tolist() == [20, 4, 3]
+
+
+def test_some_samples_are_taken_whole() -> None:
+    some = three().select(np.array([0, 2]))
+    assert some.slip.tolist() == [0, 2]
+    assert some.growth.tolist() == [[1, 2], [5, 6]]
+    assert some.prices.tolist() == [[[0, 1, 2], [6, 7, 8]]]
+    assert some.interruptions.tolist() == [1, 3]
+    assert some.waiting.tolist() == [4, 6]
+    assert some.lost.tolist() == [7, 9]
+    assert some.level is not None
+    assert some.level.tolist() == [10, 0.5]
+    sure = planned_outcomes(NOTHING, 2).select(np.array([0]))
+    assert sure.level is None
+    assert sure.demand(slice(0, 1)).tolist() == [[1, 1]]
+    assert sure.demand_at(1).tolist() == [1]
+    assert (sure.slip.tolist(), sure.lost.tolist()) == ([0], [1])
+    assert planned_outcomes(NOTHING, 2).prices.shape == (0, 1, 3)
+    assert planned_outcomes(NOTHING, 2).slip.tolist() == [0]

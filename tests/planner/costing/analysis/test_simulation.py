@@ -1,0 +1,177 @@
+"""Samples as the optimiser sees them, and what is drawn of prices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.analysis import simulation as simulations
+from planner.costing.analysis.monte_carlo import RiskParameters
+from planner.costing.analysis.outcomes import Outcomes, draw_outcomes
+from planner.costing.analysis.price_drivers import PriceDrivers
+from planner.costing.analysis.simulation import (
+    PriceProcessSimulation,
+    assess_risk,
+    simulation_of,
+)
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.price_processes.process import PriceKind, PriceProcess
+from planner.costing.results.scenario_result import Scenario
+from tests.planner.costing.analysis.small_inputs import inputs_of, owned_already, rented, to_buy
+
+KINDS = (PriceKind.LIST, PriceKind.SPOT, PriceKind.HARDWARE, PriceKind.COMMITMENT)
+PROCESSES = tuple(
+    PriceProcess("h100", kind, "training", changes_per_year=2.0, shock_sd=0.3) for kind in KINDS
+)
+DRIVERS = PriceDrivers(PROCESSES, {"od": 0, "spot": 1, "server": 2})
+ON_DEMAND = rented("od", "on_demand", 16.0, (8.0, 6.0))
+
+
+def inputs(*sources: Any, **fields: Any) -> Any:
+    """100 h at a peak of 2, then 60 at 3: 50 h and 20 h at peak."""
+    plain = {"hours": np.array([100.0, 60.0]), "peak": np.array([2.0, 3.0]), "fallback": None}
+    return inputs_of(*sources, **(plain | fields))
+
+
+def one_sample(drivers: PriceDrivers = DRIVERS, slip: int = 0, **changes: Any) -> Any:
+    """Rents at 2 and 4, spot at 1 and 9, hardware at 5, commitments at 4 and 8."""
+    rows = [[2, 4, 7], [1, 9, 7], [5, 5, 5], [4, 8, 7]]
+    prices = np.array(rows, float)[:, None, :][: len(drivers.processes)]
+    plain = {
+        "slip": np.array([slip]), "growth": np.array([[1.0, 1.5]]), "prices": prices,
+        "interruptions": np.ones(1), "waiting": np.ones(1), "lost": np.array([1.25]),
+    }  # fmt: skip
+    parameters = RiskParameters(1, 1, price_processes=True, spot_patience_hours=3.0)
+    outcomes = Outcomes(**(plain | changes))
+    return PriceProcessSimulation(inputs(), parameters, drivers, outcomes)
+
+
+def test_the_optimiser_sees_demand_its_peak_and_the_mean_price_of_a_sample() -> None:
+    found = one_sample().sample(0, 0.25)
+    assert found.hours.tolist() == [100, 90]
+    assert found.peak.tolist() == [2, 4.5]
+    assert found.rent_factor.tolist() == [3, 6]
+    assert found.spot_factor == pytest.approx(1.25 * (1 / 3 + 9 / 6) / 2)
+    assert found.probability == 0.25
+
+
+def test_without_any_rents_prices_stay() -> None:
+    found = one_sample(PriceDrivers((), {})).sample(0, 1.0)
+    assert found.rent_factor.tolist() == [1, 1]
+    assert found.spot_factor == 1.25
+
+
+def test_late_work_is_all_done_in_the_last_month_at_the_first_one_s_peak() -> None:
+    found = one_sample(slip=1).sample(0, 1.0)
+    assert found.hours.tolist() == [0, 240]
+    assert found.peak.tolist() == [0, 240 / 50]
+
+
+def test_a_higher_level_of_hours_lasts_longer_and_is_no_wider() -> None:
+    found = one_sample(level=np.array([2.0])).sample(0, 1.0)
+    assert found.hours.tolist() == [200, 180]
+    assert found.peak.tolist() == [2, 180 / 40]
+
+
+def test_what_moves_plans_is_what_the_inputs_and_the_request_say() -> None:
+    market = one_sample().market
+    assert (market.hours.tolist(), market.peak.tolist()) == ([100, 60], [2, 3])
+    assert market.drivers == {"od": 0, "spot": 1, "server": 2}
+    assert (market.max_spot_share, market.spot_patience_hours) == (1.0, 3.0)
+
+
+def test_units_are_measured_once_where_a_plan_has_any() -> None:
+    placed, server, other = owned_already("a", [1, 1], 4.0, 3.0), to_buy(), to_buy("other")
+    given = inputs(placed, server, other, ON_DEMAND)
+    one = replace(one_sample(), inputs=given, _units={})
+    plan = Scenario(ScenarioKey.HYBRID, True, units_started={"server": np.array([1, 0])})
+    one.measure([plan])
+    assert set(one._units) == {"a", "server"}
+    measured = one._units["server"]
+    one.measure([plan])
+    assert one._units["server"] is measured
+
+
+def test_measuring_is_work_by_plan_and_source() -> None:
+    one = replace(one_sample(), inputs=inputs(ON_DEMAND), _units={})
+    plan = Scenario(ScenarioKey.HYBRID, True, used_hours={"od": np.array([5.0, 5.0])})
+    measuring, costing = WorkMeter(), WorkMeter()
+    present = one.net_present_cost([plan, plan], measuring)
+    assert present.shape == (2, 1)
+    both = one.cost([plan, plan], work=costing)
+    assert both.shape == (2, 2, 1)
+    assert both[0].tolist() == present.tolist()
+    assert 2 * 504 < measuring.done == costing.done < 2 * 504 + 70
+
+
+def test_infeasible_scenarios_have_no_risk(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake: Any = SimpleNamespace(
+        cost=lambda plans, report, work: (np.ones((len(plans), 4)), np.full((len(plans), 4), 2.0)),
+        parameters=RiskParameters(4, 9),
+    )
+    plans = {
+        ScenarioKey.SPOT: Scenario(ScenarioKey.SPOT, False),
+        ScenarioKey.HYBRID: Scenario(ScenarioKey.HYBRID, True),
+    }
+    found = assess_risk(plans, fake)
+    assert found.mean == {ScenarioKey.HYBRID: 1.0}
+    assert found.total_percentiles == {ScenarioKey.HYBRID: (2.0, 2.0, 2.0)}
+
+
+def test_only_with_plans_are_prices_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def find(inputs: Any, keys: Any) -> PriceDrivers:
+        asked.append(keys)
+        return PriceDrivers((), {})
+
+    monkeypatch.setattr(simulations, "find_drivers", find)
+    parameters = RiskParameters(5, 1, price_processes=True)
+    given = inputs(ON_DEMAND)
+    found = simulation_of(given, parameters)
+    assert isinstance(found, PriceProcessSimulation)
+    simulation_of(given, parameters, [])
+    simulations.planned_simulation(given, parameters)
+    simulations.planned_simulation(given, parameters, [])
+    assert asked == [None, {"od"}, None, {"od"}]
+    assert found.outcomes.growth.shape == (5, 2)
+
+
+# Prices of samples -----------------------------------------------------------------------------
+
+FEW = RiskParameters(400, 5, price_processes=True, price_sd=0.2, residual_sd=0.3)
+
+
+def paths(**fields: Any) -> Any:
+    return draw_outcomes(replace(FEW, **fields), DRIVERS, 12).prices
+
+
+def test_resale_values_keep_their_mean_and_rents_theirs_where_a_trend_is_given() -> None:
+    flat = [bool(np.allclose(path.mean(axis=0), 1.0)) for path in paths()]
+    assert flat == [False, False, True, False]
+    assert all(np.allclose(path.mean(axis=0), 1.0) for path in paths(keeps_price_trend=True))
+    assert (paths()[2].std(axis=0)[1:] > 0).all()
+
+
+def test_a_spread_of_resale_values_moves_the_end_alone() -> None:
+    hardware = paths(draws_hardware_prices=False)[2]
+    assert (hardware[:, :12] == 1).all()
+    logs = np.log(hardware[:, 12])
+    assert (logs.mean(), logs.std()) == pytest.approx((-0.045, 0.3), abs=0.05)
+    assert (paths(draws_hardware_prices=False)[0] == paths()[0]).all()
+
+
+def test_a_spread_of_rents_moves_all_rents_as_one() -> None:
+    """exp(σ z t / 12 − ½ (σ t / 12)²): after a year σ = 0.2, and the same z for each."""
+    drawn = paths(draws_rental_prices=False)
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] == drawn[3]).all()
+    assert (drawn[2] == paths()[2]).all()
+    z = (np.log(drawn[0][:, 12]) + 0.5 * 0.2**2) / 0.2
+    assert (z.mean(), z.std()) == pytest.approx((0, 1), abs=0.15)
+    assert np.log(drawn[0][:, 6]) == pytest.approx(0.1 * z - 0.5 * 0.1**2)

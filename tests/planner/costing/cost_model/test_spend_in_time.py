@@ -1,0 +1,119 @@
+"""When bills are paid, what credits and minimum spends make of them, and what a unit is for."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planner.contract.answer.common import Category
+from planner.contract.request.existing import Credit, Existing, MinimumSpend
+from planner.costing.cost_model.charges import UnitCharge
+from planner.costing.cost_model.spend_pools import SpendPool, read_pools, settle_pools
+from planner.costing.cost_model.terms import Calendar, ChargeTiming, PaidWhen, Term
+from planner.costing.cost_model.unit_amounts import sum_unit_amounts
+
+CALENDAR = Calendar(dt.date(2027, 1, 1), 3, discount_rate_per_year=0.21, tax_rate=0.25)
+
+
+@pytest.mark.parametrize(
+    ("timing", "months"),
+    [("month_start", 0.0), ("month_middle", 0.5), ("month_end", 1.0)],
+)
+@pytest.mark.parametrize(("days", "terms"), [(0.0, 0.0), (365 / 6, 2.0)])
+def test_bills_are_paid_after_their_moment_and_terms(
+    timing: str, months: float, days: float, terms: float
+) -> None:
+    one = replace(CALENDAR, cash_timing=timing, payment_terms_days=days)
+    late = np.arange(4) + months + terms
+    assert one.paid_months(PaidWhen.RUNNING) == pytest.approx(late)
+    assert one.running_discount == pytest.approx(1.21 ** (-late / 12))
+    assert one.paid_months(PaidWhen.DATED).tolist() == [0, 1, 2, 3]
+    assert one.paid_months(PaidWhen.MONTH_END).tolist() == [1, 2, 3, 4]
+    assert one.is_plain == (not months and not terms)
+
+
+def test_a_year_s_bills_are_paid_at_its_end() -> None:
+    one = Calendar(dt.date(2027, 1, 1), 13, cash_timing="year_end", payment_terms_days=365 / 12)
+    assert one.paid_months(PaidWhen.RUNNING).tolist() == [13] * 12 + [25] * 2
+
+
+def test_a_credit_pays_the_bills_of_its_provider_until_it_is_used_up_or_over() -> None:
+    bills = {"aws": np.array([10.0, 20, 30, 40]), "gcp": np.array([1.0, 1, 1, 1])}
+    pools = [
+        SpendPool("first", "aws", 25.0, 0, 3, is_credit=True),
+        SpendPool("second", "aws", 100.0, 1, 2, is_credit=True),
+        SpendPool("elsewhere", "azure", 5.0, 0, 3, is_credit=True),
+    ]
+    found = [amounts.tolist() for _, amounts in settle_pools(pools, bills)]
+    assert found == [[-10, -15, 0, 0], [0, -5, -30, 0], [0, 0, 0, 0]]
+    assert bills["aws"].tolist() == [10, 20, 30, 40]
+
+
+def test_what_bills_lack_of_a_minimum_spend_is_owed_at_its_end() -> None:
+    bills = {"aws": np.array([10.0, 20, 30, 40])}
+    least = SpendPool("least", "aws", 100.0, 1, 2, is_credit=False)
+    ((_, owed),) = settle_pools([least], bills)
+    assert owed.tolist() == [0, 0, 50, 0]
+    ((_, enough),) = settle_pools([replace(least, amount=50.0)], bills)
+    assert enough.tolist() == [0, 0, 0, 0]
+    assert list(settle_pools([], {})) == []
+
+
+def test_a_bill_that_is_paid_or_counts_saves_as_much_after_tax() -> None:
+    credit = SpendPool("c", "aws", 1.0, 1, 2, is_credit=True)
+    assert credit.worth(CALENDAR) == pytest.approx(
+        [0, 0.75 * 1.21 ** (-1 / 12), 0.75 * 1.21 ** (-2 / 12), 0]
+    )
+    least = replace(credit, is_credit=False)
+    assert least.worth(CALENDAR) == pytest.approx([0, *[0.75 * 1.21 ** (-3 / 12)] * 2, 0])
+    assert (credit.category, least.category) == (Category.CREDIT, Category.SHORTFALL)
+    assert (credit.paid, least.paid) == (PaidWhen.RUNNING, PaidWhen.MONTH_END)
+
+
+def test_pools_count_their_months_from_the_start_of_the_plan() -> None:
+    """A minimum of 120 over four months, of which one is before the plan and two within it."""
+    existing = Existing(
+        credits=(
+            Credit(label="late", amount=50.0, provider="aws", expires=dt.date(2030, 1, 1)),
+            Credit(label="soon", amount=40.0, provider="aws", expires=dt.date(2027, 2, 1)),
+            Credit(label="over", amount=40.0, provider="aws", expires=dt.date(2026, 12, 1)),
+        ),
+        minimum_spend=(
+            MinimumSpend(
+                label="least", provider="gcp", amount=120.0, first=dt.date(2027, 2, 1),
+                last=dt.date(2027, 5, 1), spent=10.0,
+            ),
+            MinimumSpend(
+                label="met", provider="gcp", amount=90.0, first=dt.date(2026, 12, 1),
+                last=dt.date(2027, 2, 1), spent=90.0,
+            ),
+        ),
+    )  # fmt: skip
+    assert read_pools(existing, CALENDAR) == (
+        SpendPool("soon", "aws", 40.0, 0, 1, is_credit=True),
+        SpendPool("late", "aws", 50.0, 0, 3, is_credit=True),
+        SpendPool("least", "gcp", 120 * 2 / 4 - 10, 1, 2, is_credit=False),
+    )
+
+
+def test_a_unit_s_charges_are_told_apart_by_what_they_are_for() -> None:
+    def charge(category: Category, price: float) -> UnitCharge:
+        return UnitCharge(category, "", "units", 1.0, np.full(4, price), ChargeTiming.START)
+
+    charges = [
+        charge(Category.CAPEX, 1000.0), charge(Category.STAFF, 10.0),
+        charge(Category.LOAN, -800.0), charge(Category.INTEREST, 7.0),
+        charge(Category.LEASE, 3.0),
+    ]  # fmt: skip
+    term = Term(3, 4, 0, 12)
+    found = sum_unit_amounts(charges, term, is_financed=True)
+    parts = (found.paid, found.capital, found.debt, found.financing, found.cash)
+    assert [float(np.asarray(part)[1, 1]) for part in parts] == [10, 1000, -800, 10, 220]
+    plain = sum_unit_amounts(charges[:2], term, is_financed=False)
+    assert (plain.debt, plain.financing) == (0.0, 0.0)
+    assert [float(part[2, 2]) for part in (plain.paid, plain.capital, plain.cash)] == [
+        10, 1000, 1010,
+    ]  # fmt: skip

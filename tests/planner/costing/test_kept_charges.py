@@ -1,0 +1,121 @@
+"""What a changed figure leaves alone is kept, and is what it would be if it were priced anew."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from planner.comparison_steps.alternatives import _prepare, list_rails
+from planner.comparison_steps.preparation import Preparation
+from planner.costing.model_inputs import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE, ModelInputs
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import CATALOG, catalog, offer
+
+SERVER = {
+    "server": "custom", "label": "box", "unit_price": 250_000, "accelerator": "H100",
+    "accelerator_count": 8, "power_kw": 10, "idle_power_kw": 2,
+}  # fmt: skip
+LOAN = {"method": "loan", "months": 24, "interest_rate_per_year": 0.08}
+OWNED = {"server": "dgx-h100", "units": 1, "bought": "2025-06"}
+
+
+def prepared(**fields: Any) -> Preparation:
+    return compared(
+        workload={
+            "kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": [0, 4000] * 12,
+            **fields.pop("work", {}),
+        },
+        on_prem={"servers": [SERVER], "already_owned": [OWNED], "financing": LOAN},
+        finance={"cloud_support_rate": 0.03, "tax_rate": 0.2},
+        **fields,
+    ).preparation  # fmt: skip
+
+
+def plain(value: Any) -> Any:
+    """A value that can be compared: arrays as lists, sources as what they charge."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {one.name: plain(getattr(value, one.name)) for one in fields(value)}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    return value
+
+
+def anew(inputs: ModelInputs) -> ModelInputs:
+    return replace(inputs)
+
+
+def assert_same(kept: ModelInputs) -> None:
+    fresh = anew(kept)
+    assert plain(kept.sources) == plain(fresh.sources)
+    assert plain(kept.problem.units) == plain(fresh.problem.units)
+    assert plain(kept.problem.rental_options) == plain(fresh.problem.rental_options)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["no data", "data"])
+def inputs(request: pytest.FixtureRequest) -> ModelInputs:
+    data = {"storage_gib": 5000, "egress_gib_per_month": 100} if request.param else {}
+    return prepared(data=data).inputs
+
+
+def test_every_assumption_may_move(inputs: ModelInputs) -> None:
+    names = set(inputs.assumptions.values)
+    assert names >= (OWNING_ALONE | WORTH_ALONE) - {
+        "staff_fte_per_server",
+        "interest_rate_per_year",
+    }
+    for name in sorted(names):
+        value = inputs.assumptions[name]
+        changed = inputs.with_assumption(name, value * 0.5 + (value == 0) * 0.1)
+        kept = vars(changed).copy()
+        assert_same(changed)
+        assert ("server_sources" in kept) == (name in WORTH_ALONE | RENTING_ALONE)
+        assert ("priced_rentals" in kept) == (name in WORTH_ALONE | OWNING_ALONE)
+
+
+def test_demand_and_prices_may_move(inputs: ModelInputs) -> None:
+    for changed in (
+        inputs.with_demand(1.3),
+        inputs.with_rental_prices(0.7),
+        inputs.with_unit_prices(1.2),
+    ):
+        assert_same(changed)
+
+
+def test_what_is_reserved_by_date_follows_the_demand() -> None:
+    """A reservation holds at most 64 machines, in whole days of the hours that the peak lasts."""
+    block = offer("31.00", "capacity_block")
+    whole = compared(catalog(*CATALOG.offers.offers, block), 60 * 8 * 730, horizon_months=4).inputs
+    (before,) = (s for s in whole.sources if s.purchase_option == "capacity_block")
+
+    more = whole.with_demand(1.3)
+
+    assert_same(more)
+    (after,) = (s for s in more.sources if s.purchase_option == "capacity_block")
+    assert before.available is not None
+    assert after.available is not None
+    assert before.available.all()
+    assert not after.available.any()
+
+
+def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
+    preparation = prepared(constraints={"interconnect": "NVLink"})
+    rails = list(list_rails(preparation.request, preparation.rules))
+    known = preparation.inputs
+    assert known.problem.units
+    kept = set()
+    for rail in rails:
+        lifted = _prepare(preparation, rail)
+        fresh = replace(preparation, request=rail.lift(preparation.request))
+        assert [r.key for r in lifted.rentals] == [r.key for r in fresh.rentals], rail.field
+        assert plain(lifted.inputs.sources) == plain(fresh.inputs.sources), rail.field
+        if lifted.inputs is known or "problem" in vars(lifted.inputs):
+            kept.add(rail.field)
+            assert plain(known.problem.units) == plain(fresh.inputs.problem.units)
+            assert known.problem.quotas == fresh.inputs.problem.quotas
+    assert kept >= {"workload.interruptible", "on_prem.count_on_resale"}
+    assert len(kept) < len(rails)

@@ -1,0 +1,72 @@
+"""Loans, leases and fiscal years in the files that finance reads."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import openpyxl
+import pytest
+
+from planner.contract.answer.common import ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.focus import focus_rows
+from planner.exports.frames import fiscal_years_frame
+from planner.exports.rows import Context
+from planner.exports.workbook import as_workbook
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
+
+LOAN = {"method": "loan", "months": 36, "deposit_rate": 0.1}
+LEASE = {"method": "lease", "months": 36}
+
+
+@cache
+def answer(method: str) -> ComparisonAnswer:
+    financing = LOAN if method == "loan" else LEASE
+    return compared(
+        catalog(offer("95.04")),
+        hours=5840,
+        on_prem={"servers": [{"server": "dgx-h100"}], "financing": financing},
+        finance={"cash_timing": "month_end", "fiscal_year_start_month": 7},
+    ).answer
+
+
+@pytest.mark.parametrize("method", ["loan", "lease"])
+def test_focus_has_every_cost_and_no_borrowed_money(method: str) -> None:
+    scenario = answer(method).by_key[ScenarioKey.ON_PREM]
+    rows = list(focus_rows(answer(method), Context(scenario="on_prem")))
+    for column in ("BilledCost", "EffectiveCost"):
+        assert sum((row[column] for row in rows), Decimal(0)) == scenario.total_cost
+    categories = {row["x_Category"] for row in rows}
+    assert "loan" not in categories
+    assert {"loan": "interest", "lease": "lease"}[method] in categories
+
+
+@pytest.mark.parametrize("method", ["loan", "lease"])
+def test_the_workbook_has_fiscal_years_and_returns(method: str) -> None:
+    found = answer(method)
+    book = openpyxl.load_workbook(io.BytesIO(as_workbook(found, Context())))
+    own = found.by_key[ScenarioKey.ON_PREM]
+    assert own.finance is not None
+    rows: list[Any] = list(book["Fiscal years"].iter_rows(min_row=2, values_only=True))
+    years = [row for row in rows if row[0] == "on_prem"]
+    assert [row[1] for row in years] == [y.fiscal_year for y in own.finance.fiscal_years]
+    assert sum(row[4] for row in years) == pytest.approx(float(own.require_total()))
+    assert sum(row[12] for row in years) == pytest.approx(float(own.require_total()))
+    if method == "lease":
+        assert sum(row[16] for row in years) == pytest.approx(float(own.require_total()))
+    returns = {row[0]: row for row in book["Returns"].iter_rows(min_row=2, values_only=True)}
+    assert returns["on_prem"][1] == "on_demand"
+    assert returns["on_prem"][2] == pytest.approx(float(own.finance.net_present_value or 0))
+    present = {row[0].value: row[2].value for row in book["Summary"].iter_rows() if row[0].value}
+    assert present["on_prem"] == pytest.approx(float(own.require_present_cost()))
+
+
+def test_the_frame_has_a_row_for_each_year() -> None:
+    frame = fiscal_years_frame(answer("lease"))
+    own = frame[frame["scenario"] == "on_prem"]
+    total = answer("lease").by_key[ScenarioKey.ON_PREM].total_cost
+    assert sum(own["cash"]) == sum(own["cost"]) == total

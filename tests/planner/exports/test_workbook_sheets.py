@@ -1,0 +1,184 @@
+"""Cells and sheets of a workbook, read back by another library."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import openpyxl
+import pytest
+import xlsxwriter
+
+from planner.exports import workbook
+from planner.exports.rows import Context
+from planner.exports.workbook import _facts, _first, _length, as_workbook
+from planner.exports.workbook_facts import verdict_facts
+from planner.exports.workbook_inputs import _fields, _source, discount_rate, discount_rate_cell
+from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column, number
+from tests.planner.exports.answers import typed
+
+
+def read_back(rows: list[list[Cell]], *columns: Column) -> Any:
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
+        Book(raw, "USD").table("Sheet", columns or (Column("A", 9), Column("B", 9)), rows)
+    return openpyxl.load_workbook(buffer)["Sheet"]
+
+
+def cell(value: Cell, style: str = "") -> Any:
+    return read_back([[value]], Column("A", 9, style))["A2"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (None, None), ("", None), (True, "yes"), (False, "no"), ("=1+1", "=1+1"),
+        ("12", "12"), ("http://a.test", "http://a.test"), (Decimal("1.5"), 1.5), (3, 3), (0, 0),
+    ],
+)  # fmt: skip
+def test_a_cell_is_what_was_written(written: Cell, read: Any) -> None:
+    found = cell(written)
+    assert found.value == read
+    assert found.data_type == ("n" if read is None or isinstance(read, int | float) else "s")
+    assert found.hyperlink is None
+
+
+def test_a_month_is_a_day_with_the_format_of_months() -> None:
+    found = cell(dt.date(2027, 3, 1), "month")
+    assert (found.value, found.number_format) == (dt.datetime(2027, 3, 1), "yyyy-mm")
+
+
+def test_text_is_cut_where_a_cell_could_not_hold_it() -> None:
+    assert len(cell("x" * 40_000).value) == 32_000
+    assert len(cell("x" * 32_000).value) == 32_000
+
+
+def test_a_sheet_has_its_head_its_rows_and_a_filter_over_both() -> None:
+    sheet = read_back([["a", 1], ["b", 2]])
+    assert [[c.value for c in row] for row in sheet.rows] == [["A", "B"], ["a", 1], ["b", 2]]
+    assert sheet.auto_filter.ref == "A1:B3"
+    assert sheet["A1"].font.bold
+    assert read_back([]).auto_filter.ref == "A1:B2"
+
+
+def test_a_number_as_text_counts_and_other_text_stays() -> None:
+    assert (number("1.50"), number("x"), number(None), number(2)) == (Decimal("1.50"), "x", None, 2)
+
+
+def test_a_range_is_as_long_as_its_rows_and_can_be_cut() -> None:
+    assert _length("Demand!$B$2:$B$25") == 24
+    assert _first("'Cash flow'!$C$2:$C$40", 12) == "'Cash flow'!$C$2:$C$13"
+
+
+def test_a_request_is_listed_field_by_field() -> None:
+    request = {"a": {"b": [1, 2], "c": []}, "d": [{"e": 1}, {"f": None}], "g": [[1], [2]], "h": 0}
+    assert [pair for name, value in request.items() for pair in _fields(name, value)] == [
+        ("a.b", "1, 2"), ("a.c", "none"), ("d.0.e", 1), ("g.0", "1"), ("g.1", "2"), ("h", 0),
+    ]  # fmt: skip
+
+
+def test_a_field_comes_from_the_nearest_whole_that_the_team_gave() -> None:
+    sources = {"a": "far", "a.b": "near"}
+    assert [_source(name, sources) for name in ("a.b.c", "a.b", "a.x", "b")] == [
+        "near", "near", "far", "",
+    ]  # fmt: skip
+
+
+def test_the_discount_rate_is_found_where_it_is_written() -> None:
+    rows = typed().assumptions
+    at = next(i for i, row in enumerate(rows) if row.field == "finance.discount_rate_per_year")
+    assert discount_rate_cell(typed()) == f"Assumptions!$B${at + 2}"
+    assert discount_rate(typed()) == float(rows[at].value) > 0
+    without = typed().model_copy(update={"assumptions": ()})
+    assert (discount_rate_cell(without), discount_rate(without)) == ("", 0.0)
+
+
+def test_facts_name_the_prices_and_what_is_recommended() -> None:
+    facts = dict(_facts(typed(), Context(team="Alpha", project="Model A")))
+    assert (facts["Team"], facts["Project"], facts["State"]) == ("Alpha", "Model A", "not saved")
+    assert facts["Recommended"] == typed().recommendation.scenario
+    assert facts["Months"] == 24
+
+
+def test_what_is_left_of_each_budget_is_a_fact() -> None:
+    assert typed().verdict is not None
+    left = {"total": (5, ""), "capital": (6, ""), "monthly": (-7, "Over by 7.")}
+    budget = tuple(
+        SimpleNamespace(kind=kind, headroom=Decimal(rest), sentence=sentence)
+        for kind, (rest, sentence) in left.items()
+    )
+    verdict = typed().verdict.model_copy(update={"budget": budget})
+    facts = verdict_facts(typed().model_copy(update={"verdict": verdict}))
+    assert facts[-4:] == [
+        ("Budget, left", 5, "money"), ("Capital budget, left", 6, "money"),
+        ("Monthly budget, left", -7, "money"), ("Monthly budget, broken", "Over by 7.", ""),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "own_name", "title"),
+    [("Saved", "Asked", "Saved"), ("", "Asked", "Asked"), ("", "", "Comparison")],
+)
+def test_the_summary_is_its_name_its_facts_and_below_the_scenarios_its_advice(
+    monkeypatch: pytest.MonkeyPatch, name: str, own_name: str, title: str
+) -> None:
+    written: dict[tuple[int, int], Any] = {}
+    starts: list[int] = []
+
+    def scenarios(book: Any, sheet: Any, row: int, *_: Any) -> int:
+        starts.append(row)
+        return row + 100
+
+    monkeypatch.setattr(workbook, "_scenarios", scenarios)
+    book: Any = SimpleNamespace(
+        write=lambda sheet, row, column, value, style="": written.update({(row, column): value})
+    )
+    sheet: Any = SimpleNamespace(set_column=lambda *_: None)
+    answer, context = typed().model_copy(update={"name": own_name}), Context(name=name)
+    unused: Any = None
+    workbook._summary(book, sheet, answer, context, unused)
+    facts = [*((t, v) for t, v in _facts(answer, context))]
+    facts += [(t, v) for t, v, _ in verdict_facts(answer)]
+    assert written[0, 0] == title
+    assert [(written[i, 0], written[i, 1]) for i in range(1, len(facts) + 1)] == facts
+    assert starts == [len(facts) + 2]
+    texts = [*answer.advice, *answer.warnings]
+    assert texts
+    assert [written[starts[0] + 100 + i, 0] for i in range(len(texts))] == texts
+
+
+def test_a_scenario_that_is_not_feasible_says_why_beside_the_others() -> None:
+    """Titles in row 5, a scenario in each row below, and a row left free after the last."""
+    written: dict[tuple[int, int], Any] = {}
+    book: Any = SimpleNamespace(
+        write=lambda sheet, row, column, value, style="": written.update({(row, column): value})
+    )
+    none = typed().scenarios[0].model_copy(update={"feasible": False, "why_not": ("a", "b")})
+    answer = typed().model_copy(update={"scenarios": (none, none)})
+    unused: Any = None
+    assert workbook._scenarios(book, unused, 5, answer, unused) == 9
+    assert [written[5, i] for i in range(5)] == [
+        "Scenario", "Total cost", "Net present cost", "Per accelerator-hour", "Why not",
+    ]  # fmt: skip
+    for row in (6, 7):
+        assert (written[row, 0], written[row, 4]) == (none.key.value, "a; b")
+    assert len(written) == 9
+
+
+def test_what_is_known_of_the_prices_stands_on_a_sheet() -> None:
+    answer = typed()
+    assert answer.coverage
+    sheet = openpyxl.load_workbook(io.BytesIO(as_workbook(answer, Context())))["Price coverage"]
+    head, *rows = ([cell.value for cell in row] for row in sheet.iter_rows())
+    assert head[:4] == ["Accelerator", "Provider", "Option", "Known"]
+    assert len(rows) == len(answer.coverage)
+    for row, known in zip(rows, answer.coverage, strict=True):
+        assert row[0] == known.accelerator
+        assert row[3] == {"priced": "priced", "not_sold": "not sold", "unknown": "not known"}.get(
+            known.state, "sold, price not known"
+        )
+        assert row[4] == known.count
+    assert {"AWS", "Azure"} <= {row[1] for row in rows}

@@ -1,0 +1,97 @@
+"""Prices that are not published reach a mailbox and a webhook, once."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.utils import timezone
+
+from planner.services.alerts.price_notices import tell
+from pricing.models import RefreshRun
+from pricing.publish.refresh_result import RefreshResult
+from pricing.publish.signals import refresh_ended
+from tests.planner.services.alerts.receivers import mail_server, web_server
+
+pytestmark = pytest.mark.django_db
+HELD = RefreshResult("aws", "held", "a third of us-east-1 is missing", "Release or reject it.")
+FAILED = RefreshResult("gcp", "failed", "the price list answered 500", "Try again.")
+PUBLISHED = RefreshResult("azure", "published")
+
+
+@pytest.fixture
+def mailbox(settings: Any) -> Any:
+    settings.PRICE_NOTICE_EMAILS = ["prices@example.org", "night@example.org"]
+    return mail
+
+
+def run(result: RefreshResult, ago: dt.timedelta = dt.timedelta(0)) -> RefreshResult:
+    """A result with the record of its run."""
+    moment = timezone.now() - ago
+    RefreshRun.objects.create(
+        provider=result.provider, outcome=result.outcome, message=result.message,
+        started_at=moment, finished_at=moment,
+    )  # fmt: skip
+    return result
+
+
+def test_what_is_held_or_failed_is_told_with_its_reason_and_remedy(mailbox: Any) -> None:
+    refresh_ended.send(sender=None, results=(run(PUBLISHED), run(HELD), run(FAILED)))
+    (letter,) = mailbox.outbox
+    assert letter.subject == "[GPU cost planner] Prices of AWS are held for review and 1 more"
+    assert letter.to == ["prices@example.org", "night@example.org"]
+    for part in (HELD.message, HELD.hint, "Google Cloud could not be refreshed", "/operator/"):
+        assert part in letter.body
+
+
+def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:
+    tell(results=(run(PUBLISHED),))
+    tell(results=(RefreshResult("aws", "busy", "another refresh runs"),))
+    assert mailbox.outbox == []
+
+
+def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: Any) -> None:
+    run(HELD, ago=dt.timedelta(hours=1))
+    tell(results=(run(HELD),))
+    assert mailbox.outbox == []
+    other = RefreshResult("aws", "held", "every H100 costs a tenth", "Reject it.")
+    tell(results=(run(other),))
+    assert len(mailbox.outbox) == 1
+    RefreshRun.objects.all().delete()
+    run(HELD, ago=dt.timedelta(hours=25))
+    tell(results=(run(HELD),))
+    assert len(mailbox.outbox) == 2
+
+
+def test_a_real_mailbox_and_a_real_webhook_receive_it(settings: Any) -> None:
+    with mail_server() as post, web_server() as web:
+        settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+        settings.EMAIL_HOST, settings.EMAIL_PORT = post.server_address
+        settings.EMAIL_USE_TLS = False
+        settings.PRICE_NOTICE_EMAILS = ["prices@example.org"]
+        settings.PRICE_NOTICE_WEBHOOK = f"http://127.0.0.1:{web.server_address[1]}/"
+        tell(results=(run(HELD),))
+    assert "Prices of AWS are held for review" in post.received[0]
+    (body,) = web.received
+    assert body["event"] == "prices.not_published"
+    assert [(one["provider"], one["outcome"]) for one in body["problems"]] == [("aws", "held")]
+
+
+def test_a_receiver_that_is_gone_is_logged_and_stops_nothing(
+    settings: Any, mailbox: Any, caplog: Any
+) -> None:
+    settings.PRICE_NOTICE_WEBHOOK = "http://127.0.0.1:9/"
+    tell(results=(run(HELD),))
+    assert len(mailbox.outbox) == 1
+    assert "could not be sent" in caplog.text
+
+
+def test_operators_see_it_on_every_page_and_visitors_do_not(client: Any, admin_client: Any) -> None:
+    run(FAILED)
+    words = "The last refresh of Google Cloud failed: the price list answered 500"
+    assert words in " ".join(admin_client.get("/method/").content.decode().split())
+    assert words not in " ".join(client.get("/method/").content.decode().split())
+    RefreshRun.objects.create(provider="gcp", outcome="published")
+    assert "The last refresh of" not in admin_client.get("/method/").content.decode()

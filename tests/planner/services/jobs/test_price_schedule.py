@@ -1,0 +1,92 @@
+"""Prices are read when the schedule rings, once, whoever hears it."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.utils import timezone
+
+from planner.environment import Environment
+from planner.services.jobs import price_schedule
+from pricing.models import RefreshRun
+from pricing.publish.refresh_result import RefreshResult
+
+pytestmark = pytest.mark.django_db
+NOON = dt.datetime(2026, 11, 20, 12, 0, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch, settings: Any) -> list[list[str]]:
+    """The providers of each refresh that is started."""
+    settings.PRICE_REFRESH_SCHEDULE = "15 3 * * *"
+    settings.PRICE_REFRESH_JITTER_SECONDS = 0
+    calls: list[list[str]] = []
+
+    def refresh(providers: Any) -> list[RefreshResult]:
+        calls.append([p.name for p in providers])
+        for provider in providers:
+            RefreshRun.objects.create(provider=provider.name, outcome="published")
+        return [RefreshResult(p.name, "published") for p in providers]
+
+    monkeypatch.setattr(price_schedule, "refresh", refresh)
+    monkeypatch.setattr(price_schedule.timezone, "now", lambda: NOON)
+    monkeypatch.setattr(RefreshRun._meta.get_field("started_at"), "default", lambda: timezone.now())
+    return calls
+
+
+@pytest.mark.parametrize(
+    ("schedule", "rang"),
+    [
+        ("15 3 * * *", dt.datetime(2026, 11, 20, 3, 15, tzinfo=dt.UTC)),
+        ("0 * * * *", NOON),
+        ("0 6 * * 1", dt.datetime(2026, 11, 16, 6, 0, tzinfo=dt.UTC)),
+        ("0 0 1 1 *", dt.datetime(2026, 1, 1, tzinfo=dt.UTC)),
+    ],
+)
+def test_when_it_last_rang(settings: Any, schedule: str, rang: dt.datetime) -> None:
+    settings.PRICE_REFRESH_SCHEDULE = schedule
+    assert price_schedule.last_ring(NOON) == rang
+
+
+def test_every_provider_is_read_once_for_a_ring(read: list[list[str]]) -> None:
+    price_schedule.refresh_if_due()
+    price_schedule.refresh_if_due()
+    assert read == [["aws", "azure", "gcp"]]
+
+
+def test_a_provider_read_since_the_ring_is_left_out(read: list[list[str]]) -> None:
+    RefreshRun.objects.create(provider="aws", started_at=NOON - dt.timedelta(hours=1))
+    RefreshRun.objects.create(provider="gcp", started_at=NOON - dt.timedelta(hours=12))
+    price_schedule.refresh_if_due()
+    assert read == [["azure", "gcp"]]
+
+
+def test_without_a_schedule_nothing_is_read(read: list[list[str]], settings: Any) -> None:
+    settings.PRICE_REFRESH_SCHEDULE = ""
+    price_schedule.refresh_if_due()
+    assert read == []
+
+
+def test_the_server_sets_a_timer_where_no_broker_does(
+    read: list[list[str]], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From noon to 03:15 are 15 h 15 min."""
+    timers: list[tuple[float, str]] = []
+    monkeypatch.setattr(
+        price_schedule.background, "submit_later", lambda *timer: timers.append(timer)
+    )
+    settings.JOBS_BACKEND = "celery"
+    price_schedule.start_timer()
+    assert timers == []
+    settings.JOBS_BACKEND = "thread"
+    price_schedule.start_timer()
+    assert timers == [(54_900.0, "refresh_prices")]
+
+
+@pytest.mark.parametrize("typed", ["daily", "15 3 * *", "99 3 * * *"])
+def test_a_schedule_that_is_none_is_refused_at_the_start(typed: str) -> None:
+    with pytest.raises(ImproperlyConfigured, match="is not a schedule; write minute, hour"):
+        Environment({"PRICE_REFRESH_SCHEDULE": typed}).cron("PRICE_REFRESH_SCHEDULE")

@@ -1,0 +1,58 @@
+"""What a project and its variants refuse, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.services.projects import projects
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import Workspace
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    return Workspace("alpha")
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"assumptions": {"horizon_months": 200}}, "assumptions.horizon_months"),
+        ({"assumptions": {"workload": {}}}, "assumptions.workload"),
+        ({"assumptions": {"colour": 1}, "workload": {}}, "assumptions.colour"),
+        ({"workload": {"kind": "magic"}}, "workload"),
+        ({"budget": "-5"}, "budget"),
+        ({"budget": "NaN"}, "budget"),
+        ({"budget": "1e999999"}, "budget"),
+        ({"budget": "a lot"}, "budget"),
+    ],
+)
+def test_a_project_that_cannot_be_compared_is_refused(
+    work: Workspace, values: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        work.project(**values)
+    assert refusal.value.field.startswith(field)
+
+
+def test_a_scenario_s_mistakes_are_named_as_its_own(work: Workspace) -> None:
+    project = work.project()
+    with pytest.raises(InvalidInput) as refusal:
+        projects.create_variant(
+            work.access(), project, {"name": "b", "changes": {"finance": {"tax_rate": 3}}}
+        )
+    assert refusal.value.field == "changes.finance.tax_rate"
+
+
+def test_a_scenario_s_name_is_given_once_in_its_project(work: Workspace) -> None:
+    project, access = work.project(), work.access()
+    projects.create_variant(access, project, {"name": "b", "changes": {}})
+    other = projects.create_variant(access, project, {"name": "c", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.create_variant(access, project, {"name": "b", "changes": {}})
+    with pytest.raises(InvalidInput, match="taken"):
+        projects.change_variant(access, other, {"name": "b"})

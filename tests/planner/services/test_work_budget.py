@@ -1,0 +1,151 @@
+"""Who may ask for how much, and how a request learns that its client has left."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+
+from planner.comparison_steps.work_limits import TooMuchWork
+from planner.models import JobState, Scope
+from planner.services.jobs import jobs
+from planner.services.projects.comparisons import compare_batch, compare_for_team
+from planner.services.work_budget import (
+    SOCKET,
+    Budget,
+    client_has_left,
+    current_budget,
+    spend_from,
+)
+from tests.planner.web.asking import HOURS, get, text
+from tests.planner.workspace import REQUEST, Workspace, market
+
+pytestmark = pytest.mark.django_db
+LARGE = REQUEST | {"horizon_months": 120}
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def connection() -> Iterator[tuple[socket.socket, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ours, theirs
+
+
+def test_a_client_that_waits_has_not_left(connection):
+    ours, theirs = connection
+
+    assert not client_has_left({SOCKET: ours})
+    theirs.send(b"GET /next HTTP/1.1")
+    assert not client_has_left({SOCKET: ours})
+    assert ours.recv(100) == b"GET /next HTTP/1.1"
+
+
+def test_a_client_that_closes_has_left(connection):
+    ours, theirs = connection
+
+    theirs.close()
+
+    assert client_has_left({SOCKET: ours})
+
+
+def test_another_server_than_gunicorn_cannot_tell():
+    assert not client_has_left({})
+
+
+@pytest.mark.parametrize(
+    ("is_signed_in", "is_job", "limit", "hint"),
+    [
+        (False, False, 1, "Signed in"),
+        (True, False, 2, "As a job"),
+        (False, True, 2, "somebody signed in"),
+        (True, True, 3, ""),
+    ],
+)
+def test_the_budget_follows_who_asks(settings, is_signed_in, is_job, limit, hint):
+    settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB = 1, 2, 3
+    budget = Budget(lambda: is_signed_in, is_job)
+
+    assert budget.meter.limit == limit
+    assert budget.meter is budget.meter
+    assert hint in budget.hint
+    assert bool(hint) == bool(budget.hint)
+
+
+def test_what_is_asked_together_spends_from_one_budget(settings, work):
+    free = Budget(lambda: True)
+    with spend_from(free):
+        compare_for_team(REQUEST)
+    settings.WORK_ANONYMOUS = int(free.meter.done * 2.05)
+
+    with spend_from(Budget(lambda: False)):
+        rows = list(compare_batch([{"key": str(i), "request": REQUEST} for i in range(4)]))
+        spent = current_budget().meter.done
+
+    assert ["answer" in row for row in rows] == [True, True, False, False]
+    assert "share what is allowed" in rows[2]["errors"][0]["message"]
+    assert "Signed in you may ask for more" in rows[2]["errors"][0]["message"]
+    assert spent < settings.WORK_ANONYMOUS * 1.5
+
+
+def test_the_api_refuses_an_anonymous_question_that_is_too_long(
+    settings, client: Client, work: Workspace
+):
+    settings.WORK_ANONYMOUS = 9_000
+    answer = client.post("/api/v1/comparisons/", LARGE, content_type="application/json")
+
+    assert answer.status_code == 400
+    [error] = answer.json()["errors"]
+    assert "it has 120 months" in error["message"]
+    assert "Signed in you may ask for more" in error["message"]
+
+
+def test_a_token_has_the_budget_of_somebody_signed_in(settings, client, work):
+    settings.WORK_ANONYMOUS = 9_000
+
+    answer = client.post(
+        "/api/v1/comparisons/",
+        REQUEST,
+        content_type="application/json",
+        headers={"Authorization": f"Bearer {work.token(Scope.READ)}"},
+    )
+
+    assert answer.status_code == 200
+
+
+def test_the_page_offers_to_run_a_large_question_as_a_job(
+    settings, client: Client, work: Workspace
+):
+    settings.WORK_ANONYMOUS = 9_000
+
+    page = get(client, "plan", HOURS | {"horizon_months": "120"})
+
+    assert page.status_code == 400
+    assert "This question is a large one." in text(page)
+    assert "it has 120 months" in text(page)
+    assert "Run in the background" in text(page)
+
+
+def test_a_job_spends_its_own_budget(settings, work):
+    settings.WORK_JOB = 9_000
+    refused = jobs.start(work.access(), "comparison", {"request": LARGE}, work.team)
+    settings.WORK_JOB = 10_000_000
+    done = jobs.start(work.access(), "comparison", {"request": LARGE}, work.team)
+
+    assert refused.state == JobState.FAILED
+    assert "takes more work" in refused.error["errors"][0]["message"]
+    assert done.state == JobState.SUCCEEDED
+
+
+def test_outside_of_a_request_the_budget_is_that_of_a_job(settings, work):
+    settings.WORK_JOB = 9_000
+
+    with pytest.raises(TooMuchWork):
+        compare_for_team(REQUEST)

@@ -1,0 +1,234 @@
+"""The layout that is advised fits, is the fastest of those that do, and one's own is judged."""
+
+import pytest
+
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.layout.search import LayoutTask
+from planner.sizing.layout.usable_memory import MARGIN, usable_gib
+from planner.sizing.performance.levels import matmul_share, rates_on
+from planner.sizing.runs.placed_run import placed_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import all_accelerators, get
+
+A100, H100 = get("nvidia-a100-80gb-sxm"), get("nvidia-h100-80gb-sxm")
+L40S, L4 = get("nvidia-l40s"), get("nvidia-l4")
+SEVEN = {"parameters": 7e9, "tokens": 1e12}
+KNOWN = {
+    "GPT-3": (
+        {
+            "parameters": 175e9,
+            "tokens": 300e9,
+            "layers": 96,
+            "hidden_size": 12288,
+            "vocabulary_size": 50257,
+            "sequence_length": 2048,
+        },
+        A100,
+        1024,
+    ),
+    "BLOOM": (
+        {
+            "parameters": 176.25e9,
+            "tokens": 366e9,
+            "layers": 70,
+            "hidden_size": 14336,
+            "vocabulary_size": 250880,
+            "sequence_length": 2048,
+        },
+        A100,
+        384,
+    ),
+    "OPT": (
+        {
+            "parameters": 175e9,
+            "tokens": 300e9,
+            "layers": 96,
+            "hidden_size": 12288,
+            "vocabulary_size": 50272,
+            "sequence_length": 2048,
+        },
+        A100,
+        992,
+    ),
+    "MT-NLG": (
+        {
+            "parameters": 530e9,
+            "tokens": 270e9,
+            "layers": 105,
+            "hidden_size": 20480,
+            "vocabulary_size": 50257,
+            "sequence_length": 2048,
+        },
+        A100,
+        2240,
+    ),
+    "Llama 3.1 405B": (
+        {
+            "parameters": 405.85e9,
+            "tokens": 15.6e12,
+            "layers": 126,
+            "hidden_size": 16384,
+            "vocabulary_size": 128256,
+            "sequence_length": 8192,
+        },
+        H100,
+        16384,
+    ),
+    "DeepSeek-V3": (
+        {
+            "parameters": 671e9,
+            "active_parameters": 37e9,
+            "experts": 256,
+            "experts_per_token": 8,
+            "tokens": 14.8e12,
+            "layers": 61,
+            "hidden_size": 7168,
+            "vocabulary_size": 129280,
+            "sequence_length": 4096,
+        },
+        H100,
+        2048,
+    ),
+    "Mixtral 8x7B": (
+        {
+            "parameters": 46.7e9,
+            "active_parameters": 12.9e9,
+            "experts": 8,
+            "experts_per_token": 2,
+            "tokens": 2e12,
+            "layers": 32,
+            "hidden_size": 4096,
+            "vocabulary_size": 32000,
+            "sequence_length": 4096,
+        },
+        H100,
+        512,
+    ),
+}
+
+
+def task(one=A100, precision="bf16", **changes):
+    training = parse(Training, {"kind": "training", **SEVEN, **changes})
+    return LayoutTask(training, one, precision, rates_on(training, one, precision))
+
+
+def megatron_states_gib(layout, asked, accelerators):
+    """Megatron-LM's formula: 18 bytes a parameter, 6 + 12 / d with a distributed optimizer, and
+    DeepSpeed's 16 / n where everything is sharded; experts over their own ranks."""
+    active = asked.get("active_parameters", asked["parameters"])
+    experts = asked["parameters"] - active
+    if layout.zero_stage == 3:
+        return 16 * asked["parameters"] / accelerators / 2**30
+    wide = max(layout.tensor, layout.expert)
+    shard = (active / layout.tensor + experts / wide) / layout.pipeline
+    per = 18 if layout.zero_stage == 0 else 6 + 12 / layout.data
+    return shard * per / 2**30
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_known_models_fit_by_megatron_s_formula_and_stay_below_matrix_rates(name):
+    asked, one, count = KNOWN[name]
+    training = parse(Training, {"kind": "training", **asked})
+    size = placed_on(training, one).at(count)
+    assert megatron_states_gib(size.layout, asked, count) < one.memory_gib
+    assert size.layout.memory.total_gib <= MARGIN * usable_gib(one)
+    assert size.hfu / size.goodput <= 0.85 * matmul_share(one)
+
+
+@pytest.mark.parametrize("one", [A100, H100, L40S, L4, get("nvidia-rtx-4090")])
+@pytest.mark.parametrize("parameters", [1e8, 7e9, 7e10])
+@pytest.mark.parametrize("length", [2048, 32768])
+def test_what_is_advised_keeps_the_margin(one, parameters, length):
+    asked = task(one, parameters=parameters, sequence_length=length)
+    least = asked.least()
+    assert least is not None
+    layout = asked.on(least)
+    assert layout is not None
+    assert layout.memory.total_gib <= MARGIN * usable_gib(one) * (1 + 1e-9)
+
+
+def test_one_fewer_than_the_least_does_not_fit():
+    asked = task(parameters=65e9)
+    least = asked.least()
+    assert least > 1
+    assert asked.on(least - 1) is None
+
+
+def test_usable_memory_is_what_cards_report():
+    assert usable_gib(L4) + 0.5 == pytest.approx(22.5)
+    assert usable_gib(A100) + 0.5 == pytest.approx(78.8)
+
+
+def test_recomputation_and_a_bubble_cost_time():
+    free = task(parameters=13e9).on(64).share_of_level
+    recomputing = task(parameters=13e9, activation_checkpointing=True).on(64).share_of_level
+    assert recomputing == pytest.approx(free / 1.13, rel=0.05)
+    staged = {"tensor": 1, "pipeline": 16}
+    small = task(parameters=13e9, layout=staged, global_batch_tokens=262144).on(64)
+    large = task(parameters=13e9, layout=staged, global_batch_tokens=16777216).on(64)
+    assert small.pipeline_bubble > 0.1 > large.pipeline_bubble
+    assert small.share_of_level < large.share_of_level
+
+
+def test_a_micro_batch_of_few_tokens_is_slower():
+    short = task(sequence_length=128, micro_batch_size=1).on(8).share_of_level
+    assert short < 0.6 * task(sequence_length=4096, micro_batch_size=1).on(8).share_of_level
+
+
+def test_cards_on_pcie_pay_for_it():
+    sharded = {"parameters": 13e9, "zero_stage": 3, "micro_batch_size": 1}
+    assert task(L40S, **sharded).on(16).share_of_level < 0.7
+    assert task(A100, **sharded).on(16).share_of_level > 0.85
+
+
+def test_long_sequences_are_split_over_accelerators():
+    assert task(H100, sequence_length=131072).on(64).context > 1
+
+
+def test_experts_are_spread_over_accelerators():
+    asked, one, count = KNOWN["DeepSeek-V3"]
+    assert (
+        placed_on(parse(Training, {"kind": "training", **asked}), one).at(count).layout.expert > 1
+    )
+
+
+def test_an_own_layout_is_kept():
+    layout = task(H100, parameters=70e9, layout={"tensor": 8, "pipeline": 4}).judge(64)
+    assert (layout.tensor, layout.pipeline, layout.data) == (8, 4, 2)
+
+
+def test_an_own_layout_that_does_not_fit_is_refused_with_one_that_does():
+    asked = task(H100, parameters=70e9, layout={"tensor": 2})
+    with pytest.raises(InvalidInput) as refused:
+        asked.judge(2)
+    assert refused.value.field == "layout"
+    assert "GiB may be taken" in refused.value.message
+
+
+def test_an_own_layout_of_more_than_there_are_is_refused():
+    with pytest.raises(InvalidInput, match="takes 32 accelerators and 8 are used"):
+        task(H100, layout={"tensor": 8, "pipeline": 4}).judge(8)
+
+
+def test_offloading_saves_memory_and_costs_time():
+    here = task(get("nvidia-rtx-4090"), optimizer_offload=True, global_batch_tokens=65536)
+    assert here.least() < task(get("nvidia-rtx-4090")).least()
+    fast = task(A100, parameters=1e9, global_batch_tokens=65536).on(1).share_of_level
+    slow = task(A100, parameters=1e9, global_batch_tokens=65536, optimizer_offload=True).on(1)
+    assert slow.share_of_level < fast
+
+
+def test_no_accelerator_is_driven_beyond_what_matrices_reach():
+    training = parse(Training, {"kind": "training", **SEVEN, "code": "hand_tuned"})
+    for one in all_accelerators():
+        try:
+            size = placed_on(training, one).at(None)
+        except InvalidInput:
+            continue
+        assert size.hfu <= matmul_share(one)
+
+
+def test_more_stages_than_layers_are_refused():
+    with pytest.raises(InvalidInput, match="64 stages for 32 layers"):
+        task(H100, layers=32, hidden_size=4096, layout={"pipeline": 64}).judge(64)

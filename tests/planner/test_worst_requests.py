@@ -1,0 +1,120 @@
+"""How long the worst request takes and how much memory: an adaptive search (`make fuzz`).
+
+In the search every request is answered in a process of its own with the budget of somebody who
+waits, and its processor time and growth in memory are measured: that is what units of work are
+worth. Every run of the tests holds the work done by the worst requests known to a smaller
+budget: seconds would tell how busy the machine is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import time
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+from django.conf import settings
+
+from planner.allocator import map_large_blocks
+from planner.comparison import compare
+from planner.comparison_steps.work_limits import TooMuchWork
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.costing.optimizer.work import WorkMeter
+from pricing.market.snapshot import Catalog
+from tests.bench.bench_compare import TODAY, bundled
+from tests.planner.worst_requests import (
+    CUT_SHORT,
+    LARGEST,
+    WORST,
+    Shape,
+    build_request,
+    mutate,
+    random_shape,
+)
+from tests.properties import IS_LONG
+
+MOST_CPU_SECONDS, MOST_MEGABYTES = 20.0, 500.0
+TRIALS = 120
+SHORT_UNITS, SHORT_OVERRUN = 2_500_000, 1.1
+"""Budget of a short run, and how much more is done where work is charged afterwards."""
+
+
+@pytest.mark.parametrize("shape", [LARGEST, WORST, CUT_SHORT])
+def test_the_worst_requests_known_do_the_same_work_within_their_budget(shape: Shape) -> None:
+    first, again = (WorkMeter(SHORT_UNITS) for _ in range(2))
+
+    outcome = _outcome(shape, first)
+
+    assert first.done <= SHORT_UNITS * SHORT_OVERRUN
+    assert _outcome(shape, again) == outcome
+    assert again.done == first.done
+    assert (first.done > SHORT_UNITS / 2) == (shape is not LARGEST)
+    if shape is CUT_SHORT:
+        assert isinstance(outcome, ComparisonAnswer)
+        assert any(text.endswith("has room for it.") for text in outcome.warnings)
+    else:
+        assert "fewer months" in str(outcome)
+        assert ("does not fit into the memory" in str(outcome)) == (shape is LARGEST)
+
+
+def _outcome(shape: Shape, work: WorkMeter) -> ComparisonAnswer | str:
+    try:
+        return compare(build_request(shape), bundled(), today=TODAY, work=work)
+    except TooMuchWork as refusal:
+        return str(refusal)
+
+
+@pytest.mark.fuzz
+@pytest.mark.skipif(not IS_LONG, reason="minutes: make fuzz")
+@pytest.mark.parametrize("seed", range(3))
+def test_no_request_takes_longer_or_more_memory_than_allowed(seed: int) -> None:
+    random, catalog = np.random.Generator(np.random.PCG64([seed, 2026])), bundled()
+    worst: list[tuple[float, Shape]] = [(0.0, LARGEST)]
+    for trial in range(TRIALS):
+        shape = _next_shape(random, worst, trial)
+        cpu_seconds, megabytes = measure(shape, catalog)
+        assert cpu_seconds <= MOST_CPU_SECONDS, (shape, cpu_seconds)
+        assert megabytes <= MOST_MEGABYTES, (shape, megabytes)
+        share = max(cpu_seconds / MOST_CPU_SECONDS, megabytes / MOST_MEGABYTES)
+        worst = sorted([*worst, (share, shape)], key=lambda one: -one[0])[:8]
+    print("worst:", *worst[:3], sep="\n")
+
+
+def _next_shape(random: np.random.Generator, worst: list[tuple[float, Shape]], trial: int) -> Shape:
+    if trial == 0:
+        return LARGEST
+    if random.random() < 0.3:
+        return random_shape(random)
+    return mutate(worst[int(random.integers(len(worst)))][1], random)
+
+
+def measure(shape: Shape, catalog: Catalog) -> tuple[float, float]:
+    """Processor seconds and MB by which a process grows that answers the request of a shape."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_answer, args=(theirs, build_request(shape), catalog))
+    process.start()
+    theirs.close()
+    try:
+        cpu_seconds, megabytes = ours.recv()
+    finally:
+        process.join()
+    return cpu_seconds, megabytes
+
+
+def _answer(connection: Any, request: dict[str, Any], catalog: Catalog) -> None:
+    map_large_blocks()  # as in a web process
+    before, began = peak_megabytes(), time.process_time()
+    with suppress(TooMuchWork):
+        compare(request, catalog, today=TODAY, work=WorkMeter(settings.WORK_SIGNED_IN)).to_json()
+    connection.send((time.process_time() - began, peak_megabytes() - before))
+    connection.close()
+    os._exit(0)
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

@@ -1,0 +1,79 @@
+"""The ready examples compute what their sentences say."""
+
+from __future__ import annotations
+
+import datetime as dt
+from itertools import pairwise
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone
+
+from planner.contract.months import format_month, next_month
+from planner.contract.request.comparison import read_request
+from planner.sizing.demand import compute_demand
+from planner.web.common.plan_request import read_plan_request
+from planner.web.plan.presets import list_presets
+from tests.planner.web.asking import get, text
+
+TODAY = dt.date(2026, 12, 31)
+PRESETS = {preset.title: preset for preset in list_presets(TODAY)}
+every = pytest.mark.parametrize("title", PRESETS)
+
+
+def asked(title):
+    return read_request(read_plan_request(QueryDict(PRESETS[title].address)))
+
+
+def busy_months(title):
+    request = asked(title)
+    hours = compute_demand(request.workload, request.start, request.horizon_months).hours_per_month
+    return [i for i, one in enumerate(hours) if one]
+
+
+@every
+def test_the_months_are_counted_from_the_next_one(title):
+    assert asked(title).start == dt.date(2027, 1, 1)
+    assert 0 in busy_months(title)
+
+
+def test_four_times_a_year_is_four_runs_three_months_apart():
+    request = asked("Fine-tune a 7B model")
+    assert "four times a year" in PRESETS["Fine-tune a 7B model"].story
+    assert [one.start.month for one in request.workload.runs] == [1, 4, 7, 10]
+    assert request.horizon_months == 12
+    assert busy_months("Fine-tune a 7B model") == [0, 3, 6, 9]
+
+
+def test_twice_within_two_years_is_two_runs_one_after_the_other():
+    request = asked("Pre-train a 7B model twice")
+    runs = request.workload.runs
+    assert "twice within two years" in PRESETS["Pre-train a 7B model twice"].story
+    assert len(runs) == 2
+    assert all(first.deadline < second.start for first, second in pairwise(runs))
+    assert runs[-1].deadline == dt.date(2028, 12, 1)
+    assert busy_months("Pre-train a 7B model twice") == list(range(request.horizon_months))
+
+
+def test_a_run_of_an_example_takes_what_the_same_run_alone_takes():
+    """Four runs are four times the hours of one."""
+    request = asked("Fine-tune a 7B model")
+    one = request.workload.model_copy(update={"runs": request.workload.runs[:1]})
+    hours = [
+        compute_demand(workload, request.start, 12, ["nvidia-l4"]).hours_per_month.sum()
+        for workload in (one, request.workload)
+    ]
+    assert hours[1] == pytest.approx(4 * hours[0])
+
+
+def test_eight_around_the_clock_for_three_years_are_eight():
+    request = asked("Steady GPU-hours")
+    demand = compute_demand(request.workload, request.start, request.horizon_months)
+    assert set(demand.peak_accelerators) == {8.0}
+    assert request.horizon_months == 36
+
+
+def test_start_page_and_form_offer_them_from_next_month(client, prices):
+    first = format_month(next_month(timezone.now().date()))
+    for name in ("start", "plan"):
+        assert f"workload.runs.0.start={first}" in text(get(client, name))

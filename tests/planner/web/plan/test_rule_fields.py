@@ -1,0 +1,107 @@
+"""What a plan may choose from: the form's boxes, the request, and the assumptions of the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+
+from planner.web.common.plan_request import read_plan_request
+from planner.web.plan.forms import as_query
+from tests.planner.web.asking import HOURS, get, text
+
+RULES = {
+    "workload.software": "any",
+    "workload.interruptible": "true",
+    "workload.accelerators_per_job": "4",
+    "constraints.countries": "US, DE",
+    "constraints.geographies": "eea",
+    "constraints.partitions": "commercial",
+    "constraints.allow_partial_nodes": "true",
+    "constraints.allow_any_node": "true",
+    "term_end": "within",
+    "rules": "2",
+}
+
+
+def rows(response: Any) -> dict[str, Any]:
+    return {row.path: row for row in response.context["page"].assumptions}
+
+
+def test_the_address_carries_them_into_the_request() -> None:
+    request = read_plan_request(as_query(HOURS | RULES))
+    assert request["workload"]["software"] == "any"
+    assert request["workload"]["interruptible"] is True
+    assert request["workload"]["accelerators_per_job"] == 4
+    assert request["constraints"] == {
+        "countries": ["US", "DE"],
+        "geographies": ["eea"],
+        "partitions": ["commercial"],
+        "allow_partial_nodes": True,
+        "allow_any_node": True,
+    }
+    assert (request["term_end"], request["rules"]) == ("within", 2)
+
+
+def test_each_has_a_box_with_words_beside_it(client, prices):
+    response = get(client, "plan", HOURS | {"edit": "1"} | RULES)
+    page = text(response)
+    for name in RULES:
+        assert f'name="{name}"' in page, name
+    shown = [
+        box for group in ("work", "rules", "limits") for box in response.context["boxes"][group]
+    ]
+    helped = {box.field.path for box in shown if box.field.help}
+    assert RULES.keys() - helped == {"constraints.geographies"}
+    assert "European Economic Area" in page
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [({}, {}), ({"workload.interruptible": "true"}, {"workload.interruptible"})],
+)
+def test_the_rules_in_force_are_assumptions(client, prices, kind, given):
+    found = rows(get(client, "plan", HOURS | kind))
+    shown = {path: found[path].shown for path in found if found[path].source.startswith("rules of")}
+    expected = {
+        "constraints.partitions": "Commercial regions",
+        "workload.software": "CUDA (NVIDIA)",
+        "workload.interruptible": "No, it runs until it is done",
+        "term_end": "None may end after the horizon",
+        "constraints.allow_partial_nodes": "Whole machines only",
+        "constraints.allow_any_node": "Large enough and joined by a network",
+        "workload.accelerators_per_job": "1",
+    }
+    assert shown == {path: words for path, words in expected.items() if path not in given}
+    assert all(found[path].given and found[path].source == "request" for path in given)
+
+
+def test_each_is_lifted_from_the_table(client, prices):
+    """The box of a rule stands in the table under the name that the address uses."""
+    response = get(client, "plan", HOURS)
+    assert not response.context["page"].answer.by_key["spot"].allowed
+    box = rows(response)["workload.interruptible"]
+    assert ("true", "Yes, it can be interrupted") in box.choices
+    lifted = get(client, "plan", HOURS | {box.name: "true"})
+    assert lifted.context["page"].answer.by_key["spot"].allowed
+
+
+def test_several_choices_at_once_are_kept_beside_an_edit(client, prices):
+    query = QueryDict(mutable=True)
+    for name, value in HOURS.items():
+        query.appendlist(name, value)
+    query.setlist("constraints.partitions", ["commercial", "aws-china"])
+    response = client.get(f"/plan/?{query.urlencode()}")
+    row = rows(response)["constraints.partitions"]
+    assert (row.name, row.shown) == ("", "Commercial regions, AWS China")
+    kept = response.context["page"].kept_address
+    assert [value for name, value in kept if name == "constraints.partitions"] == [
+        "commercial",
+        "aws-china",
+    ]
+
+
+def test_the_first_edition_rules_nothing_out_and_lists_nothing(client, prices):
+    found = rows(get(client, "plan", HOURS | {"rules": "1"}))
+    assert not {"term_end", "workload.software", "constraints.partitions"} & found.keys()

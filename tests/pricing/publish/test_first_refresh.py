@@ -1,0 +1,88 @@
+"""What the bundled prices sell guards the first live list: half a page of it is held."""
+
+from __future__ import annotations
+
+import datetime as dt
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from pricing.bundled import files
+from pricing.bundled.load import load
+from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.offer_files import read_csv
+from pricing.market.offers import Offer
+from pricing.publish import refresh
+from pricing.publish.batch import OfferBatch
+from pricing.publish.batch_checks import PublishedState, check
+from pricing.publish.expected_market import BUNDLED_OFFERS
+from tests.pricing.publish.fake_provider import FakeProvider
+
+DAY = dt.date(2026, 11, 20)
+
+
+def bundled(provider: str) -> list[Offer]:
+    return [one for one in read_csv(BUNDLED_OFFERS) if one.provider == provider]
+
+
+@pytest.fixture(scope="module")
+def azure() -> list[Offer]:
+    return [one for one in bundled("azure") if one.sold_now]
+
+
+@pytest.fixture
+def expected_market() -> None:
+    """The bundled prices, as outside of tests."""
+
+
+def held(offers: list[Offer], published: list[Offer], **state: object) -> tuple[str, ...]:
+    batch = OfferBatch(offers[0].provider, tuple(offers), DAY)
+    return check(batch, PublishedState(tuple(published), **state), DAY).reasons  # type: ignore[arg-type]
+
+
+ORDERS: dict[str, Callable[[Offer], object]] = {
+    "by region": lambda one: (one.region, one.instance_type),
+    "by machine": lambda one: (one.instance_type, one.region),
+    "by option": lambda one: (one.purchase_option.value, one.instance_type, one.region),
+    "in no order": lambda one: random.Random(one.id).random(),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=ORDERS)
+@pytest.mark.parametrize("origin", ["live", "bundled"])
+@pytest.mark.parametrize("start", [0, 300, 900])
+def test_one_halved_page_of_azure_is_held(
+    azure: list[Offer], order: Callable[[Offer], object], origin: str, start: int
+) -> None:
+    listed = sorted(azure, key=order)  # type: ignore[arg-type]
+    short = listed[:start] + listed[start + 128 :]
+    assert held(short, azure, as_of=DAY, origin=origin)
+
+
+@pytest.mark.parametrize("state", [{"as_of": DAY, "origin": "live"}, {}])
+def test_every_third_row_of_google_cloud_is_held(state: dict[str, object]) -> None:
+    offers = [one for one in bundled("gcp") if one.sold_now]
+    published = offers if state else []
+    extra = state or {"expected": offers}
+    assert held([one for n, one in enumerate(offers) if n % 3], published, **extra)
+
+
+@pytest.mark.parametrize("provider", ["aws", "azure", "gcp"])
+def test_the_whole_bundled_list_as_the_first_live_one_is_published(provider: str) -> None:
+    offers = bundled(provider)
+    rates = ExchangeRates.of(files.read_exchange_rates(files.FOLDER))
+    assert held(offers, [], expected=offers, exchange_rates=rates) == ()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_loaded", [True, False])
+def test_half_of_the_list_on_the_first_refresh_is_held(is_loaded: bool) -> None:
+    if is_loaded:
+        load()
+    half = [replace(one, as_of=None) for one in bundled("azure") if one.sold_now][::2]
+    (result,) = refresh.refresh([FakeProvider(half, name="azure")])
+    assert result.outcome == "held"
+    assert "fewer" in result.message
+    assert "/operator/" in result.hint

@@ -1,0 +1,123 @@
+"""What is typed is judged before it is converted, at a cost that its length bounds."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.commands.reading import read_request as read_file
+from planner.contract.request.comparison import read_request
+from planner.services.actuals import cells
+from pricing.api.rest import problem_body
+from pricing.common import bounded, strict_json
+from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
+
+HOSTILE = (
+    *("1e999999", "1e-300000000", "1e9999999", "-1e-999990", "9" * 5000, "0." + "9" * 5000),
+    *("1e301", "1e-301", "9" * 41, "." + "1" * 41),
+)
+HOURS = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 10}
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_number_out_of_bounds_is_refused_as_typed_with_what_is_allowed(text: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        bounded.read_decimal(text, "budget")
+    assert refused.value.field == "budget"
+    assert text[:50] in refused.value.message
+    assert "allowed are numbers between 1e-300 and 1e300" in refused.value.message
+    assert len(refused.value.message) < 200
+
+
+@pytest.mark.parametrize("text", ["²", "١٢", "nan", "Infinity", "1_000", "0x10", "", "1e", "--1"])
+def test_what_is_no_number_is_called_so(text: str) -> None:
+    assert bounded.number_problem(text) == f"{text!r} is not a number"
+
+
+@given(st.decimals(allow_nan=False, allow_infinity=False, places=10, min_value=-(10**13),
+                   max_value=10**13))  # fmt: skip
+def test_every_ordinary_amount_is_read_exactly(amount: Decimal) -> None:
+    assert bounded.read_decimal(str(amount)) == amount
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False, min_value=1e-299, max_value=1e299))
+def test_every_float_in_bounds_is_read_exactly(value: float) -> None:
+    assert float(bounded.read_decimal(repr(value))) == value
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda: strict_json.loads('"' + '\\"' * 500_000),
+        lambda: strict_json.loads("[" * 1_000_000),
+        lambda: strict_json.loads("9" * 1_000_000),
+        lambda: bounded.looks_like_number("9" * 1_000_000 + "x"),
+        lambda: bounded.looks_like_number("9." * 500_000),
+        lambda: bounded.check_tree({"x" * 500_000: [0] * 100_000}),
+        lambda: bounded.check_tree([["\0"] * 10] * 10_000),
+        lambda: cells.amount("1e-999999999", "cost"),
+        lambda: cells.hours("9" * 100_000, "hours"),
+        lambda: read_request({"workload": HOURS | {"hours_per_month": "9" * 1_000_000}}),
+        lambda: read_request({"workload": HOURS, **{f"f{i}": 1 for i in range(60_000)}}),
+    ],
+)
+def test_judging_costs_no_more_than_the_text_is_long(read: Callable[[], object]) -> None:
+    began = time.process_time()
+    with suppress(ValueError):
+        read()
+    assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999999", "1e-400", "9" * 302])
+@pytest.mark.parametrize("field", ["hours_per_month", "horizon_months", "total_budget"])
+def test_a_json_number_that_nothing_holds_is_refused_by_its_field(text: str, field: str) -> None:
+    body = {"workload": dict(HOURS), "constraints": {}, "horizon_months": 6}
+    place = {"hours_per_month": "workload", "total_budget": "constraints"}.get(field)
+    here = body[place] if place else body
+    here[field] = "HERE"  # type: ignore[index]
+    with pytest.raises(InvalidInput) as refused:
+        read_request(strict_json.loads(json.dumps(body).replace('"HERE"', text)))
+    assert refused.value.field == (f"{place}.{field}" if place else field)
+    assert text[:50] in refused.value.message
+
+
+def test_an_answer_lists_twenty_refusals_and_how_many_more_there_are() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        read_request({"workload": HOURS, **{f"f{i}": 1 for i in range(60_000)}})
+    refusals = refused.value.all()
+    assert len(refusals) == MAX_REFUSALS + 1
+    assert (refusals[0].field, refusals[-1].message) == ("f0", "and 59,980 more")
+    errors = problem_body(400, "", [{"field": str(i), "message": ""} for i in range(90)])["errors"]
+    assert errors[-1] == {"field": "", "message": "and 70 more"}  # type: ignore[index]
+
+
+def test_a_nul_deep_in_a_body_is_named_by_its_path() -> None:
+    with pytest.raises(InvalidInput, match=r"^servers\.1\.name: holds a NUL"):
+        bounded.check_tree({"servers": [{}, {"name": "a\0"}]})
+    with pytest.raises(InvalidInput, match="surrogate"):
+        bounded.check_tree({"a": {"\ud800": 1}})
+
+
+def test_nesting_is_judged_outside_texts() -> None:
+    depth = bounded.MAX_DEPTH
+    assert strict_json.loads("[" * depth + '"[[[[\\"[["' + "]" * depth)
+    with pytest.raises(InvalidInput, match=f"deeper than {depth} levels"):
+        strict_json.loads("[" * (depth + 1) + "]" * (depth + 1))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a = " + "9" * 5000, "a = 1e999999", "a." * 3000 + "b = 1", "a = " + "[" * 5000,
+     'a = "' + "x" * 200_000 + '"', 'a = "\\u0000"'],
+)  # fmt: skip
+def test_a_hostile_file_of_a_command_is_refused_or_left_for_its_field(tmp_path, text) -> None:
+    (tmp_path / "request.toml").write_text(text)
+    with pytest.raises(InvalidInput):
+        read_request(read_file(str(tmp_path / "request.toml")))
