@@ -85,7 +85,7 @@ bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of th
 attack: .make/venv-dev .make/npm ## Hostile requests against two workers on PostgreSQL (ARGS=--short: 300, --count N)
 	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
 
-EXTRAS := --extra server --extra aws --extra azure --extra gcp
+EXTRAS := --extra server --extra aws --extra azure --extra gcp --extra mcp --extra parquet
 lock: .make/venv ## Pin the dependencies anew
 	@$(BIN)/pip install -q uv
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --no-annotate pyproject.toml $(EXTRAS) -o requirements.lock -q

@@ -19,9 +19,13 @@ FOREIGN_TO_THE_CORE = re.compile("django|drf|celery|boto|azure|google|psycopg|re
 NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
+    "defusedxml": "openpyxl reads workbooks safely where it is installed",
+    "django-prometheus": "an application of Django, named in the settings",
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
+    "openpyxl": "pandas reads workbooks with it",
     "psycopg": "Django's PostgreSQL backend imports it",
+    "pyarrow": "pandas reads parquet with it",
     "redis": "Celery's broker and Django's cache import it",
 }
 """Dependencies that another program loads."""
@@ -83,13 +87,13 @@ def test_every_dependency_is_imported_or_used_by_name(imported: set[str]) -> Non
 def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
     assert {"numpy", "pandas", "highspy", "pydantic"} <= core()
     assert [name for name in core() if FOREIGN_TO_THE_CORE.search(name)] == []
-    assert {"server", "aws", "azure", "gcp", "notebook", "mcp"} == EXTRAS.keys()
+    assert {"server", "aws", "azure", "gcp", "notebook", "mcp", "parquet"} == EXTRAS.keys()
 
 
 def test_what_is_installed_here_is_every_extra_of_the_server() -> None:
     make = (ROOT / "Makefile").read_text()
     extras = re.findall(r"--extra (\w+)", make)
-    assert extras == ["server", "aws", "azure", "gcp"]
+    assert extras == ["server", "aws", "azure", "gcp", "mcp", "parquet"]
     locked = {normalise(line) for line in (ROOT / "requirements.lock").read_text().splitlines()}
     wanted = core() | {n for name in extras for n in map(normalise, EXTRAS[name])}
     assert wanted - locked == set()
