@@ -17,6 +17,7 @@ from pydantic import BaseModel
 from planner.api.idempotency import HEADER
 from planner.contract.answer.common import AnswerModel
 from planner.contract.json_schema import to_json_schema
+from planner.contract.request.comparison import ComparisonRequest
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
 
 _KEY = OpenApiParameter(
@@ -151,6 +152,32 @@ class ModelFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-unty
         return {"type": "array", "items": reference} if self.target.many else reference
 
 
+class ObjectFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A field that takes an object: a reference to its model's component, where it has one."""
+
+    target_class = "planner.api.serializers.fields.ObjectField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
+        return _object_schema(self.target.model, auto_schema)
+
+
+class ObjectsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-untyped-call]
+    """A field that takes a list of objects."""
+
+    target_class = "planner.api.serializers.fields.ObjectsField"
+
+    def map_serializer_field(self, auto_schema: Any, direction: Any) -> Any:
+        return {"type": "array", "items": _object_schema(self.target.model, auto_schema)}
+
+
+def _object_schema(model: type[BaseModel] | None, auto_schema: Any) -> dict[str, Any]:
+    if model is None:
+        return {"type": "object", "additionalProperties": {}}
+    name = model.__name__ if model is ComparisonRequest else f"{model.__name__}Input"
+    _register(auto_schema, name, _register_parts(model, auto_schema, "validation", suffix="Input"))
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
 def _register_parts(
     model: type[BaseModel],
     auto_schema: Any,
@@ -176,7 +203,7 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 def _register(auto_schema: Any, name: str, schema: Any) -> None:
     """A component has one identity, whether the answer or a part of it is met first."""
-    models = {model.__name__: model for model in _subclasses(AnswerModel)}
+    models = {model.__name__: model for model in (ComparisonRequest, *_subclasses(AnswerModel))}
     component = ResolvedComponent(  # type: ignore[no-untyped-call]
         name=name,
         type=ResolvedComponent.SCHEMA,

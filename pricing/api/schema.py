@@ -116,6 +116,23 @@ class AcceleratorsSerializer(serializers.Serializer[Any]):
     results = AcceleratorSerializer(many=True)
 
 
+class ListPriceMoveSerializer(serializers.Serializer[Any]):
+    """One price before and after, in its own currency per hour."""
+
+    offer_id = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+    currency = serializers.CharField()
+    ratio = serializers.FloatField()
+
+
+class RowsOfReasonSerializer(serializers.Serializer[Any]):
+    """Rows left out for one reason, with the most frequent details."""
+
+    count = serializers.IntegerField()
+    examples = serializers.DictField(child=serializers.IntegerField())
+
+
 class RevisionSerializer(serializers.Serializer[Any]):
     provider = serializers.CharField()
     number = serializers.IntegerField()
@@ -132,9 +149,9 @@ class RevisionSerializer(serializers.Serializer[Any]):
     dearer = serializers.IntegerField()
     cheaper = serializers.IntegerField()
     changed = serializers.IntegerField()
-    moves = serializers.ListField(child=serializers.DictField())
-    skipped = serializers.DictField()
-    withheld = serializers.DictField()
+    moves = ListPriceMoveSerializer(many=True)
+    skipped = serializers.DictField(child=RowsOfReasonSerializer())
+    withheld = serializers.DictField(child=RowsOfReasonSerializer())
     warnings = serializers.ListField(child=serializers.CharField())
 
 

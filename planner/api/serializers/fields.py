@@ -5,19 +5,20 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema_field
 from pydantic import BaseModel
 from rest_framework import serializers
 
 from planner.contract.answer.common import AnswerModel
 
 
-@extend_schema_field(OpenApiTypes.OBJECT)
 class ObjectField(serializers.JSONField):
-    """A JSON object, judged by the service that it is for."""
+    """A JSON object, judged by the service that it is for; `model` says what it looks like."""
 
     default_error_messages = {"not_object": "This is not an object."}
+
+    def __init__(self, model: type[BaseModel] | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.model = model
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
@@ -25,11 +26,14 @@ class ObjectField(serializers.JSONField):
         return data
 
 
-@extend_schema_field({"type": "array", "items": {"type": "object", "additionalProperties": {}}})
 class ObjectsField(serializers.JSONField):
-    """A list of JSON objects, judged by the service that it is for."""
+    """A list of JSON objects, judged by the service that it is for; `model` describes one."""
 
     default_error_messages = {"not_objects": "This is not a list of objects."}
+
+    def __init__(self, model: type[BaseModel] | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.model = model
 
     def to_internal_value(self, data: Any) -> list[dict[str, Any]]:
         if not isinstance(data, list) or not all(isinstance(entry, dict) for entry in data):

@@ -6,7 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers.fields import ObjectField, ObjectsField, name_field
+from planner.api.serializers.fields import ModelField, ObjectField, name_field
+from planner.contract.answer.changes import AlertCause
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from pricing.api.rest import StrictSerializer
 
@@ -61,7 +62,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
     acknowledged_by = serializers.CharField(
         source="acknowledged_by.username", default=None, allow_null=True, read_only=True
     )
-    causes = ObjectsField(read_only=True)
+    causes = ModelField(AlertCause, many=True)
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
 
     class Meta:

@@ -25,6 +25,7 @@ from planner.contract.answer.comparison import (
     CatalogRevision,
     ComparisonAnswer,
 )
+from planner.contract.request.comparison import ComparisonRequest
 from planner.models import (
     ActualsUpload,
     BudgetPeriod,
@@ -170,7 +171,7 @@ class SavedComparisonDetailSerializer(SavedComparisonSerializer):
     """All that the answer came from, frozen."""
 
     given = ObjectField(read_only=True)
-    request = ObjectField(read_only=True)
+    request = ObjectField(ComparisonRequest, read_only=True)
     inherited = ObjectField(read_only=True)
     assumptions = ModelField(AssumptionRow, many=True)
     answer = ModelField(ComparisonAnswer, source="read_answer")
@@ -196,7 +197,7 @@ class NewSavedComparisonSerializer(StrictSerializer):
     )
     name = name_field()
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
-    request = ObjectField(required=False)
+    request = ObjectField(ComparisonRequest, required=False)
 
 
 class SavedComparisonChangesSerializer(StrictSerializer):
@@ -207,7 +208,7 @@ class SavedComparisonChangesSerializer(StrictSerializer):
 class RepriceSerializer(StrictSerializer):
     as_of = serializers.DateField(required=False)
     """Prices as they were published on that day; today's when absent."""
-    request = ObjectField(required=False)
+    request = ObjectField(ComparisonRequest, required=False)
     """Answered instead of what the variant asks today."""
 
 

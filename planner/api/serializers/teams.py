@@ -12,6 +12,8 @@ from planner.api.serializers.fields import (
     currency_field,
     name_field,
 )
+from planner.contract.request.offers import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import Server
 from planner.models import (
     ApiToken,
     AuditEntry,
@@ -31,8 +33,8 @@ _DATES = ("created_at", "updated_at", "version")
 
 class TeamSerializer(serializers.ModelSerializer[Team]):
     role = serializers.SerializerMethodField()
-    price_adjustments = ObjectsField(read_only=True)
-    custom_offers = ObjectsField(read_only=True)
+    price_adjustments = ObjectsField(PriceAdjustment, read_only=True)
+    custom_offers = ObjectsField(CustomOffer, read_only=True)
     defaults = ObjectField(read_only=True)
 
     class Meta:
@@ -63,8 +65,8 @@ class TeamChangesSerializer(StrictSerializer):
 
     name = name_field(required=False)
     currency = currency_field(required=False)
-    price_adjustments = ObjectsField(required=False)
-    custom_offers = ObjectsField(required=False)
+    price_adjustments = ObjectsField(PriceAdjustment, required=False)
+    custom_offers = ObjectsField(CustomOffer, required=False)
     defaults = ObjectField(required=False)
 
 
@@ -114,7 +116,7 @@ class AcceptSerializer(StrictSerializer):
 
 
 class ServerQuoteSerializer(serializers.ModelSerializer[ServerQuote]):
-    server = ObjectField(read_only=True)
+    server = ObjectField(Server, read_only=True)
 
     class Meta:
         model = ServerQuote
@@ -133,7 +135,7 @@ class ServerQuoteSerializer(serializers.ModelSerializer[ServerQuote]):
 class NewServerQuoteSerializer(StrictSerializer):
     slug = serializers.SlugField(max_length=60)
     label = name_field()  # type: ignore[assignment]
-    server = ObjectField()
+    server = ObjectField(Server)
     supplier = name_field(required=False, allow_blank=True)
     quoted_on = serializers.DateField(required=False, allow_null=True)
     valid_until = serializers.DateField(required=False, allow_null=True)

@@ -42,7 +42,7 @@ PREFER = OpenApiParameter(
 
 class BatchItemSerializer(StrictSerializer):
     key = serializers.CharField(max_length=100)
-    request = ObjectField()
+    request = ObjectField(ComparisonRequest)
 
 
 class BatchSerializer(StrictSerializer):
