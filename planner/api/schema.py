@@ -203,7 +203,8 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 def _register(auto_schema: Any, name: str, schema: Any) -> None:
     """A component has one identity, whether the answer or a part of it is met first."""
-    models = {model.__name__: model for model in (ComparisonRequest, *_subclasses(AnswerModel))}
+    known: list[type[BaseModel]] = [ComparisonRequest, *_subclasses(AnswerModel)]
+    models = {model.__name__: model for model in known}
     component = ResolvedComponent(  # type: ignore[no-untyped-call]
         name=name,
         type=ResolvedComponent.SCHEMA,

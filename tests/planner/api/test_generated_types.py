@@ -27,27 +27,8 @@ PARTIAL = {
 """Parts of a request, or of any record: what they hold is open on purpose."""
 OPEN = {"payload", "result", "error"}
 """Their form depends on the kind of the event or the job."""
-PLAN = """
-import createClient from "openapi-fetch";
-import type { components, paths } from "./planner";
-
-const planner = createClient<paths>({
-  baseUrl: "https://planner.example",
-  headers: { Authorization: "Bearer gcp_example" },
-});
-const request: components["schemas"]["ComparisonRequest"] = {
-  start: "2027-01",
-  horizon_months: 12,
-  workload: { kind: "accelerator_hours", accelerator: "H100", hours_per_month: 5840 },
-};
-const { data, error } = await planner.POST("/api/v1/comparisons/", { body: request });
-if (data && "scenarios" in data) {
-  const total: string = data.scenarios[0]?.total_cost ?? "none";
-  console.log(data.recommendation.scenario, total);
-} else {
-  console.error(error);
-}
-"""
+GUIDE = (ROOT / "docs" / "guides" / "clients.md").read_text()
+PLAN = GUIDE.partition("```ts\n")[2].partition("```")[0]
 
 
 @pytest.fixture

@@ -1,0 +1,102 @@
+"""The recipes of the guide on clients do what it says of them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from tests.planner.workspace import market
+
+ROOT = Path(__file__).parents[3]
+GUIDE = (ROOT / "docs" / "guides" / "clients.md").read_text()
+STAND_IN = """
+globalThis.PropertiesService = {
+  getScriptProperties: () => ({ getProperty: () => "gcp_example" }),
+};
+globalThis.UrlFetchApp = {
+  fetch: (url, options) => {
+    sent = { url, ...options };
+    return { getContentText: () => ANSWER, getResponseCode: () => STATUS };
+  },
+};
+let sent;
+%s
+let shown;
+try { shown = GPU_COST("H100", 5840, "2027-01", 12); } catch (error) { shown = error.message; }
+console.log(JSON.stringify({ sent, shown }));
+"""
+
+
+def fences(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+
+
+def in_a_sheet(answer: bytes, status: int):
+    """What the script of the sheet sends, and the cells or the error that it shows."""
+    node = shutil.which("node") or str(ROOT / ".venv" / "bin" / "node")
+    script = STAND_IN % fences("javascript")[0]
+    script = f"const ANSWER = {json.dumps(answer.decode())}, STATUS = {status};" + script
+    done = subprocess.run([node, "-"], input=script, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.django_db
+def test_a_sheet_shows_the_totals_of_the_answer_and_the_errors_of_a_refusal() -> None:
+    market()
+    sent = in_a_sheet(b"{}", 200)["sent"]
+    assert sent["url"] == "https://planner.example/api/v1/comparisons/"
+    assert sent["headers"] == {"Authorization": "Bearer gcp_example"}
+    response = Client().post(
+        "/api/v1/comparisons/", sent["payload"], content_type=sent["contentType"]
+    )
+    answer = response.json()
+    answer["scenarios"][-1]["total_cost"] = None
+    head, *rows = in_a_sheet(json.dumps(answer).encode(), response.status_code)["shown"]
+    assert head[0] == "scenario"
+    assert [row[0] for row in rows] == [one["key"] for one in answer["scenarios"]]
+    for row, scenario in zip(rows, answer["scenarios"], strict=True):
+        total = scenario["total_cost"]
+        assert row[1] == ("" if total is None else pytest.approx(float(total)))
+        assert row[4] == answer["currency"]
+    refused = Client().post("/api/v1/comparisons/", "{}", content_type="application/json")
+    shown = in_a_sheet(refused.content, refused.status_code)["shown"]
+    assert shown.startswith("workload: is required")
+
+
+def test_a_pull_request_is_told_what_its_change_costs(tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    plan.write_text((ROOT / "tests" / "examples" / "finetune.toml").read_text())
+    script = tmp_path / "cost_change.py"
+    script.write_text(fences("python")[1])
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "plan.toml"], ["commit", "-qm", "Plan"]):
+        subprocess.run([*git, *command], cwd=tmp_path, check=True)
+
+    def comment() -> str:
+        done = subprocess.run(
+            [sys.executable, script, "plan.toml", "HEAD"], cwd=tmp_path, check=True,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout
+
+    plan.write_text(plan.read_text().replace("horizon_months = 24", "horizon_months = 12"))
+    match = re.search(r"([-+][\d,.]+) USD .*: ([\d,.]+) before, ([\d,.]+) now\.", comment())
+    assert match
+    change, before, now = (float(text.replace(",", "")) for text in match.groups())
+    assert change == pytest.approx(now - before)
+    assert change < -1000
+
+
+def test_the_workflow_runs_the_script_on_the_plan_that_it_watches() -> None:
+    workflow = fences("yaml")[0]
+    assert "paths: [plan.toml]" in workflow
+    assert ".github/cost_change.py plan.toml" in workflow
+    assert "fetch-depth: 0" in workflow
