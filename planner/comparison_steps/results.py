@@ -123,10 +123,16 @@ class ComparisonResults:
         """Scenarios that may be recommended."""
         return {k: s for k, s in self.scenarios.items() if not self.why_not_allowed(k)}
 
+    @cached_property
+    def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
+        """Scenarios that the work agrees with."""
+        rules = self.preparation.rules
+        return {k: s for k, s in self.scenarios.items() if is_allowed(k, rules.interruptible)}
+
     def why_not_allowed(self, key: ScenarioKey) -> str:
         """Why a scenario may not be recommended; empty where it may."""
         rules, scenario = self.preparation.rules, self.scenarios[key]
-        if not is_allowed(key, rules.interruptible):
+        if key not in self.consented_scenarios:
             return "The work is not said to survive losing its machines."
         if rules.needs_payback and not self._pays_back(scenario):
             return "Its servers do not pay back within the plan without their resale."
@@ -310,13 +316,12 @@ class ComparisonResults:
         advised = self.recommendation.scenario
         if advised is None or not self.request.sensitivity:
             return []
-        explicit_fields = frozenset(self.request.on_prem.model_fields_set)
-        spread = self.hours_range
+        explicit = frozenset(self.request.on_prem.model_fields_set)
         return self.within(
             "sensitivity",
             1.0,
             lambda part: one_way_sensitivity(
-                self.inputs, self.scenarios, advised, spread, explicit_fields, part
+                self.inputs, self.consented_scenarios, advised, self.hours_range, explicit, part
             ),
             [],
         )

@@ -142,7 +142,7 @@ class _ScenarioSolver:
         if key is ScenarioKey.SPOT and not options & SPOT:
             return "no spot offer fits"
         if key is ScenarioKey.SPOT and self.inputs.max_spot_share == 0:
-            return "the most spot is 0 %"
+            return "the most spot is 0%"
         if key is ScenarioKey.ON_PREM:
             return self._missing_server()
         if not self.inputs.sources:

@@ -70,8 +70,8 @@ def _find_short_parts(before: Sequence[Offer], lost: Sequence[Offer]) -> Iterato
         ]
         yield from summarize_names(
             names,
-            "parts lost more than 20 % of their offers",
-            "part lost more than 20 % of its offers",
+            "parts lost more than 20% of their offers",
+            "part lost more than 20% of its offers",
         )
 
 

@@ -62,7 +62,11 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for group in groups(answer):
         one = group[0]
-        named = f"{' = '.join(TITLES[other.key] for other in group)} {_mark(answer, group)}"
+        paid_for = {line.category.value for line in one.lines}
+        keys = {other.key.value for other in group}
+        unnamed = _unnamed(keys, paid_for) if one.feasible else []
+        titles = [TITLES[other.key] for other in group if other.key.value not in unnamed]
+        named = f"{' = '.join(titles)} {_mark(answer, group)}"
         if not one.feasible:
             rows.append([named.strip(), f"not possible: {'; '.join(one.why_not)}"])
             continue
@@ -88,12 +92,20 @@ def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
     return " ".join(filter(None, [*words, "" if one.allowed else one.why_not_allowed]))
 
 
+def _unnamed(keys: set[str], paid_for: set[str]) -> list[str]:
+    """Scenarios of owning whose plan owns nothing: another names it."""
+    owning = [key for key in ("on_prem", "hybrid") if key in keys]
+    return owning if "capex" not in paid_for and keys - set(owning) else []
+
+
 def _note(keys: set[str], paid_for: set[str]) -> str:
     is_rented = "on_demand" in keys and keys & {"committed", "cloud_mix"}
     is_unbought = keys & {"on_prem", "hybrid"} and "capex" not in paid_for
     left_out = ["committed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
     if left_out:
-        return f"nothing is {' or '.join(left_out)}"
+        others = [TITLES[key].lower() for key in _unnamed(keys, paid_for)]
+        same = f"same as {' and '.join(others)}: " if others else ""
+        return f"{same}nothing is {' or '.join(left_out)}"
     rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
     return "machines rented until and beside its servers" if rents else ""
 
@@ -300,7 +312,7 @@ def _robust(answer: ComparisonAnswer) -> str:
     return (
         f"Expected {money(plan.expected, currency)} in today's money over "
         f"{number(plan.samples)} simulated outcomes, {money(plan.cvar_90, currency)} on average "
-        f"in the worst 10 % of them; {money(plan.net_present_cost, currency)} if all goes as "
+        f"in the worst 10% of them; {money(plan.net_present_cost, currency)} if all goes as "
         f"expected. {better} It was optimised over {few} representative outcomes: over those "
         f"{few} it is within {percent(plan.gap, 2)} of the optimum."
     )

@@ -68,9 +68,10 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         rows.append(["Pays back", payback(answer)])
     if told.confidence is not None:
         assert answer.risk
-        cases = number(answer.risk.samples)
-        rows.append(["Stays the cheapest", f"in {percent(told.confidence, 1)} of {cases} "
-                     "simulated cases"])  # fmt: skip
+        samples = answer.risk.samples
+        cases = round(told.confidence * samples)
+        shown = "all" if cases == samples else number(cases)
+        rows.append(["Stays the cheapest", f"in {shown} of {number(samples)} simulated cases"])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
     seen = day(told.oldest_price) if told.oldest_price else "no date known"
@@ -103,8 +104,16 @@ def payback(answer: ComparisonAnswer) -> str:
 
 def prices(answer: ComparisonAnswer) -> str:
     """Whose prices the requests of these tests pay: no team asks them."""
-    is_cut = any(offer.multiplier != 1 for offer in answer.offers.values())
-    return "list prices less the discounts of this plan" if is_cut else "list prices"
+    plan = answer.recommended
+    assert plan
+    cut = []
+    for row in plan.costs_by_source:
+        offer = answer.offers.get(row.source)
+        if offer and offer.multiplier != 1:
+            change = f"{abs(offer.multiplier * 100 - 100):.3g}%"
+            sign = "−" if offer.multiplier < 1 else "+"
+            cut.append(f"{PROVIDERS[offer.provider]} {offer.instance_type} {sign}{change}")
+    return f"list prices, but {', '.join(dict.fromkeys(cut))}" if cut else "list prices"
 
 
 def decision(answer: ComparisonAnswer) -> list[str]:
@@ -112,10 +121,22 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     parts = answer.verdict.decision if answer.verdict else ()
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
-        f"{money(one.amount, answer.currency)} in all · "
-        f"{percent(one.share_of_hours)} of the hours"
+        f"{money(one.amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
+        f"{percent(one.share_of_hours)} of the accelerator-hours"
         for one in parts
     ]
+
+
+def _machine_hours(answer: ComparisonAnswer, source: str) -> str:
+    """What the lines of the advised plan rent of a machine."""
+    plan = answer.recommended
+    assert plan
+    hours = [
+        line.quantity
+        for line in plan.lines
+        if line.source == source and line.category == "compute" and line.unit == "node-hours"
+    ]
+    return f"{number(sum(hours))} machine-hours · " if hours else ""
 
 
 def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:

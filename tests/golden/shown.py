@@ -42,7 +42,7 @@ def rate(value: Any, currency: str) -> str:
 
 
 def percent(value: Any, digits: int = 0) -> str:
-    return f"{exact(value) * 100:.{digits}f} %"
+    return f"{exact(value) * 100:.{digits}f}%"
 
 
 def number(value: Any, digits: int = 0) -> str:

@@ -19,7 +19,7 @@ class CostRange(AnswerModel):
     p90: Money = Field(description="Its 90th percentile.")
     mean: Money = Field(description="Its mean.")
     cvar_90: Money = Field(
-        description="Its average over the worst 10 % (conditional value at risk)."
+        description="Its average over the worst 10% (conditional value at risk)."
     )
     total_p10: Money | None = Field(
         default=None, description="10th percentile of the undiscounted total; null if unknown."
@@ -61,10 +61,10 @@ class RiskAnswer(AnswerModel):
 class RobustPlan(AnswerModel):
     """The plan with the least expected cost plus weighted cost of the worst outcomes."""
 
-    cvar_weight: Factor = Field(description="Weight of the average of the worst 10 %.")
+    cvar_weight: Factor = Field(description="Weight of the average of the worst 10%.")
     same_as: ScenarioKey | None = Field(description="Scenario whose plan it is; null: its own.")
     expected: Money = Field(description="Mean net present cost over the samples.")
-    cvar_90: Money = Field(description="Average of the worst 10 % of the samples.")
+    cvar_90: Money = Field(description="Average of the worst 10% of the samples.")
     samples: Count | None = Field(default=None, description="Outcomes simulated.")
     seed: Count | None = Field(default=None, description="Seed of the simulation.")
     representative_samples: Count | None = Field(

@@ -30,10 +30,10 @@ def _hours(value: object) -> object:
 def _share_of_peak(value: float) -> float:
     if 0 < value <= 1:
         return value
-    impossible = "more than 100 % of peak is impossible; " if value > 1 else ""
+    impossible = "more than 100% of peak is impossible; " if value > 1 else ""
     raise ValueError(
         f"{value:g} is not a share of the dense peak; {impossible}"
-        "allowed is above 0 and at most 1, such as 0.4 for 40 % (no sparse rates)"
+        "allowed is above 0 and at most 1, such as 0.4 for 40% (no sparse rates)"
     )
 
 
@@ -284,7 +284,7 @@ class Training(_Work):
         if self.mfu is not None and self.mfu > MOST_MFU_RECOMPUTING and checkpointing is True:
             yield InvalidInput(
                 "mfu",
-                f"{self.mfu:g} is more than 100 % of peak with the recomputation of "
+                f"{self.mfu:g} is more than 100% of peak with the recomputation of "
                 f"activation_checkpointing; allowed with it are up to {MOST_MFU_RECOMPUTING:g}",
             )
         if self.measured_accelerator_hours is not None and self.goodput is not None:

@@ -86,7 +86,7 @@ HEADLINE_SAMPLES = 2_000
 RISK_SEED = 1
 RESIDUAL_SD = 0.25
 _RISK_CHOICES = (
-    ("samples", RISK_SAMPLES, "futures", "standard error of a probability at most 0.5 %"),
+    ("samples", RISK_SAMPLES, "futures", "standard error of a probability at most 0.5%"),
     ("seed", RISK_SEED, "seed", "any number; the same seed gives the same answer"),
     (
         "residual_sd",
@@ -303,7 +303,7 @@ def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:
             if field == "residual_sd":
                 continue  # drawn from the price process of the hardware
             if field == "samples":
-                value, reason = HEADLINE_SAMPLES, "standard error of a probability at most 1.1 %"
+                value, reason = HEADLINE_SAMPLES, "standard error of a probability at most 1.1%"
         source = reason if request_value is None else "request"
         value = value if request_value is None else request_value
         yield Assumption(f"risk.{field}", value, unit, request_value is not None, source)

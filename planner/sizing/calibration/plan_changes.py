@@ -60,7 +60,7 @@ class GpuUse:
     power_capped_share: float | None
     thermally_throttled_share: float | None
     slow_clock_share: float | None
-    """Share of busy samples at less than 90 % of the maximal clock."""
+    """Share of busy samples at less than 90% of the maximal clock."""
 
 
 def suggest_changes(
@@ -164,7 +164,7 @@ def _throttling(use: GpuUse) -> Iterator[Change]:
     if not logged and (use.slow_clock_share or 0.0) >= THROTTLED_SHARE:
         yield Change(
             "throttling",
-            f"GPU {use.gpu}: below 90 % of its clock in {use.slow_clock_share:.0%} of the busy "
+            f"GPU {use.gpu}: below 90% of its clock in {use.slow_clock_share:.0%} of the busy "
             "samples; log clocks_event_reasons.active to see why",
         )
 

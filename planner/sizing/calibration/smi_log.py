@@ -110,7 +110,7 @@ class SmiLog:
 def read_log(text: str) -> SmiLog:
     """The log by GPU; refuses another format on `log`, naming the columns that are read.
 
-    >>> log = read_log("index, utilization.gpu [%], memory.used [MiB]\\n0, 97 %, 40000 MiB\\n")
+    >>> log = read_log("index, utilization.gpu [%], memory.used [MiB]\\n0, 97%, 40000 MiB\\n")
     >>> log.gpus[0].values["utilisation_percent"], log.gpus[0].values["memory_used_mib"]
     ([97.0], [40000.0])
     """
@@ -266,11 +266,11 @@ def _check_lines(lines: int, broken_lines: int, first_broken: str) -> None:
 def _check(gpus: Mapping[str, Series]) -> None:
     values = [v for s in gpus.values() for v in s.values["utilisation_percent"]]
     if not any(math.isfinite(v) for v in values):
-        raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100 %")
+        raise InvalidInput(FIELD, "holds no value of utilization.gpu; allowed are 0 to 100%")
     highest = max(v for v in values if math.isfinite(v))
     if highest > 100:
         raise InvalidInput(
-            FIELD, f"utilization.gpu of {highest:g} % is more than 100 %; allowed are 0 to 100 %"
+            FIELD, f"utilization.gpu of {highest:g}% is more than 100%; allowed are 0 to 100%"
         )
     for series in gpus.values():
         used = max(samples(series, "memory_used_mib"), default=0.0)

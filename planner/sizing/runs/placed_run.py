@@ -265,5 +265,5 @@ def _goodput(training: Training, count: int) -> tuple[float, str]:
         return 1.0, "lost time is in the rate given"
     return estimate_goodput(count, CALENDAR_SHARE), (
         "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
-        "interval, and 8 % for operations of many nodes"
+        "interval, and 8% for operations of many nodes"
     )

@@ -307,7 +307,7 @@ def _goodput(training: Training, count: int) -> tuple[float, str]:
         return 1.0, "lost time is in the hours given"
     return estimate_goodput(count), (
         "failures at 50,700 accelerator-hours each (Llama 3, 2024) with Daly's checkpoint "
-        "interval, and 5 % for operations of many nodes"
+        "interval, and 5% for operations of many nodes"
     )
 
 

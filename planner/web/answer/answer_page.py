@@ -15,14 +15,22 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
 from planner.contract.answer.sensitivity import DefaultEffect
-from planner.contract.answer.verdict import Alternative, BudgetUse, Verdict
+from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import AssumptionRow, kept_address, rows_of
+from planner.web.answer.drivers import Driver, list_drivers
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
-from planner.web.answer.verdict_facts import assumed, budget_title, payback_words, prices_paid
+from planner.web.answer.verdict_facts import (
+    assumed,
+    budget_title,
+    cheapest_cases,
+    decision_parts,
+    payback_words,
+    prices_paid,
+)
 from planner.web.common.chart import Chart
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
@@ -66,6 +74,16 @@ class AnswerPage:
         if self.verdict is None:
             return ""
         return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
+
+    @property
+    def decision(self) -> list[tuple[DecisionPart, float | None]]:
+        """What to do, with the machine-hours of what is rented."""
+        return decision_parts(self.answer)
+
+    @property
+    def cheapest_cases(self) -> str:
+        """In how many of the simulated cases the advised plan stays the cheapest."""
+        return cheapest_cases(self.answer)
 
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str]]:
@@ -224,6 +242,11 @@ class AnswerPage:
     def assumptions(self) -> list[AssumptionRow]:
         """Every assumption with the field that changes it."""
         return rows_of(self.answer)
+
+    @cached_property
+    def drivers(self) -> list[Driver]:
+        """What moves the total most, to be changed in place; none of a saved answer."""
+        return list_drivers(self.answer, self.assumptions, self.query) if self.query else []
 
     @property
     def kept_address(self) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ from planner.web.common.form_fields import (
     RULES,
     find_label,
 )
-from planner.web.common.formatting import plain
+from planner.web.common.formatting import plain, unseparated
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.finance import FINANCE, FINANCING
 from planner.web.common.plan_request import is_page_only
@@ -155,7 +155,8 @@ def _in_unit(value: Any, field: Field) -> str:
 
 def _typed(value: Any, field: Field) -> str:
     """The value in the unit of its box, to be changed: without separators."""
-    return _in_unit(value, field).replace(",", "")
+    figure = _scaled(value, field)
+    return str(value).replace(",", "") if figure is None else unseparated(figure)
 
 
 def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str, str]]:

@@ -177,7 +177,7 @@ def _range_label(row: SensitivityRow) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{share * 100:.3g} %"
+    return f"{share * 100:.3g}%"
 
 
 _NAMES = {

@@ -45,8 +45,14 @@ class ScenarioRow:
 
     @property
     def title(self) -> str:
-        """`Committed = Cloud mix`."""
-        return " = ".join(SCENARIO_TITLES[key] for key in self.keys)
+        """`Committed = Cloud mix`; a plan that only rents is not called by an owning scenario."""
+        return " = ".join(SCENARIO_TITLES[key] for key in self._named)
+
+    @property
+    def _named(self) -> tuple[ScenarioKey, ...]:
+        if not self.scenario.feasible or Category.CAPEX in self.scenario.cost_by_category:
+            return self.keys
+        return tuple(key for key in self.keys if key not in _OWNING) or self.keys
 
     @property
     def has_range(self) -> bool:
@@ -65,7 +71,9 @@ class ScenarioRow:
         if keys & _OWNING and Category.CAPEX not in self.scenario.cost_by_category:
             left_out.append("bought")
         if left_out:
-            return f"nothing is {' or '.join(left_out)}"
+            others = [SCENARIO_TITLES[key].lower() for key in self.keys if key not in self._named]
+            same = f"same as {' and '.join(others)}: " if others else ""
+            return f"{same}nothing is {' or '.join(left_out)}"
         rents = any(category in self.scenario.cost_by_category for category in _RENTED)
         is_named_for_owning = ScenarioKey.ON_PREM in keys and rents
         return "machines rented until and beside its servers" if is_named_for_owning else ""

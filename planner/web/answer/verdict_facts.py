@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.verdict import BudgetUse
+from planner.contract.answer.verdict import BudgetUse, DecisionPart
+from planner.contract.labels import cloud_title
 from planner.contract.months import parse_month
 
 LIST_PRICES = "list prices"
@@ -40,14 +42,52 @@ def payback_words(answer: ComparisonAnswer) -> str:
     return f"{parse_month(verdict.payback):%B %Y}"
 
 
+def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float | None]]:
+    """What to do by money, each with the machine-hours that the advised plan rents of it."""
+    plan = answer.recommended
+    rented: dict[str, float] = {}
+    for row in plan.costs_by_source if plan else ():
+        if row.category is Category.COMPUTE and row.unit == "node-hours":
+            rented[row.source] = rented.get(row.source, 0.0) + row.quantity
+    parts = answer.verdict.decision if answer.verdict else ()
+    return [(part, rented.get(part.source)) for part in parts]
+
+
+def cheapest_cases(answer: ComparisonAnswer) -> str:
+    """`1,988 of 2,000 simulated cases`; empty where no cases were simulated."""
+    verdict, risk = answer.verdict, answer.risk
+    if verdict is None or verdict.confidence is None or risk is None:
+        return ""
+    cases = round(verdict.confidence * risk.samples)
+    return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} simulated cases"
+
+
 def prices_paid(answer: ComparisonAnswer) -> str:
     """Whose prices the answer rests on: list prices, those of the request, or a team's rates."""
     rates = {one.field: one.source for one in answer.inherited if one.field in _TEAM_PRICES}
+    changed = ", ".join(_changed_prices(answer))
     if rates:
-        return f"team rates: {', '.join(_with_source(*one) for one in rates.items())}"
-    if any(offer.multiplier != 1 for offer in answer.offers.values()):
-        return "list prices less the discounts of this plan"
-    return LIST_PRICES
+        words = f"team rates: {', '.join(_with_source(*one) for one in rates.items())}"
+        return f"{words}; {changed}" if changed else words
+    return f"list prices, but {changed}" if changed else LIST_PRICES
+
+
+def _changed_prices(answer: ComparisonAnswer) -> list[str]:
+    """Machines of the advised plan that are not at their list price: `AWS p5.48xlarge −8%`."""
+    plan = answer.recommended
+    paid = dict.fromkeys(row.source for row in (plan.costs_by_source if plan else ()))
+    offers = [answer.offers[source] for source in paid if source in answer.offers]
+    words = [
+        f"{cloud_title(one.provider)} {one.instance_type} {_change(one.multiplier)}"
+        for one in offers
+        if one.multiplier != 1
+    ]
+    return list(dict.fromkeys(words))
+
+
+def _change(multiplier: float) -> str:
+    """`−8%`."""
+    return f"{(multiplier - 1) * 100:+.3g}%".replace("-", "−")
 
 
 def _with_source(field: str, source: str) -> str:

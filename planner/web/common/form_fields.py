@@ -39,7 +39,7 @@ TRAINING = (
        help="Tokens of one optimizer step."),
     _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
        typical="from similar runs",
-       help="Leave empty unless you measured it. Above 65 % is suspect."),
+       help="Leave empty unless you measured it. Above 65% is suspect."),
     _f("workload.goodput", "Goodput", term="goodput",
        unit="%", scale="pct", typical="from failure rates",
        help="Share of the time that makes progress."),
@@ -238,9 +238,9 @@ RISK = (
     _f("risk.checkpoint_save_hours", "Checkpoint write time", unit="h",
        default="checkpoint_save_hours"),
     _f("risk.restart_hours", "Restart after an interruption", unit="h", default="restart_hours"),
-    _f("risk.cvar_weight", "Weight of the worst 10 % (CVaR)", typical="none",
+    _f("risk.cvar_weight", "Weight of the worst 10% (CVaR)", typical="none",
        help="Also finds the plan that holds up across simulated outcomes; 1 weighs the worst "
-            "10 % as much as the mean."),
+            "10% as much as the mean."),
     _f("risk.residual_sd", "Resale value spread", unit="%", scale="pct", typical="25"),
 )  # fmt: skip
 

@@ -75,9 +75,9 @@ def rate(value: Any, currency: str = "USD") -> str:
 
 @register.filter
 def percent(value: Any, digits: int = 0) -> str:
-    """A fraction as percent: 0.083 → `8.3 %` with digits 1."""
+    """A fraction as percent: 0.083 → `8.3%` with digits 1."""
     number = _decimal(value)
-    return _UNKNOWN if number is None else f"{number * 100:.{digits}f}\u00a0%"
+    return _UNKNOWN if number is None else f"{number * 100:.{digits}f}%"
 
 
 @register.filter
@@ -95,6 +95,12 @@ def plain(value: Any) -> str:
         return _UNKNOWN if value in (None, "") else str(value)
     text = f"{figure:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+@register.filter
+def unseparated(value: Any) -> str:
+    """The same without separators of thousands, as a box takes it: `8556`."""
+    return plain(value).replace(",", "")
 
 
 @register.filter

@@ -56,7 +56,7 @@ def test_without_spot_offers_there_is_no_spot_scenario() -> None:
 
 def test_a_spot_share_of_nothing_leaves_no_spot_scenario() -> None:
     one = scenario("spot", constraints={"max_spot_share": 0})
-    assert one.why_not[0] == "the most spot is 0 %"
+    assert one.why_not[0] == "the most spot is 0%"
 
 
 def test_without_commitments_committed_is_on_demand_and_says_so() -> None:

@@ -319,3 +319,21 @@ def test_the_printed_answer_shows_its_tables_and_none_of_the_buttons(chromium, b
         assert not page.locator("header.navbar").is_visible()
         assert page.get_by_role("cell", name="EIA average").first.is_visible()
         assert here.overflow() <= 0
+
+
+def test_a_slider_changes_the_total_in_view_and_keeps_its_place(chromium, base):
+    with visit(chromium, base) as here:
+        page = here.open(PAGES["answer"])
+        unfold(page)
+        names = page.locator("[data-driver]").evaluate_all("all => all.map(o => o.dataset.driver)")
+        before = page.locator("[data-total]").text_content()
+        slider = page.locator("[data-driver='workload.hours_per_month']")
+        slider.focus()
+        page.keyboard.press("ArrowRight")
+        page.wait_for_url(re.compile("hours_per_month=(?!5840)"))
+        expect(page.locator("[data-total]")).not_to_have_text(before or "")
+        expect(page.locator("[data-was]")).to_contain_text("was")
+        after = page.locator("[data-driver]").evaluate_all("all => all.map(o => o.dataset.driver)")
+        assert [name for name in after if name in names] == [n for n in names if n in after]
+        expect(slider).to_be_focused()
+        assert here.problems == []

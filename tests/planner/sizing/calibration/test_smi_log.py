@@ -114,7 +114,7 @@ def test_another_format_is_refused_with_the_columns_that_are_read(text):
     [
         (HEADER, "no value of utilization.gpu"),
         (log(line(used="[N/A]")), "no value of utilization.gpu"),
-        (log(line(used="970 %")), "more than 100 %"),
+        (log(line(used="970 %")), "more than 100%"),
         (log(line(), "1, 2, 3", "4, 5"), "2 of 3 lines"),
         (log(line(used="-5 %")), "1 of 1 lines"),
         (log(line(used="nan")), "1 of 1 lines"),

@@ -183,11 +183,11 @@ def test_an_ordinary_mfu_does_not_warn():
 @pytest.mark.parametrize(
     ("changes", "field", "words"),
     [
-        ({"mfu": 1.01}, "mfu", "more than 100 % of peak is impossible"),
-        ({"mfu": 40}, "mfu", "such as 0.4 for 40 %"),
+        ({"mfu": 1.01}, "mfu", "more than 100% of peak is impossible"),
+        ({"mfu": 40}, "mfu", "such as 0.4 for 40%"),
         ({"mfu": 0}, "mfu", "above 0"),
         ({"mfu": -0.1}, "mfu", "above 0"),
-        ({"hfu": 1.2}, "hfu", "more than 100 %"),
+        ({"hfu": 1.2}, "hfu", "more than 100%"),
         ({"mfu": 0.4, "hfu": 0.5}, "mfu", "give only one of mfu, hfu"),
         ({"tokens": 0}, "tokens", "at least 1"),
         ({"parameters": 0}, "parameters", "at least"),

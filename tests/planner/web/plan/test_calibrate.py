@@ -26,7 +26,7 @@ def test_the_page_opens_without_an_account(client, db):
 def test_each_gpu_of_the_log_is_shown(client, db):
     page = text(send(client, LOG.encode()))
     assert page.count(NAME) >= 2
-    assert "75 %" in page  # three of four samples were not idle
+    assert "75%" in page  # three of four samples were not idle
     assert "29.3 of 79.6 GiB" in page
 
 

@@ -63,7 +63,7 @@ def test_the_budget_says_its_period(budget: str, period: str, line: str) -> None
 def test_a_watch_says_its_threshold() -> None:
     assert sentences.watch_line(Project()) == "prices are not watched"
     watched = Project(watched=True, watch_threshold=0.05)
-    assert sentences.watch_line(watched) == "watched: a move of more than 5.0\u00a0% is reported"
+    assert sentences.watch_line(watched) == "watched: a move of more than 5.0% is reported"
 
 
 def _saved(**values: Any) -> SavedComparison:

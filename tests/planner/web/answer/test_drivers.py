@@ -1,0 +1,81 @@
+"""The sliders of the strongest drivers: each stands where the plan does and changes its own box."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from planner.web.answer.drivers import MOST
+from tests.planner.web.asking import HOURS, TRAINING, get, text
+
+OWNING = {**HOURS, "horizon_months": "36", "workload.hours_per_month": "5840"}
+SERVER = {"on_prem.servers.0.server": "dgx-h100"}
+
+
+def drivers(client, asked):
+    page = get(client, "plan", asked).context["page"]
+    return {one.name: one for one in page.drivers}
+
+
+def test_the_strongest_figures_of_the_answer_are_the_sliders(client, prices):
+    page = get(client, "plan", {**OWNING, **SERVER}).context["page"]
+    effects = [driver.row.effect for driver in page.drivers]
+    assert 2 <= len(effects) <= MOST
+    assert effects == sorted(effects, reverse=True)
+    assert all(one.low <= one.value <= one.high for one in page.drivers)
+
+
+def test_hours_are_changed_where_the_address_gives_them(client, prices):
+    one = drivers(client, OWNING)["workload.hours_per_month"]
+    assert (one.value, one.unit) == (Decimal(5840), "h")
+    assert float(one.low) == pytest.approx(4672, rel=0.01)
+    total = get(client, "plan", OWNING).context["page"].recommended.total_cost
+    more = get(client, "plan", {**OWNING, one.name: "5500"}).context["page"]
+    assert more.recommended.total_cost < total
+
+
+def test_tokens_stand_for_the_hours_of_a_training_in_the_unit_of_their_box(client, prices):
+    found = drivers(client, {**TRAINING, "workload.tokens~bn": "2000", "horizon_months": "24"})
+    assert found["workload.tokens~bn"].value == 2000
+    assert found["workload.tokens~bn"].unit == "billion"
+
+
+def test_hours_month_by_month_have_no_slider(client, prices):
+    column = "\n".join(["5840"] * 36)
+    assert "workload.hours_per_month" not in drivers(
+        client, {**OWNING, "workload.hours_per_month": column}
+    )
+
+
+def test_prices_of_renting_move_all_list_prices_unless_there_are_discounts(client, prices):
+    name = "price_adjustments.0.multiplier"
+    before = drivers(client, HOURS)[name]
+    assert before.value == 1
+    cheaper = get(client, "plan", {**HOURS, name: "0.8"}).context["page"]
+    assert {one.multiplier for one in cheaper.answer.offers.values()} == {0.8}
+    assert next(one for one in cheaper.drivers if one.name == name).value == Decimal("0.8")
+    discounts = {**HOURS, name: "0.8", "price_adjustments.0.provider": "aws"}
+    assert name not in drivers(client, discounts)
+
+
+def test_the_price_of_the_only_server_is_its_reference_price_until_it_is_changed(client, prices):
+    name = "on_prem.servers.0.unit_price"
+    asked = {**OWNING, **SERVER}
+    one = drivers(client, asked).get(name)
+    assert one is not None
+    assert one.unit == "USD"
+    assert one.value > 100_000
+    assert drivers(client, {**asked, name: "300000"})[name].value == 300_000
+
+
+def test_shares_are_in_per_cent(client, prices):
+    shares = [one for one in drivers(client, {**OWNING, **SERVER}).values() if "~pct" in one.name]
+    assert shares
+    assert all(one.value >= 1 for one in shares)
+
+
+def test_the_page_holds_them_out_of_sight_for_scripts_to_show(client, prices):
+    page = text(get(client, "plan", OWNING))
+    assert '<div class="drivers" data-drivers hidden>' in page
+    assert 'data-driver="workload.hours_per_month"' in page
