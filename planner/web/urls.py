@@ -6,11 +6,12 @@ from django.urls import include, path
 
 from planner.web import site
 from planner.web.market.views import hardware, market
-from planner.web.plan.views import accelerators, calibrate, compare, plan, samples
+from planner.web.plan.views import accelerators, calibrate, compare, pack, plan, samples
 
 urlpatterns = [
     path("", site.start, name="start"),
     path("plan/", plan.plan, name="plan"),
+    path("plan/pack/", pack.pack, name="plan-pack"),
     path("plan/live/", plan.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("plan/samples/", samples.start, name="samples-start"),

@@ -15,22 +15,16 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
 from planner.contract.answer.sensitivity import DefaultEffect
-from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart, Verdict
+from planner.contract.answer.verdict import Alternative, DecisionPart, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import AssumptionRow, kept_address, rows_of
 from planner.web.answer.drivers import Driver, list_drivers
+from planner.web.answer.figure_rows import FigureRow, figure_rows
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
-from planner.web.answer.verdict_facts import (
-    assumed,
-    budget_title,
-    cheapest_cases,
-    decision_parts,
-    payback_words,
-    prices_paid,
-)
+from planner.web.answer.verdict_facts import assumed, decision_parts
 from planner.web.common.chart import Chart
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
@@ -79,11 +73,6 @@ class AnswerPage:
     def decision(self) -> list[tuple[DecisionPart, float | None]]:
         """What to do, with the machine-hours of what is rented."""
         return decision_parts(self.answer)
-
-    @property
-    def cheapest_cases(self) -> str:
-        """In how many of the simulated cases the advised plan stays the cheapest."""
-        return cheapest_cases(self.answer)
 
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str]]:
@@ -167,24 +156,14 @@ class AnswerPage:
         return [*first, *self.reason_charts, *self.time_charts, *self.number_charts]
 
     @property
-    def payback(self) -> str:
-        """When what is bought has paid back."""
-        return payback_words(self.answer)
-
-    @property
-    def prices_paid(self) -> str:
-        """Whose prices the answer rests on."""
-        return prices_paid(self.answer)
+    def figure_rows(self) -> list[FigureRow]:
+        """The figures beside the decision."""
+        return figure_rows(self.answer)
 
     @property
     def assumed(self) -> str:
         """What the plan keeps to though nobody asked for it."""
         return assumed(self.answer)
-
-    @property
-    def budgets(self) -> list[tuple[str, BudgetUse]]:
-        """Each budget that was given, by what it is called."""
-        return [(budget_title(one), one) for one in self.verdict.budget] if self.verdict else []
 
     @cached_property
     def purchases(self) -> list[tables.PurchaseRow]:

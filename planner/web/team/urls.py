@@ -79,6 +79,7 @@ _team: Routes = [
 _comparison = [
     path("", saved.comparison, name="comparison"),
     path("since/", saved.since, name="comparison-since"),
+    path("pack/", saved.pack, name="comparison-pack"),
     path("replay/", saved.replay, name="comparison-replay"),
     path("edit/", saved.edit, name="comparison-edit"),
     path("submit/", saved.submit, name="comparison-submit"),

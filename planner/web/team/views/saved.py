@@ -8,6 +8,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
@@ -21,6 +23,7 @@ from planner.services.alerts.project_summaries import changes_since, current_rev
 from planner.services.projects import saved_comparisons as services
 from planner.services.projects.reprice import reprice
 from planner.web.answer.answer_page import AnswerPage
+from planner.web.answer.board_pack import PackFacts, board_pack
 from planner.web.common.current_team import get_access, remember_team
 from planner.web.common.view_helpers import (
     describe_refusal,
@@ -29,6 +32,7 @@ from planner.web.common.view_helpers import (
     signed_in,
     submit_form,
 )
+from planner.web.plan.views.pack import as_download, author_of
 from planner.web.team import saved_plans
 from planner.web.team.forms import NoteForm
 from pricing import catalog
@@ -68,6 +72,20 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
         "form": NoteForm(initial={n: getattr(saved, n) for n in ("name", "note", "version")}),
     }
     return render(request, "team/comparison.html", context | more, status=more.get("status", 200))
+
+
+@signed_in
+@require_safe
+def pack(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The board pack of the frozen answer, with its approvals."""
+    saved = get_saved_or_404(request, pk)
+    facts = PackFacts(
+        printed=timezone.now().date(),
+        author=author_of(request),
+        address=request.build_absolute_uri(reverse("comparison", args=[pk])),
+        context=context_of(saved),
+    )
+    return as_download(board_pack(AnswerPage(saved.read_answer()), facts), facts)
 
 
 @signed_in

@@ -1,0 +1,75 @@
+"""The figures beside the decision: what is paid, when, how sure it is, at whose prices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.verdict import BudgetUse, Verdict
+from planner.web.answer.verdict_facts import (
+    budget_title,
+    cheapest_cases,
+    payback_words,
+    prices_paid,
+)
+from planner.web.common.formatting import money
+
+
+@dataclass(frozen=True)
+class FigureRow:
+    """A title and what stands beside it."""
+
+    title: str
+    words: str
+    term: str = ""
+    """Entry of the glossary that explains the title."""
+    note: str = ""
+    is_over: bool = False
+    """Whether it is a budget that the plan does not keep to."""
+
+
+def figure_rows(answer: ComparisonAnswer) -> list[FigureRow]:
+    """Rows of an answer with a verdict; a figure that there is none of is left out."""
+    return list(_rows(answer, answer.verdict)) if answer.verdict else []
+
+
+def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
+    currency = answer.currency
+    yield FigureRow("Total", money(verdict.total, currency))
+    if verdict.range:
+        low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
+        yield FigureRow("In 8 of 10 cases", f"{low} – {high}", term="p10, p50, p90")
+    if verdict.capital_to_approve is not None:
+        yield FigureRow("Capital to approve now", money(verdict.capital_to_approve, currency))
+    if verdict.obligation_to_sign is not None:
+        yield FigureRow("Contracts to sign now", money(verdict.obligation_to_sign, currency))
+    yield from (_budget(one, currency) for one in verdict.budget)
+    months = f"Due within {answer.horizon_months} months"
+    yield FigureRow(months, money(verdict.within_horizon, currency))
+    owed = money(verdict.owed_after, currency) if verdict.owed_after else "nothing"
+    yield FigureRow("Owed afterwards", owed)
+    if verdict.resale is not None:
+        yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
+    payback = payback_words(answer)
+    if payback:
+        yield FigureRow("Pays back", payback)
+    cases = cheapest_cases(answer)
+    if cases:
+        yield FigureRow("Stays the cheapest", f"in {cases}")
+    present = money(verdict.present_value, currency)
+    yield FigureRow("In today's money", present, term="present value")
+    yield FigureRow("Prices", prices_paid(answer))
+    oldest = verdict.oldest_price
+    yield FigureRow("Oldest price paid", f"{oldest:%-d %B %Y}" if oldest else "no date known")
+    rate = answer.exchange_rate
+    if rate:
+        day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
+        yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _budget(use: BudgetUse, currency: str) -> FigureRow:
+    is_over = use.headroom < 0
+    left = f"{money(abs(use.headroom), currency)} {'over' if is_over else 'left'}"
+    words = f"{left} of {money(use.budget, currency)}"
+    return FigureRow(budget_title(use), words, note=use.sentence, is_over=is_over)

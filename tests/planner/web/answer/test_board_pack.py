@@ -1,0 +1,120 @@
+"""The board pack: one to three pages whose figures are those of the answer."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from io import BytesIO
+
+import pytest
+from django.urls import reverse
+from pypdf import PdfReader
+
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports.rows import Context, Step
+from planner.models import Role
+from planner.web.answer.answer_page import AnswerPage
+from planner.web.answer.board_pack import PackFacts, board_pack
+from tests.golden.answers import answered
+from tests.golden.shown import money
+from tests.planner.web.asking import HOURS, TRAINING, get
+from tests.planner.workspace import Workspace
+
+TODAY = dt.date(2026, 11, 20)
+OWNING = {
+    **HOURS,
+    "workload.hours_per_month": "5840",
+    "horizon_months": "36",
+    "on_prem.servers.0.server": "dgx-h100",
+}
+
+
+def read(paper: bytes) -> tuple[list[str], str]:
+    """The text of each page, and all of it with white space collapsed."""
+    pages = [page.extract_text() for page in PdfReader(BytesIO(paper)).pages]
+    return pages, re.sub(r"\s+", " ", " ".join(pages))
+
+
+def pack(answer: ComparisonAnswer, **facts) -> tuple[list[str], str]:
+    return read(board_pack(AnswerPage(answer), PackFacts(TODAY, **facts)))
+
+
+GOLDEN = ("servers bought in several months, sensitivity", "training in euros",
+          "owed after the horizon", "most scenarios infeasible")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_every_figure_of_the_advice_stands_on_paper(name):
+    answer = answered(name)
+    pages, words = pack(answer)
+    assert 1 <= len(pages) <= 3
+    verdict = answer.verdict
+    assert verdict
+    for amount in (verdict.total, verdict.within_horizon, verdict.present_value):
+        assert money(amount, answer.currency).replace("\xa0", " ") in words
+    for part in verdict.decision:
+        assert part.sentence[1:] in words
+    for sentence in (*verdict.reasons, *(turn.sentence for turn in verdict.switch_points)):
+        assert sentence in words
+    assert f"amounts in {answer.currency}" in words
+
+
+def test_what_the_money_is_spent_on_adds_up_to_the_total():
+    answer = answered("servers bought in several months, sensitivity")
+    _, words = pack(answer)
+    plan = answer.recommended
+    assert plan
+    block = words.partition("What the total is made of")[2].partition("What serves")[0]
+    figures = [float(one.replace(",", "")) for one in re.findall(r"(-?[\d,]+) USD", block)]
+    *parts, total = figures
+    assert total == round(float(plan.total_cost or 0))
+    assert sum(parts) == pytest.approx(total, abs=len(parts))
+
+
+def test_it_says_who_approved_what_and_leaves_lines_to_sign_where_nobody_did():
+    answer = answered("training in euros")
+    _, unsigned = pack(answer)
+    assert "Submitted by" in unsigned
+    at = dt.datetime(2026, 11, 1, 9, tzinfo=dt.UTC)
+    steps = (Step("draft", "ada", at), Step("submitted", "ada", at), Step("approved", "grace", at))
+    context = Context(name="Łódź & Σ <b>", team="Vision", project="Seg", steps=steps)
+    pages, signed = pack(answer, author="Ada", address="https://x.example/plan", context=context)
+    assert "Łódź & Σ <b>" in signed
+    assert "Vision · Seg" in signed
+    assert "Approved grace 1 November 2026" in signed
+    assert "printed 20 November 2026 by Ada" in signed
+    assert all(f"page {number}" in page for number, page in enumerate(pages, 1))
+
+
+def test_the_same_answer_gives_the_same_file():
+    answer = answered("training in euros")
+    first, again = (board_pack(AnswerPage(answer), PackFacts(TODAY)) for _ in range(2))
+    assert first == again
+
+
+@pytest.mark.parametrize("asked", [OWNING, TRAINING])
+def test_the_page_offers_it_and_it_holds_the_page_s_total(client, prices, asked):
+    page = get(client, "plan", asked)
+    assert reverse("plan-pack") in page.content.decode()
+    response = get(client, "plan-pack", asked)
+    assert response["Content-Type"] == "application/pdf"
+    assert "attachment" in response["Content-Disposition"]
+    total = money(page.context["page"].verdict.total, "USD").replace("\xa0", " ")
+    assert total in read(response.content)[1]
+
+
+def test_a_refused_request_leads_back_to_its_page(client, prices):
+    response = get(client, "plan-pack", {**HOURS, "horizon_months": "500"})
+    assert response.status_code == 302
+    assert "horizon_months=500" in response["Location"]
+
+
+def test_a_saved_comparison_has_one_for_its_team_alone(client, work):
+    saved = work.saved()
+    address = reverse("comparison-pack", args=[saved.pk])
+    assert client.get(address).status_code == 302
+    client.force_login(work.users[Role.VIEWER])
+    stranger = Workspace("beta").users[Role.OWNER]
+    assert saved.name in read(client.get(address).content)[1]
+    client.force_login(stranger)
+    assert client.get(address).status_code == 404
