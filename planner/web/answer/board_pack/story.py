@@ -207,10 +207,10 @@ def _chosen(page: AnswerPage) -> list[AssumptionRow]:
     """Those given, then those that move the total most."""
     strongest = sorted(page.answer.sensitivity, key=lambda row: -row.effect)
     order = {row.field: index for index, row in enumerate(strongest) if row.effect}
-    asked = [row for row in page.assumptions if row.given]
+    chosen = [row for row in page.assumptions if row.given]
     others = [row for row in page.assumptions if not row.given and row.path in order]
     others.sort(key=lambda row: order[row.path])
-    return [*asked, *others][:MOST_ASSUMPTIONS]
+    return [*chosen, *others][:MOST_ASSUMPTIONS]
 
 
 def _approvals(facts: PackFacts) -> Iterator[Flowable]:
