@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.urls import include, path
 
 from planner.web import site
-from planner.web.market.views import hardware, market
+from planner.web.market.views import accelerator, hardware, market
 from planner.web.plan.views import accelerators, calibrate, compare, pack, plan, samples
 
 urlpatterns = [
@@ -22,6 +22,7 @@ urlpatterns = [
     path("compare/add/", compare.add, name="compare-add"),
     path("compare/clear/", compare.clear, name="compare-clear"),
     path("market/", market.market, name="market"),
+    path("market/accelerator/<slug:slug>/", accelerator.accelerator, name="market-accelerator"),
     path("market/offer/", market.offer, name="market-offer"),
     path("market/changes/", market.changes, name="market-changes"),
     path("hardware/", hardware.hardware, name="hardware"),

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from planner.contract.labels import cloud_title, name_region
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
+from pricing.market.offer_table import Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.places import is_local_zone
+from pricing.market.snapshot import Catalog, Region
 
 POPULAR = (
     "nvidia-h100-80gb-sxm",
@@ -36,27 +38,39 @@ class Lowest:
     @property
     def on_demand_place(self) -> str:
         """Where it is sold on demand, as people say it."""
-        return _name_place(self.on_demand)
+        return name_place(self.on_demand)
 
     @property
     def spot_place(self) -> str:
         """Where it is sold on spot, as people say it."""
-        return _name_place(self.spot)
+        return name_place(self.spot)
 
 
-def _name_place(offer: Offer | None) -> str:
+def name_place(offer: Offer | None) -> str:
+    """`AWS US East (N. Virginia)`; empty where there is no offer."""
     if offer is None:
         return ""
-    place = catalog.current().regions.get((offer.provider, offer.region))
-    named = (place.name, place.city) if place else ("", "")
-    return f"{cloud_title(offer.provider)} {name_region(offer.region, *named)}"
+    region = catalog.current().region(offer.provider, offer.region)
+    return f"{cloud_title(offer.provider)} {region_title(region, offer.region)}"
+
+
+def region_title(region: Region | None, name: str) -> str:
+    """What people call a region; the id itself where it is not known."""
+    return name_region(name, region.name, region.city) if region else name
 
 
 def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
-    """The cheapest offer sold now under an option, in a region rather than a zone beside one, and
-    its USD per accelerator-hour."""
-    offers = catalog.current().offers
-    rows = offers.select(accelerators=[slug], purchase_options=[option.value])
+    """The cheapest offer sold now under an option, and its USD per accelerator-hour."""
+    known = catalog.current()
+    return cheapest_of(
+        known, known.offers.select(accelerators=[slug], purchase_options=[option.value])
+    )
+
+
+def cheapest_of(known: Catalog, rows: Rows) -> tuple[Offer | None, float | None]:
+    """The cheapest of some offers, in a region rather than a zone beside one, and its USD per
+    accelerator-hour."""
+    offers = known.offers
     best = offers.cheapest(rows, 1)
     if not len(best):
         return None, None

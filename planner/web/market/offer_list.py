@@ -13,6 +13,7 @@ from rest_framework.request import Request
 
 from planner.web.common.query_codec import drop_empty, number, write
 from planner.web.market.effective_tflops import effective_tflops
+from planner.web.market.lowest_prices import region_title
 from pricing import catalog
 from pricing.api.rest import Query
 from pricing.api.views import offer_search
@@ -104,6 +105,8 @@ class MarketRow:
     upfront_usd: float
     usd_per_tflop_hour: float | None
     cheapest_of_provider: bool
+    place: str
+    """What people call its region."""
 
 
 @dataclass(frozen=True)
@@ -168,6 +171,7 @@ def market_row(known: Catalog, row: int, cheapest: bool = False) -> MarketRow:
         upfront_usd=float(offers.upfront_usd[row]),
         usd_per_tflop_hour=usd / rate if rate else None,
         cheapest_of_provider=cheapest,
+        place=region_title(known.region(offer.provider, offer.region), offer.region),
     )
 
 

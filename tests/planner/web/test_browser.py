@@ -42,6 +42,7 @@ PAGES = {
     "compare": f"/compare/?{urlencode({'a': HOURS, 'b': HOURS.replace('5840', '2000')})}",
     "market": "/market/?accelerator=H100",
     "offer": "/market/offer/?id=aws:us-east-1:p5.48xlarge:on_demand",
+    "accelerator": f"/market/accelerator/{H100}/",
     "changes": "/market/changes/",
     "hardware": f"/hardware/?compare={H100}&compare=nvidia-l4",
     "method": "/method/",

@@ -103,7 +103,7 @@ def test_a_discount_of_the_request_is_told_from_list_prices(client, prices):
     cut = {"price_adjustments.0.provider": "aws", "price_adjustments.0.multiplier": "0.9"}
     assert "Prices list prices Oldest" in strip(text(get(client, "plan", HOURS)))
     words = strip(text(get(client, "plan", {**HOURS, **cut})))
-    assert "Prices list prices less the discounts of this plan" in words
+    assert "Prices list prices, but AWS p5.48xlarge −10%" in words
 
 
 def test_another_scenario_can_be_shown(client, prices):

@@ -1,0 +1,151 @@
+"""Who sells an accelerator and how: the cheapest of each provider by way of paying, over time."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from planner.web.common.chart import Chart, Series
+from planner.web.common.choices import provider_title
+from planner.web.market.lowest_prices import cheapest_of, name_place
+from pricing import catalog
+from pricing.market.accelerators import Accelerator
+from pricing.market.offer_table import Rows
+from pricing.market.offers import Offer, PurchaseOption
+from pricing.market.snapshot import Catalog
+
+MONTHS = 24
+"""Of the chart of past prices."""
+MOST_LINES = 6
+
+
+@dataclass(frozen=True)
+class WayToPay:
+    """A column: purchase options that are one to whoever pays, and the term of a commitment."""
+
+    title: str
+    options: tuple[str, ...]
+    term_months: int = 0
+
+
+_COMMITMENTS = tuple(option.value for option in PurchaseOption if option.is_commitment)
+WAYS = (
+    WayToPay("On demand", (PurchaseOption.ON_DEMAND.value,)),
+    WayToPay("Spot", (PurchaseOption.SPOT.value, PurchaseOption.LOW_PRIORITY.value)),
+    WayToPay("One year", _COMMITMENTS, 12),
+    WayToPay("Three years", _COMMITMENTS, 36),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The cheapest offer of a provider in one way of paying; no offer where none is known."""
+
+    offer: Offer | None = None
+    usd_per_accelerator_hour: float | None = None
+    is_cheapest: bool = False
+    """Of all providers in this column."""
+
+    @property
+    def place(self) -> str:
+        return name_place(self.offer) if self.offer else ""
+
+
+@dataclass(frozen=True)
+class ProviderRow:
+    """What one provider asks for it."""
+
+    title: str
+    count: int
+    """Offers that are sold now."""
+    address: str
+    """Of these offers on the market page."""
+    cells: tuple[Cell, ...]
+
+
+def list_providers(accelerator: Accelerator) -> list[ProviderRow]:
+    """A row for each provider that sells it now, the cheapest on demand first."""
+    known = catalog.current()
+    offers = known.offers
+    sold = offers.select(accelerators=[accelerator.slug])
+    names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
+    cells = {
+        name: [_cheapest(known, accelerator.slug, name, way) for way in WAYS] for name in names
+    }
+    least = [
+        min((c[i] for c in cells.values()), key=_price, default=Cell()) for i in range(len(WAYS))
+    ]
+    rows = [
+        ProviderRow(
+            provider_title(name),
+            int((offers.provider.codes[sold] == offers.provider.names.index(name)).sum()),
+            urlencode({"accelerator": accelerator.slug, "provider": name}),
+            tuple(
+                Cell(one.offer, one.usd_per_accelerator_hour, one.offer is not None and one is best)
+                for one, best in zip(cells[name], least, strict=True)
+            ),
+        )
+        for name in names
+    ]
+    return sorted(rows, key=lambda row: (_price(row.cells[0]), row.title))
+
+
+def _price(cell: Cell) -> float:
+    price = cell.usd_per_accelerator_hour
+    return float("inf") if price is None else price
+
+
+def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
+    offers = known.offers
+    rows: Rows = offers.select([provider], accelerators=[slug], purchase_options=way.options)
+    if way.term_months:
+        rows = rows[offers.term_months[rows] == way.term_months]
+    return Cell(*cheapest_of(known, rows))
+
+
+def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
+    """The offers that are cheapest today, on demand and spot, over the last two years."""
+    months = [_months_before(today, count) for count in range(MONTHS, -1, -1)]
+    lines = [
+        line
+        for index in (0, 1)
+        for row in rows
+        if (line := _line(row.cells[index], row.title, WAYS[index].title, months))
+    ][:MOST_LINES]
+    if not lines:
+        return None
+    return Chart(
+        key="past-prices",
+        title="How have these prices moved?",
+        kind="line",
+        x_label="month",
+        y_label="USD per accelerator-hour",
+        x=[f"{month:%Y-%m}" for month in months],
+        series=lines,
+        digits=2,
+        summary="Today's cheapest offer of each provider as it was priced at the start of each "
+        "month; a line begins where the first price is known.",
+    )
+
+
+def _months_before(today: dt.date, count: int) -> dt.date:
+    index = today.year * 12 + today.month - 1 - count
+    return dt.date(index // 12, index % 12 + 1, 1)
+
+
+def _line(cell: Cell, provider: str, way: str, months: list[dt.date]) -> Series | None:
+    """The price in force at the start of each month; only offers priced in US dollars."""
+    if cell.offer is None or cell.offer.currency != "USD":
+        return None
+    past = catalog.price_history(cell.offer.id)
+    count = float(cell.offer.accelerator_count)
+    values: list[float | None] = []
+    for month in months:
+        known = [entry.offer for entry in past if entry.date <= month]
+        in_force = known[-1] if known else None
+        price = float(in_force.effective_price_per_hour) if in_force else None
+        values.append(None if price is None else price / count)
+    if not any(values):
+        return None
+    return Series(f"{provider}, {way.lower()}", values, dashed=way != WAYS[0].title)

@@ -1,0 +1,83 @@
+"""One accelerator: the cheapest of each provider in each way of paying, and how prices moved."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+from django.urls import reverse
+
+from planner.web.market.accelerator_prices import WAYS, draw_past_prices, list_providers
+from pricing import catalog
+from pricing.market.accelerators import get
+from tests.planner.costing.market_of import H100
+from tests.planner.web.asking import text
+
+
+def page_of(client, slug=H100):
+    return client.get(reverse("market-accelerator", args=[slug]))
+
+
+def test_each_cell_is_the_cheapest_of_its_provider_and_way(client, prices):
+    known = catalog.current().offers
+    rows = list_providers(get(H100))
+    assert rows
+    for row in rows:
+        for cell, way in zip(row.cells, WAYS, strict=True):
+            fitting = [
+                float(known.usd_per_accelerator_hour[index])
+                for index, one in enumerate(known.offers)
+                if one.accelerator == H100
+                and one.sold_now
+                and row.address.endswith(f"provider={one.provider}")
+                and one.purchase_option.value in way.options
+                and one.term_months == way.term_months
+            ]
+            assert cell.usd_per_accelerator_hour == (min(fitting) if fitting else None)
+
+
+def test_one_provider_is_marked_in_each_way_that_has_a_price(client, prices):
+    rows = list_providers(get(H100))
+    for index in range(len(WAYS)):
+        cells = [row.cells[index] for row in rows]
+        priced = [cell for cell in cells if cell.offer]
+        assert sum(cell.is_cheapest for cell in cells) == bool(priced)
+        if priced:
+            least = min(cell.usd_per_accelerator_hour for cell in priced)
+            marked = next(cell for cell in cells if cell.is_cheapest)
+            assert marked.usd_per_accelerator_hour == least
+
+
+def test_a_line_of_the_past_ends_at_today_s_price(client, prices):
+    rows = list_providers(get(H100))
+    chart = draw_past_prices(rows, dt.date(2030, 1, 15))
+    assert chart is not None
+    today = {cell.usd_per_accelerator_hour for row in rows for cell in row.cells[:2]}
+    for line in chart.series:
+        assert any(abs(line.values[-1] - price) < 1e-9 for price in today if price)
+    assert chart.x[-1] == "2030-01"
+    assert len(chart.x) == 25
+
+
+def test_before_the_first_known_price_there_is_none(client, prices):
+    rows = list_providers(get(H100))
+    assert draw_past_prices(rows, dt.date(2001, 1, 1)) is None
+
+
+def test_the_page_says_what_is_not_known_and_never_that_it_is_not_sold(client, prices):
+    page = text(page_of(client))
+    assert "no price known" in page
+    assert "Cheapest by provider" in page
+    assert reverse("plan") in page
+
+
+def test_an_accelerator_that_nobody_sells_says_so(client, prices):
+    assert "Nobody is known to sell it by the hour" in text(page_of(client, "nvidia-k80"))
+
+
+def test_a_name_that_is_none_is_not_found(client, prices):
+    assert page_of(client, "no-such-card").status_code == 404
+
+
+def test_the_table_of_the_market_leads_to_it(client, prices):
+    page = client.get(reverse("market")).content.decode()
+    assert reverse("market-accelerator", args=[H100]) in page
