@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -29,6 +31,9 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "accelerator": device,
         "effective_tflops": effective_tflops(device),
+        "plan_address": urlencode(
+            {"workload.kind": "accelerator_hours", "workload.accelerator": device.slug, "edit": 1}
+        ),
         "ways": WAYS,
         "rows": rows,
         "count": sum(row.count for row in rows),
