@@ -66,9 +66,7 @@ def django_db_modify_db_settings(
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(
-    django_db_setup: None, django_db_blocker: Any, kept_database: Path
-) -> None:
+def django_db_setup(django_db_setup: None, django_db_blocker: Any, kept_database: Path) -> None:
     """Passwords are hashed in no time. SQLite's tables are emptied by DELETE after a test that
     commits, which the audit log refuses."""
     from django.conf import settings
