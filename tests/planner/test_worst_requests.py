@@ -39,7 +39,7 @@ from tests.properties import IS_LONG
 
 MOST_CPU_SECONDS, MOST_MEGABYTES = 20.0, 500.0
 TRIALS = 120
-SHORT_UNITS, SHORT_OVERRUN = 2_500_000, 1.1
+SHORT_UNITS, SHORT_OVERRUN = 1_200_000, 1.1
 """Budget of a short run, and how much more is done where work is charged afterwards."""
 
 
