@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from planner.contract.labels import cloud_title, name_region
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.places import is_local_zone
 
@@ -52,10 +53,11 @@ def _name_place(offer: Offer | None) -> str:
     return f"{cloud_title(offer.provider)} {name_region(offer.region, *named)}"
 
 
-def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
+def find_lowest_price(
+    offers: OfferTable, slug: str, option: PurchaseOption
+) -> tuple[Offer | None, float | None]:
     """The cheapest offer sold now under an option, in a region rather than a zone beside one, and
     its USD per accelerator-hour."""
-    offers = catalog.current().offers
     rows = offers.select(accelerators=[slug], purchase_options=[option.value])
     best = offers.cheapest(rows, 1)
     if not len(best):
@@ -68,9 +70,9 @@ def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, 
 
 def lowest_prices() -> list[Lowest]:
     """One row for each popular accelerator, in that order."""
-    rows = []
+    rows, offers = [], catalog.current().offers
     for slug in POPULAR:
-        on_demand, on_demand_usd = find_lowest_price(slug, PurchaseOption.ON_DEMAND)
-        spot, spot_usd = find_lowest_price(slug, PurchaseOption.SPOT)
+        on_demand, on_demand_usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
+        spot, spot_usd = find_lowest_price(offers, slug, PurchaseOption.SPOT)
         rows.append(Lowest(get(slug), on_demand, spot, on_demand_usd, spot_usd))
     return rows
