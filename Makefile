@@ -35,7 +35,7 @@ run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127
 
 test: .make/venv-dev .make/npm ## Everything a change needs
 	@.ci/browser
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
 
 sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, longer journeys
 	@.ci/browser

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from django.conf import settings
+from django.db.models import Count, Max
 from django.utils import timezone
 
 from pricing import catalog
@@ -23,6 +25,15 @@ from pricing.revisions import (
 LEVELS = ("green", "amber", "red")
 
 
+@dataclass(frozen=True)
+class _Activity:
+    """What was done for a provider's prices lately."""
+
+    last_run: RefreshRun | None = None
+    held_batches: int = 0
+    """Waiting for an operator."""
+
+
 def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
     """One entry for each provider that has an adapter or prices, in order of name."""
     day = today or timezone.now().date()
@@ -30,8 +41,16 @@ def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
     revisions = {revision.provider: revision for revision in newest_revisions()}
     dates = catalog.current().part_dates
     titles = {name: name for name in revisions} | {n: p.title for n, p in providers.items()}
+    activity = _read_activity()
     return tuple(
-        _build_freshness(name, titles[name], revisions.get(name), dates.get(name, ()), day)
+        _build_freshness(
+            name,
+            titles[name],
+            revisions.get(name),
+            dates.get(name, ()),
+            activity.get(name, _Activity()),
+            day,
+        )
         for name in sorted(titles, key=str)
     )
 
@@ -67,9 +86,10 @@ def _build_freshness(
     title: str,
     revision: Revision | None,
     dates: Iterable[PartDates],
+    activity: _Activity,
     today: dt.date,
 ) -> Freshness:
-    last = RefreshRun.objects.filter(provider=name).first()
+    last = activity.last_run
     age = summarize_revision(revision).age_days(today) if revision else None
     parts = tuple(_grade_part(part, today) for part in dates)
     return Freshness(
@@ -87,10 +107,16 @@ def _build_freshness(
         last_run=last.outcome if last else "",
         last_run_at=last.started_at if last else None,
         message=last.message if last else "",
-        held_batches=_count_waiting(name),
+        held_batches=activity.held_batches,
     )
 
 
-def _count_waiting(provider: str) -> int:
-    waiting = HeldBatch.objects.filter(provider=provider, state=HeldBatch.State.WAITING)
-    return waiting.count()
+def _read_activity() -> dict[str, _Activity]:
+    """By provider, in two queries however many there are: every page asks for it."""
+    newest = RefreshRun.objects.order_by().values("provider").annotate(newest=Max("pk"))
+    runs = {r.provider: r for r in RefreshRun.objects.filter(pk__in=newest.values("newest"))}
+    waiting = HeldBatch.objects.filter(state=HeldBatch.State.WAITING).order_by()
+    counts = dict(waiting.values_list("provider").annotate(Count("pk")))
+    return {
+        name: _Activity(runs.get(name), counts.get(name, 0)) for name in runs.keys() | counts.keys()
+    }

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from xdist.scheduler import LoadGroupScheduling
 
 gc.disable()  # Until everything is collected.
+
+
+class FileScheduling(LoadGroupScheduling):
+    """A file's tests go to one process, which fills their caches and makes their module fixtures
+    once; files that share a group go there together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group: str = super()._split_scope(nodeid)
+        return group.split("::", 1)[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    """In the place of `--dist loadgroup`, which hands out single tests."""
+    return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Groups, which take longest, are begun first: no process ends long after the others."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
 def pytest_collection_finish() -> None:
@@ -19,16 +42,44 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+def kept_database(pytestconfig: pytest.Config) -> Path:
+    """Where a migrated SQLite database is kept between runs."""
+    from tests import migrated
+
+    return migrated.kept_database(Path(pytestconfig.cache.mkdir("migrated")))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, kept_database: Path
+) -> Iterator[None]:
+    """SQLite's test database begins as a copy of what an earlier run migrated."""
+    from django.db import connection
+
+    from tests import migrated
+
+    name = connection.creation._get_test_db_name() if connection.vendor == "sqlite" else None
+    held = migrated.copy_to(kept_database, name) if name else None
+    yield
+    if held:
+        held.close()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any, kept_database: Path) -> None:
     """Passwords are hashed in no time. SQLite's tables are emptied by DELETE after a test that
     commits, which the audit log refuses."""
     from django.conf import settings
     from django.db import connection
 
+    from tests import migrated
+
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         if connection.vendor == "sqlite":
+            if not kept_database.exists():
+                migrated.keep(connection.connection, kept_database)
             cursor.execute("DROP TRIGGER audit_log_no_delete")
 
 

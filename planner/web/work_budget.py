@@ -8,7 +8,7 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.services.work_budget import Budget, client_has_left, spend_from
+from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
 
 CLIENT_LEFT = 499
 """Status in the log of a request whose client had left, as nginx writes it."""
@@ -21,9 +21,9 @@ class WorkBudget:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        has_left = partial(client_has_left, request.META) if SOCKET in request.META else None
         budget = Budget(
-            is_signed_in=lambda: bool(request.user.is_authenticated),
-            is_cancelled=partial(client_has_left, request.META),
+            is_signed_in=lambda: bool(request.user.is_authenticated), is_cancelled=has_left
         )
         with spend_from(budget):
             return self.get_response(request)

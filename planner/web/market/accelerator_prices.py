@@ -101,7 +101,7 @@ def _cheapest(known: Catalog, slug: str, provider: str, way: WayToPay) -> Cell:
     rows: Rows = offers.select([provider], accelerators=[slug], purchase_options=way.options)
     if way.term_months:
         rows = rows[offers.term_months[rows] == way.term_months]
-    return Cell(*cheapest_of(known, rows))
+    return Cell(*cheapest_of(offers, rows))
 
 
 def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from planner.contract.labels import cloud_title, name_region
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, get
-from pricing.market.offer_table import Rows
+from pricing.market.offer_table import OfferTable, Rows
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.places import is_local_zone
-from pricing.market.snapshot import Catalog, Region
+from pricing.market.snapshot import Region
 
 POPULAR = (
     "nvidia-h100-80gb-sxm",
@@ -59,18 +59,16 @@ def region_title(region: Region | None, name: str) -> str:
     return name_region(name, region.name, region.city) if region else name
 
 
-def find_lowest_price(slug: str, option: PurchaseOption) -> tuple[Offer | None, float | None]:
+def find_lowest_price(
+    offers: OfferTable, slug: str, option: PurchaseOption
+) -> tuple[Offer | None, float | None]:
     """The cheapest offer sold now under an option, and its USD per accelerator-hour."""
-    known = catalog.current()
-    return cheapest_of(
-        known, known.offers.select(accelerators=[slug], purchase_options=[option.value])
-    )
+    return cheapest_of(offers, offers.select(accelerators=[slug], purchase_options=[option.value]))
 
 
-def cheapest_of(known: Catalog, rows: Rows) -> tuple[Offer | None, float | None]:
+def cheapest_of(offers: OfferTable, rows: Rows) -> tuple[Offer | None, float | None]:
     """The cheapest of some offers, in a region rather than a zone beside one, and its USD per
     accelerator-hour."""
-    offers = known.offers
     best = offers.cheapest(rows, 1)
     if not len(best):
         return None, None
@@ -82,9 +80,9 @@ def cheapest_of(known: Catalog, rows: Rows) -> tuple[Offer | None, float | None]
 
 def lowest_prices() -> list[Lowest]:
     """One row for each popular accelerator, in that order."""
-    rows = []
+    rows, offers = [], catalog.current().offers
     for slug in POPULAR:
-        on_demand, on_demand_usd = find_lowest_price(slug, PurchaseOption.ON_DEMAND)
-        spot, spot_usd = find_lowest_price(slug, PurchaseOption.SPOT)
+        on_demand, on_demand_usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
+        spot, spot_usd = find_lowest_price(offers, slug, PurchaseOption.SPOT)
         rows.append(Lowest(get(slug), on_demand, spot, on_demand_usd, spot_usd))
     return rows

@@ -27,6 +27,8 @@ pytestmark = pytest.mark.xdist_group("robust")
 LONG = os.environ.get("FUZZ") == "1"
 WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [0, 1, 3]
 SEEDS = range(1, 9) if LONG else (1, 3)
+PLANS = [(w, s) for w in WEIGHTS for s in SEEDS if LONG or s == 1 or w == 3]
+"""(weight, seed); another seed is tried on the largest weight alone in the short form."""
 NODE = {"accelerator": "H100", "accelerator_count": 8}
 
 
@@ -63,8 +65,7 @@ def objective(found: dict[str, Any], weight: float, mean: str = "mean") -> float
     return float(found[mean]) + weight * float(found["cvar_90"])
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("weight", WEIGHTS)
+@pytest.mark.parametrize(("weight", "seed"), PLANS)
 def test_no_scenario_is_better_over_the_same_futures(weight: float, seed: int) -> None:
     answer = planned(weight, seed).as_dict()
     own = objective(answer["robust_plan"], weight, "expected")
@@ -119,8 +120,8 @@ def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
 
 
 def test_the_same_request_gives_the_same_plan() -> None:
-    once = planned(1, 3).as_dict()["robust_plan"]
-    assert planned.__wrapped__(1, 3).as_dict()["robust_plan"] == once
+    once = planned(1, 1).as_dict()["robust_plan"]
+    assert planned.__wrapped__(1, 1).as_dict()["robust_plan"] == once
 
 
 def test_seeds_agree_on_what_to_begin_first() -> None:

@@ -15,9 +15,11 @@ from pricing.market.snapshot import Catalog
 from tests.bench.bench_compare import bundled
 from tests.planner.costing.market_of import CATALOG, TODAY, request_of
 from tests.planner.worst_requests import Shape, build_request, mutate, random_shape
-from tests.properties import IS_QUICK
+from tests.properties import IS_LONG
 
 LIMIT = 600_000
+SHAPES = 5
+"""Shapes of the short search, the last one changed from the worst of the others."""
 OVERRUN = 2
 """What is done at one go is charged afterwards."""
 
@@ -84,17 +86,19 @@ def test_comparisons_asked_together_share_what_is_allowed():
         [answer(work) for _ in range(5)]  # what is left allows for a shorter answer at first
 
 
+@pytest.mark.fuzz
 def test_the_worst_requests_found_end_within_their_work():
     """An adaptive search: random shapes, then changes of those that took the most."""
     random, catalog = np.random.Generator(np.random.PCG64(11)), bundled()
     worst: list[tuple[int, Shape]] = []
-    for i in range(4 if IS_QUICK else 7):
-        shape = random_shape(random) if i < 4 else mutate(worst[i % len(worst)][1], random)
+    for i in range(40 if IS_LONG else SHAPES):
+        is_new = i < SHAPES - 1
+        shape = random_shape(random) if is_new else mutate(worst[i % len(worst)][1], random)
         work = WorkMeter(LIMIT)
         first = _outcome(shape, catalog, work)
         assert work.done <= LIMIT * OVERRUN, shape
         worst = sorted([*worst, (work.done, shape)], key=lambda one: -one[0])[:5]
-        if i == 5:
+        if i == SHAPES - 1:
             assert _outcome(shape, catalog, WorkMeter(LIMIT)) == first, shape
     assert worst[0][0] > LIMIT / 3
 

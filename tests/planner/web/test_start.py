@@ -61,9 +61,9 @@ def test_twice_in_the_eu_with_a_budget(client, prices) -> None:
     assert workload.interruptible
 
 
-def test_an_equal_price_is_shown_in_the_region_rather_than_a_zone_beside_it(monkeypatch) -> None:
+def test_an_equal_price_is_shown_in_the_region_rather_than_a_zone_beside_it() -> None:
     market = catalog(offer("40", region="us-east-1-atl-1"), offer("40"), offer("50"))
-    monkeypatch.setattr("pricing.catalog.current", lambda: market)
-    found, usd = find_lowest_price("nvidia-h100-80gb-sxm", PurchaseOption.ON_DEMAND)
+    slug, option = "nvidia-h100-80gb-sxm", PurchaseOption.ON_DEMAND
+    found, usd = find_lowest_price(market.offers, slug, option)
     assert found is not None
     assert (found.region, usd) == ("us-east-1", 5)

@@ -42,6 +42,8 @@ def gcp() -> Iterator[GcpServer]:
 
 @pytest.fixture(autouse=True)
 def settings_of_both(azure: AzureServer, gcp: GcpServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The commands read the servers' settings, and do not wait before they ask again."""
+    monkeypatch.setattr("pricing.ingest.http.wait_s", lambda _state: 0.0)
     values = azure.settings_with_subscription | gcp.settings_with_project | {"GCP_API_KEY": KEY}
     for name, value in values.items():
         monkeypatch.setenv(name, value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,9 +19,11 @@ KILLS = 50 if os.environ.get("FAULTS") == "1" else 6
 
 
 @pytest.fixture
-def database(tmp_path, django_db_blocker) -> Iterator[str]:
+def database(tmp_path, kept_database) -> Iterator[str]:
     """A database of the kind under test, for other processes alone."""
     if connection.vendor == "sqlite":
+        if kept_database.exists():
+            shutil.copy(kept_database, tmp_path / "faults.sqlite3")
         yield f"sqlite:///{tmp_path / 'faults.sqlite3'}"
         return
     import psycopg

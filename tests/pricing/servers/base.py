@@ -11,6 +11,7 @@ of them pass. What was asked is in `server.requests`.
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -92,6 +93,28 @@ class Fault:
         return Reply(body[: int(len(body) * self.keep)], reply.status, reply.headers)
 
 
+class _QuickServer(ThreadingHTTPServer):
+    """Ends at once, where `serve_forever` would look only now and then whether it should."""
+
+    daemon_threads = True
+    is_over = False
+
+    def start(self) -> None:
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while not self.is_over:
+            self.handle_request()
+
+    def end(self) -> None:
+        """Any connection ends the wait for the next one."""
+        self.is_over = True
+        socket.create_connection(("127.0.0.1", self.server_port)).close()
+        self._thread.join()
+        self.server_close()
+
+
 class FakeServer:
     """Serves on a free port of 127.0.0.1 while its `with` block runs."""
 
@@ -99,20 +122,18 @@ class FakeServer:
         self.faults: list[Fault] = []
         self.requests: list[Request] = []
         self._lock = threading.Lock()
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._http.daemon_threads = True
+        self._http = _QuickServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def answer(self, request: Request) -> Reply:
         raise NotImplementedError
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
+        self._http.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        self._http.end()
 
     def meet(self, request: Request) -> Fault | None:
         """Notes the request and gives the fault that strikes it, if one does."""

@@ -15,6 +15,7 @@ from planner.web.market.effective_tflops import effective_tflops
 from planner.web.market.lowest_prices import find_lowest_price
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, all_accelerators
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer, PurchaseOption
 
 COMPARED_AT_MOST = 4
@@ -40,11 +41,10 @@ class Row:
         return effective_tflops(self.accelerator)
 
 
-def _build_row(accelerator: Accelerator) -> Row:
-    offers = catalog.current().offers
+def _build_row(accelerator: Accelerator, offers: OfferTable) -> Row:
     sold = offers.select(accelerators=[accelerator.slug])
     names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
-    offer, usd = find_lowest_price(accelerator.slug, PurchaseOption.ON_DEMAND)
+    offer, usd = find_lowest_price(offers, accelerator.slug, PurchaseOption.ON_DEMAND)
     return Row(accelerator, tuple(provider_title(name) for name in names), offer, usd)
 
 
@@ -61,7 +61,8 @@ def _newest_first(one: Accelerator) -> tuple[bool, int, str]:
 def hardware(request: HttpRequest) -> HttpResponse:
     """Every accelerator and server; with `compare`, up to four of them in columns."""
     chosen = request.GET.getlist("compare")[:COMPARED_AT_MOST]
-    rows = [_build_row(one) for one in sorted(all_accelerators(), key=_newest_first)]
+    offers = catalog.current().offers
+    rows = [_build_row(one, offers) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
     context = {
         "rows": rows,

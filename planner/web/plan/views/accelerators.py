@@ -15,8 +15,10 @@ from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
 from planner.web.market.lowest_prices import find_lowest_price
 from planner.web.plan.live import estimate_plan
+from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
 
@@ -38,9 +40,10 @@ def accelerators(request: HttpRequest) -> HttpResponse:
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
+            offers = catalog.current().offers
             context |= {
                 "cpu": estimate.cpu,
-                "rows": [_row(one, query) for one in estimate.candidates],
+                "rows": [_row(one, offers, query) for one in estimate.candidates],
                 "chosen": _chosen(workload),
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
@@ -70,9 +73,9 @@ class Row:
     address: str
 
 
-def _row(candidate: EstimateCandidate, query: QueryDict) -> Row:
+def _row(candidate: EstimateCandidate, offers: OfferTable, query: QueryDict) -> Row:
     slug, hours = candidate.accelerator, candidate.accelerator_hours
-    _, usd = find_lowest_price(slug, PurchaseOption.ON_DEMAND)
+    _, usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
     return Row(
         candidate=candidate,
         name=get(slug).name,

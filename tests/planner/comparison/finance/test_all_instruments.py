@@ -1,4 +1,4 @@
-"""Requests with every instrument at once against a plain model, and every sum: 40 of them, 300
+"""Requests with every instrument at once against a plain model, and every sum: 20 of them, 300
 under FUZZ=1."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.planner.comparison.finance.random_requests import random_request
 from tests.planner.costing.market_of import TODAY
 
 CHUNK = 20
-SEEDS = 300 if os.environ.get("FUZZ") == "1" else 40
+SEEDS = 300 if os.environ.get("FUZZ") == "1" else CHUNK
 CENTS = 0.006
 """Rounding of one line."""
 

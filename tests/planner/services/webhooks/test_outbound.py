@@ -238,7 +238,7 @@ class _Receiver(BaseHTTPRequestHandler):
 def receiver() -> Iterator[int]:
     _Receiver.seen.clear()
     server = HTTPServer(("127.0.0.1", 0), _Receiver)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     yield server.server_port
     server.shutdown()
     server.server_close()

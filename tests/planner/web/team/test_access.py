@@ -11,6 +11,7 @@ from django.test import Client
 
 from pricing.models import HeldBatch
 from tests.planner.api.world import World
+from tests.planner.callers import CALLERS, SHORT_FORM, at_each_limit
 from tests.planner.web.team.pages import BY_OTHER_MEANS, PAGES, PRINCIPALS, Page, names_of_all
 from tests.planner.workspace import person
 
@@ -70,9 +71,12 @@ def test_no_page_is_missing_from_the_table() -> None:
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES if p.need != "nobody"], ids=str)
-def test_every_caller_gets_what_the_table_says(page: Page, world: World) -> None:
-    found = {p: outcome(called(page, world, p)) for p in PRINCIPALS}
-    assert found == {p: page.expected(p) for p in PRINCIPALS}
+@pytest.mark.parametrize("callers", CALLERS)
+def test_every_caller_gets_what_the_table_says(page: Page, callers: str, world: World) -> None:
+    expected = {p: page.expected(p) for p in PRINCIPALS}
+    if callers == SHORT_FORM:
+        expected = at_each_limit(expected)
+    assert {p: outcome(called(page, world, p)) for p in expected} == expected
 
 
 OF_THINGS = [p for p in PAGES if "pk" in p.ids and p.need != "operator"]

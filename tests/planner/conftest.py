@@ -1,0 +1,12 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.planner.answers_once import compare_once
+
+
+@pytest.fixture(autouse=True)
+def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there is a database, pages, API and services share the answers of equal questions."""
+    if "db" in request.fixturenames or request.node.get_closest_marker("django_db"):
+        monkeypatch.setattr("planner.services.projects.comparisons.compare", compare_once)
