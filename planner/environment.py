@@ -13,7 +13,7 @@ _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 VARIABLES = {
     "DEBUG": "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required",
-    "SECRET_KEY": "long random text that signs sessions, links and webhooks (Django's own)",
+    "SECRET_KEY": "long random text that signs sessions and links (Django's own)",
     "ALLOWED_HOSTS": "names under which the server may be called (Django's own)",
     "CSRF_TRUSTED_ORIGINS": "origins, with https://, whose forms are accepted (Django's own)",
     "LOGIN_REQUIRED": "1 closes market, estimate and comparison to anonymous visitors",

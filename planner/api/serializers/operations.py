@@ -85,7 +85,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
 
 class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
     events = serializers.ListField(child=serializers.ChoiceField(SUBSCRIBABLE), read_only=True)
-    secret = serializers.CharField(read_only=True, allow_null=True, default=None)
+    secret = serializers.SerializerMethodField()
     """Given once, by the answer that creates or rotates it."""
 
     class Meta:
@@ -101,6 +101,9 @@ class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
             "updated_at",
             "version",
         )
+
+    def get_secret(self, endpoint: WebhookEndpoint) -> str | None:
+        return None
 
 
 class WebhookChangesSerializer(StrictSerializer):

@@ -136,7 +136,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def create_row(self) -> tuple[WebhookEndpoint, Values]:
         values = self.read_body(shapes.NewWebhookSerializer)
         row = webhooks.add_endpoint(self.access, self.team, values)
-        return row, {"secret": webhooks.signing_secret(row)}
+        return row, {"secret": row.secret}
 
     def change_row(self, row: WebhookEndpoint, seen: int | None) -> WebhookEndpoint:
         changes = self.read_body(shapes.WebhookChangesSerializer)
@@ -150,7 +150,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def rotate_secret(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A new signing secret, shown only once."""
         row = webhooks.rotate_secret(self.access, self.get_object())
-        return self.answer(row, secret=webhooks.signing_secret(row))
+        return self.answer(row, secret=row.secret)
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
     @action(detail=True, methods=["post"])
