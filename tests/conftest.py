@@ -20,16 +20,25 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Passwords are hashed in no time. SQLite's tables are emptied by DELETE after a test that
-    commits, which the audit log refuses."""
+    """Passwords are hashed in no time."""
     from django.conf import settings
-    from django.db import connection
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
+    with django_db_blocker.unblock():
+        let_tests_empty_the_audit_log()
+
+
+def let_tests_empty_the_audit_log() -> None:
+    """Tables are emptied after a test that commits, by DELETE in SQLite and by TRUNCATE in
+    PostgreSQL, which the audit log refuses."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute("DROP TRIGGER audit_log_no_delete")
+        else:
+            cursor.execute("DROP TRIGGER audit_log_no_truncate ON planner_auditentry")
 
 
 @pytest.fixture(autouse=True)

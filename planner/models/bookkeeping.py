@@ -31,9 +31,14 @@ class AppendOnlyQuerySet(TeamQuerySet):
 
 
 class AuditEntry(TeamOwned):
-    """Who changed what from what to what. Written once, never changed."""
+    """Who changed what from what to what. Written once, never changed.
 
-    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    An entry of no team is of the whole server: prices released, rejected, refreshed.
+    """
+
+    team = models.ForeignKey(  # type: ignore[assignment]
+        Team, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     at = models.DateTimeField(default=timezone.now)
     actor = models.CharField(max_length=NAME_LENGTH)
     """User name, or the token's name; kept as text so that it outlives the account."""

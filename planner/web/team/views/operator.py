@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.models import Job
+from planner.models import AuditEntry, Job
 from planner.services.jobs import jobs, quarantine
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
 from planner.web.common.current_team import current_team, get_access
@@ -38,6 +38,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "held": waiting,
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": running.first(),
+        "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
 
