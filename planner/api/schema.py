@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from django.conf import settings
 from drf_spectacular.extensions import (
     OpenApiSerializerExtension,
     OpenApiSerializerFieldExtension,
@@ -15,6 +16,8 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from planner.api.idempotency import HEADER
+from planner.api.operation_ids import make_operation_id
+from planner.api.permissions import MarketAccess
 from planner.contract.answer.common import AnswerModel
 from planner.contract.json_schema import to_json_schema
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
@@ -61,6 +64,16 @@ class PlannerSchema(AutoSchema):
         named = [p for p in parts if not p.startswith("{")]
         in_team = len(parts) > 2 and parts[0] == "teams"
         return [named[1] if in_team else named[0]]
+
+    def get_operation_id(self) -> str:
+        path = self.path.removeprefix("/api/v1/")
+        return make_operation_id(self.method, path, getattr(self.view, "action", "") == "list")
+
+    def get_auth(self) -> list[dict[str, list[Any]]]:
+        """What is open to anyone asks for no credentials, unless the operator closed it."""
+        auths: list[dict[str, list[Any]]] = super().get_auth()
+        is_open = MarketAccess in self.view.permission_classes and not settings.LOGIN_REQUIRED
+        return [*auths, {}] if is_open else auths
 
     def get_request_serializer(self) -> Any:
         name = {"POST": "write_serializer", "PATCH": "change_serializer"}.get(self.method, "")
