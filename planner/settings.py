@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "planner.web.private_pages.PrivatePages",
     "planner.web.input_limits.TypedText",
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
