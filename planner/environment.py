@@ -50,6 +50,11 @@ VARIABLES = {
     "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
     "anonymous visitor",
     "WORK_JOB": "the same for a job of somebody signed in, and for a command",
+    "JOBS_PER_VISITOR": "most jobs of an anonymous address that wait or run at once, "
+    "0 for no limit",
+    "JOBS_PER_PERSON": "the same for somebody signed in or a service token",
+    "JOBS_PER_TEAM": "the same for all of a team",
+    "JOBS_PER_SERVER": "the same for everybody; operators and the server's own jobs come on top",
     "WEBHOOK_ALLOWED_NETWORKS": "networks (CIDR) that webhooks may reach although not public",
     "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
     "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "

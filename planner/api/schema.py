@@ -51,7 +51,8 @@ _PROBLEMS = {
     "412": "It was changed since you read it.",
     "413": "The body is too large.",
     "415": "The body is of a kind that is not taken here.",
-    "429": "Too many requests; Retry-After says when to come back.",
+    "429": "Too many requests or jobs; Retry-After says when to come back.",
+    "507": "The server's disk is full; nothing was stored.",
 }
 _ALWAYS = ("400", "401", "403", "404", "406", "429")
 
@@ -120,7 +121,7 @@ class PlannerSchema(AutoSchema):
     def _problem_codes(self) -> tuple[str, ...]:
         if self.method == "GET":
             return _ALWAYS
-        return (*_ALWAYS, "409", "411", "412", "413", "415")
+        return (*_ALWAYS, "409", "411", "412", "413", "415", "507")
 
 
 class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

@@ -121,6 +121,10 @@ class Job(TeamOwned):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    owner = models.CharField(max_length=80, blank=True, db_default="")
+    """Whom it counts for: a person, a token, an anonymous address; "" for the server itself."""
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    """How often a process began it. What an earlier attempt still writes is not taken."""
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
@@ -131,6 +135,13 @@ class Job(TeamOwned):
 
     class Meta:
         ordering = ("-created_at", "id")
+        indexes = (
+            models.Index(
+                fields=("state", "created_at"),
+                condition=Q(state__in=(JobState.QUEUED, JobState.RUNNING)),
+                name="open_jobs",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.state}"

@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from planner.models import (
@@ -36,7 +36,7 @@ MAX_ENDPOINTS = 20
 _NETWORK_FAILURES = (OSError, http.client.HTTPException, InvalidInput)
 RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
-_LEASE = dt.timedelta(minutes=2)
+_LEASE = dt.timedelta(seconds=45)
 """For how long a delivery being attempted is left alone by other workers."""
 
 
@@ -134,11 +134,22 @@ def deliver_due() -> int:
     return attempted
 
 
+def is_any_due() -> bool:
+    """Whether a delivery waits whose time has come."""
+    due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
+    return due.filter(next_attempt_at__lte=timezone.now()).exists()
+
+
+def _skips_locked() -> bool:
+    """Whether a delivery that another worker is claiming can be passed over."""
+    return bool(connection.features.has_select_for_update_skip_locked)
+
+
 @transaction.atomic
 def _claim() -> WebhookDelivery | None:
     now = timezone.now()
     due = (
-        WebhookDelivery.objects.select_for_update(of=("self",))
+        WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=_skips_locked())
         .select_related("endpoint")
         .filter(state=DeliveryState.PENDING, next_attempt_at__lte=now)
         .order_by("next_attempt_at", "created_at")
