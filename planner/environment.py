@@ -45,11 +45,20 @@ VARIABLES = {
     "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
     "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
     "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
+    "PAGES_PER_MINUTE": "most pages of somebody signed in; 0 for no limit",
+    "PAGES_ANONYMOUS_PER_MINUTE": "most pages of an anonymous address; 0 for no limit",
+    "WORK_ANONYMOUS_PER_MINUTE": "most units of work for an anonymous address within a minute, on "
+    "pages and in the API together; 0 for no limit",
+    "WORK_SIGNED_IN_PER_MINUTE": "the same for somebody signed in, or a token",
     "WORK_ANONYMOUS": "most units of work (about microseconds) for one request of an anonymous "
     "visitor; large questions are refused, or answered in part",
     "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
     "anonymous visitor",
     "WORK_JOB": "the same for a job of somebody signed in, and for a command",
+    "TEAMS_PER_PERSON": "most teams that one person owns; 0 for no limit",
+    "MEMBERS_PER_TEAM": "most members of a team; 0 for no limit",
+    "PROJECTS_PER_TEAM": "most projects of a team, archived ones too; 0 for no limit",
+    "UPLOADS_PER_PROJECT": "most uploads of actuals of a project; 0 for no limit",
     "JOBS_PER_VISITOR": "most jobs of an anonymous address that wait or run at once, "
     "0 for no limit",
     "JOBS_PER_PERSON": "the same for somebody signed in or a service token",
@@ -59,7 +68,8 @@ VARIABLES = {
     "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
     "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "
     "else `thread`",
-    "CACHE_URL": "Redis that several servers share, for rate limits",
+    "CACHE_URL": "Redis that all processes share, for limits by the minute and for sign-in; "
+    "without it each process counts by itself",
     "PRICES_AMBER_AFTER_DAYS": "median age from which list prices are shown amber, days",
     "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
     "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",

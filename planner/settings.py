@@ -65,6 +65,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "planner.web.fair_use.FairUse",
     "planner.web.input_limits.UploadLimit",
     "planner.web.work_budget.WorkBudget",
 ]
@@ -249,9 +250,17 @@ API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
 API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000)
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
+PAGES_PER_MINUTE = env.number("PAGES_PER_MINUTE", 1200)
+PAGES_ANONYMOUS_PER_MINUTE = env.number("PAGES_ANONYMOUS_PER_MINUTE", 600)
+WORK_ANONYMOUS_PER_MINUTE = env.number("WORK_ANONYMOUS_PER_MINUTE", 60_000_000)
+WORK_SIGNED_IN_PER_MINUTE = env.number("WORK_SIGNED_IN_PER_MINUTE", 120_000_000)
 WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000)
 WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 15_000_000)
 WORK_JOB = env.number("WORK_JOB", 100_000_000)
+TEAMS_PER_PERSON = env.number("TEAMS_PER_PERSON", 20)
+MEMBERS_PER_TEAM = env.number("MEMBERS_PER_TEAM", 1000)
+PROJECTS_PER_TEAM = env.number("PROJECTS_PER_TEAM", 2000)
+UPLOADS_PER_PROJECT = env.number("UPLOADS_PER_PROJECT", 1000)
 JOBS_PER_VISITOR = env.number("JOBS_PER_VISITOR", 2)
 JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 10)
 JOBS_PER_TEAM = env.number("JOBS_PER_TEAM", 30)
@@ -279,8 +288,9 @@ JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "
 if env.text("CACHE_URL"):
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "planner.shared_cache.SharedCache",
             "LOCATION": env.text("CACHE_URL"),
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
         }
     }
 

@@ -20,10 +20,12 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Passwords are hashed in no time."""
+    """Passwords are hashed in no time; all tests are one visitor, who asks for very much."""
     from django.conf import settings
 
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    for name in ("PAGES_ANONYMOUS", "PAGES", "WORK_ANONYMOUS", "WORK_SIGNED_IN"):
+        setattr(settings, f"{name}_PER_MINUTE", 0)
 
     with django_db_blocker.unblock():
         let_tests_empty_the_audit_log()

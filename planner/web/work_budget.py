@@ -8,7 +8,7 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.services.work_budget import Budget, client_has_left, spend_from
+from planner.services.work_budget import Budget, client_has_left, payer_of, spend_from
 
 CLIENT_LEFT = 499
 """Status in the log of a request whose client had left, as nginx writes it."""
@@ -23,10 +23,14 @@ class WorkBudget:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         budget = Budget(
             is_signed_in=lambda: bool(request.user.is_authenticated),
+            payer=partial(payer_of, request),
             is_cancelled=partial(client_has_left, request.META),
         )
         with spend_from(budget):
-            return self.get_response(request)
+            try:
+                return self.get_response(request)
+            finally:
+                budget.settle()
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Nobody reads the answer to a request whose client has left."""

@@ -123,6 +123,9 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     secret_fields = ("secret",)
     needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
 
+    def within(self) -> Values:
+        return {**super().within(), "revoked_at": None}
+
     def create_row(self) -> tuple[Invitation, Values]:
         values = self.read_body(shapes.NewInvitationSerializer)
         role = Role(values.pop("role"))

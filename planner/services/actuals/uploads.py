@@ -18,6 +18,7 @@ from planner.services.jobs.jobs import Progress
 from planner.services.jobs.limits import check_room
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.quotas import require_room_for_upload
 from pricing.common.invalid_input import InvalidInput
 
 AT_ONCE_BYTES = 1_000_000
@@ -27,6 +28,7 @@ AT_ONCE_BYTES = 1_000_000
 def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     """Puts the file aside and queues its reading; with several servers, storage is shared."""
     require(access, project.team_id, EDIT)
+    require_room_for_upload(project.uploads.all())
     check_room(access, project.team, "")
     stored_name = _store(f"actuals/{project.pk}-{uuid.uuid4()}.csv", file)
     arguments = {

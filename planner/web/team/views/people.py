@@ -44,7 +44,7 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "roles": list(ROLE_WORDS.items()),
         "may_own": may_own,
         "form": InviteForm() if created else form,
-        "invitations": Invitation.objects.filter(team=team) if may_own else [],
+        "invitations": Invitation.objects.filter(team=team, revoked_at=None) if may_own else [],
     }
     if created is not None:
         _, secret = created
