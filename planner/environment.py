@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -24,6 +25,10 @@ VARIABLES = {
     "OIDC_NAME": "label of the button that signs in with OpenID Connect",
     "OIDC_CLIENT_ID": "client id at the OpenID Connect issuer",
     "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
+    "OIDC_GROUPS": "what groups of the company's sign-in give, as group=team:role or "
+    "group=operator with commas between; teams that are named take their members from it",
+    "OIDC_GROUPS_CLAIM": "claim that holds the groups of a person",
+    "SSO_ONLY": "1 lets nobody sign in but by OpenID Connect; it needs OIDC_SERVER_URL",
     "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
     "shared where a Celery worker runs on another machine",
     "EMAIL_HOST": "mail server; unset: mail is printed to the log",
@@ -79,6 +84,19 @@ VARIABLES = {
 """Every variable that may be read, with its meaning: the settings reference prints it."""
 
 
+ROLES = ("viewer", "editor", "approver", "owner")
+OPERATOR = "operator"
+
+
+class GroupRole(NamedTuple):
+    """What a group of the company's sign-in gives: a role in a team, or to be an operator."""
+
+    group: str
+    team: str = ""
+    role: str = ""
+    is_operator: bool = False
+
+
 class Environment:
     """Reads `variables` (the process's own by default)."""
 
@@ -121,6 +139,22 @@ class Environment:
                     "month and day of the week, such as 15 3 * * * for 03:15 UTC every day."
                 ) from None
         return value
+
+    def group_roles(self, name: str) -> list[GroupRole]:
+        """`group=team:role` or `group=operator`, separated by commas."""
+        return [self._group_role(name, text) for text in self.words(name)]
+
+    def _group_role(self, name: str, text: str) -> GroupRole:
+        group, _, gives = (part.strip() for part in text.partition("="))
+        team, _, role = (part.strip() for part in gives.partition(":"))
+        if group and gives == OPERATOR:
+            return GroupRole(group, is_operator=True)
+        if not group or not team or role not in ROLES:
+            raise ImproperlyConfigured(
+                f"{name}: {text!r} gives no role; write group=team:role with the team's slug and "
+                f"one of {', '.join(ROLES)}, or group={OPERATOR}."
+            )
+        return GroupRole(group, team, role)
 
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""

@@ -132,6 +132,10 @@ SIGNUP_OPEN = env.flag("SIGNUP_OPEN", DEBUG)
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_ADAPTER = "planner.web.common.two_factor.TwoFactorAdapter"
 ACCOUNT_ADAPTER = "planner.web.common.accounts.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "planner.web.common.accounts.CompanyAdapter"
 CSRF_FAILURE_VIEW = "planner.web.common.resume.csrf_failure"
@@ -154,6 +158,15 @@ SOCIALACCOUNT_PROVIDERS = {
         else []
     }
 }
+
+OIDC_GROUPS = env.group_roles("OIDC_GROUPS")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+SOCIALACCOUNT_ONLY = env.flag("SSO_ONLY")
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+if SOCIALACCOUNT_ONLY and not OIDC_ORIGINS:
+    raise ImproperlyConfigured("SSO_ONLY=1 needs OIDC_SERVER_URL: nobody could sign in.")
+if not SOCIALACCOUNT_ONLY:  # The company's sign-in asks for the second factor itself.
+    INSTALLED_APPS.append("allauth.mfa")
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
