@@ -182,6 +182,7 @@ def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement
         if connection.vendor == "sqlite":
             cursor.execute(append_only.ON_DELETE_SQLITE)
         else:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute(of_the_server.ON_TRUNCATE_POSTGRESQL)
         with pytest.raises(DatabaseError, match="append-only"):
             cursor.execute(statement.format(table))
