@@ -9,6 +9,8 @@ import idna
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
+MAX_LENGTH = 500
+"""Characters of a URL as it is stored and sent."""
 _MEANINGFUL = "!#$%&'()*+,/:;=?@[]~"
 """What stays as it is in a path or query (RFC 3986)."""
 
@@ -35,7 +37,12 @@ def encode_url(url: str, field: str = "url") -> str:
             field, f"{shorten(url)} names a host that no name server can know: {error}"
         ) from None
     path, query = (quote(part, safe=_MEANINGFUL) for part in (parts.path, parts.query))
-    return urlunsplit((parts.scheme, network_location, path, query, ""))
+    encoded = urlunsplit((parts.scheme, network_location, path, query, ""))
+    if len(encoded) > MAX_LENGTH:
+        raise InvalidInput(
+            field, f"has {len(encoded):,} characters as it is sent, of at most {MAX_LENGTH}"
+        )
+    return encoded
 
 
 def _encode_network_location(parts: SplitResult) -> str:

@@ -193,6 +193,8 @@ def test_a_host_of_other_letters_is_sent_to_by_its_ascii_name(work: Workspace, w
     assert wire.sent[0][0] == hook.url
     with pytest.raises(InvalidInput, match="no name server can know"):
         endpoint(work, url="https://\u00f6..example/")
+    with pytest.raises(InvalidInput, match="of at most 500"):
+        endpoint(work, url="https://hooks.example/" + "\u00f6" * 300)
 
 
 @pytest.mark.parametrize(
