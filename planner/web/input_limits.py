@@ -5,12 +5,13 @@ and text that no database holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote_plus
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
@@ -64,12 +65,23 @@ class TypedText:
         try:
             return _refuse(request, _values(request.POST))
         except OSError as failure:
+            _close_unfinished_files(request)
+            if isinstance(failure, UnreadablePostError):  # the client left in the middle
+                return HttpResponse(status=HTTPStatus.BAD_REQUEST)
             if not is_disk_full(failure):
                 raise
         return HttpResponse(
             render_to_string("400.html", {"title": "Disk full", "problem": str(DiskFullError())}),
             status=HTTPStatus.INSUFFICIENT_STORAGE,
         )
+
+
+def _close_unfinished_files(request: HttpRequest) -> None:
+    """Takes away temporary files of a form that was not read to its end, which Django leaves to
+    the garbage collector."""
+    for handler in request.upload_handlers:
+        with suppress(OSError, AttributeError):
+            handler.file.close()  # type: ignore[attr-defined]
 
 
 def _values(form: Any) -> Iterator[tuple[str, str]]:
