@@ -17,6 +17,7 @@ KINDS = {
     "words": "list, by comma",
     "text": "text",
     "cron": "schedule",
+    "group_roles": "list, by comma",
 }
 
 

@@ -10,10 +10,15 @@ class PlannerConfig(AppConfig):
     verbose_name = "Planner"
 
     def ready(self) -> None:
-        """The budget watch waits for new prices, the notices for what a refresh came to."""
+        """The budget watch waits for new prices, the notices for what a refresh came to, roles for
+        whoever signs in with a company account."""
+        from allauth.account.signals import user_logged_in
+
         from planner.services.alerts.budget_watch import start_watch
         from planner.services.alerts.price_notices import tell
+        from planner.web.common.accounts import follow_groups
         from pricing.publish.signals import refresh_ended, revision_published
 
+        user_logged_in.connect(follow_groups, dispatch_uid="company-groups")
         revision_published.connect(start_watch, dispatch_uid="budget-watch")
         refresh_ended.connect(tell, dispatch_uid="price-notices")

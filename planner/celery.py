@@ -9,9 +9,14 @@ from celery.schedules import crontab
 from django.conf import settings
 
 from planner.allocator import map_large_blocks
+from planner.services.jobs import background
 
 map_large_blocks()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
+
+RETRY_PUBLISHING = {"max_retries": 1, "interval_start": 0.1}
+"""A request waits no longer for a broker that is down: what it asked for is in the database."""
+
 
 app = Celery("planner", include=["planner.tasks"])
 app.conf.update(
@@ -20,14 +25,27 @@ app.conf.update(
     task_acks_late=True,
     worker_prefetch_multiplier=1,
     broker_connection_retry_on_startup=True,
+    broker_connection_max_retries=None,
+    broker_connection_timeout=2,
+    broker_transport_options={"socket_connect_timeout": 2, "socket_timeout": 30},
+    task_publish_retry_policy=RETRY_PUBLISHING,
+    task_default_queue=background.COMPARISONS,
+    # A worker takes from all of them, one that is started with `-Q prices` from that one alone.
+    task_queues={name: {} for name in background.QUEUES},
     timezone="UTC",
     beat_schedule={
-        "webhooks": {"task": "planner.tasks.deliver_webhooks", "schedule": 60.0},
+        "timer": {
+            "task": "planner.tasks.look_after",
+            "schedule": background.LOOK_EVERY_SECONDS,
+            # A message that nobody took ends when the next one comes.
+            "options": {"queue": background.TIMER, "expires": background.LOOK_EVERY_SECONDS},
+        },
         **(
             {
                 "prices": {
                     "task": "planner.tasks.refresh_prices",
                     "schedule": crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
+                    "options": {"queue": background.PRICES},
                 }
             }
             if settings.PRICE_REFRESH_SCHEDULE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -13,7 +14,7 @@ _FALSE = frozenset({"0", "false", "no", "off", ""})
 
 VARIABLES = {
     "DEBUG": "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required",
-    "SECRET_KEY": "long random text that signs sessions, links and webhooks (Django's own)",
+    "SECRET_KEY": "long random text that signs sessions and links (Django's own)",
     "ALLOWED_HOSTS": "names under which the server may be called (Django's own)",
     "CSRF_TRUSTED_ORIGINS": "origins, with https://, whose forms are accepted (Django's own)",
     "LOGIN_REQUIRED": "1 closes market, estimate and comparison to anonymous visitors",
@@ -24,6 +25,10 @@ VARIABLES = {
     "OIDC_NAME": "label of the button that signs in with OpenID Connect",
     "OIDC_CLIENT_ID": "client id at the OpenID Connect issuer",
     "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
+    "OIDC_GROUPS": "what groups of the company's sign-in give, as group=team:role or "
+    "group=operator with commas between; teams that are named take their members from it",
+    "OIDC_GROUPS_CLAIM": "claim that holds the groups of a person",
+    "SSO_ONLY": "1 lets nobody sign in but by OpenID Connect; it needs OIDC_SERVER_URL",
     "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
     "shared where a Celery worker runs on another machine",
     "EMAIL_HOST": "mail server; unset: mail is printed to the log",
@@ -45,16 +50,31 @@ VARIABLES = {
     "API_MAX_UPLOAD_BYTES": "largest file of actuals, bytes",
     "API_REQUESTS_PER_MINUTE": "rate limit of a signed-in caller or token; 0 for none",
     "API_ANONYMOUS_REQUESTS_PER_MINUTE": "rate limit of an anonymous address; 0 for none",
+    "PAGES_PER_MINUTE": "most pages of somebody signed in; 0 for no limit",
+    "PAGES_ANONYMOUS_PER_MINUTE": "most pages of an anonymous address; 0 for no limit",
+    "WORK_ANONYMOUS_PER_MINUTE": "most units of work for an anonymous address within a minute, on "
+    "pages and in the API together; 0 for no limit",
+    "WORK_SIGNED_IN_PER_MINUTE": "the same for somebody signed in, or a token",
     "WORK_ANONYMOUS": "most units of work (about microseconds) for one request of an anonymous "
     "visitor; large questions are refused, or answered in part",
     "WORK_SIGNED_IN": "the same for somebody signed in or a token, and for the job of an "
     "anonymous visitor",
     "WORK_JOB": "the same for a job of somebody signed in, and for a command",
+    "TEAMS_PER_PERSON": "most teams that one person owns; 0 for no limit",
+    "MEMBERS_PER_TEAM": "most members of a team; 0 for no limit",
+    "PROJECTS_PER_TEAM": "most projects of a team, archived ones too; 0 for no limit",
+    "UPLOADS_PER_PROJECT": "most uploads of actuals of a project; 0 for no limit",
+    "JOBS_PER_VISITOR": "most jobs of an anonymous address that wait or run at once, "
+    "0 for no limit",
+    "JOBS_PER_PERSON": "the same for somebody signed in or a service token",
+    "JOBS_PER_TEAM": "the same for all of a team",
+    "JOBS_PER_SERVER": "the same for everybody; operators and the server's own jobs come on top",
     "WEBHOOK_ALLOWED_NETWORKS": "networks (CIDR) that webhooks may reach although not public",
     "CELERY_BROKER_URL": "broker for long work; without it a thread of the server does it",
     "JOBS_BACKEND": "`celery`, `thread` or `inline`; `celery` where there is a broker, "
     "else `thread`",
-    "CACHE_URL": "Redis that several servers share, for rate limits",
+    "CACHE_URL": "Redis that all processes share, for limits by the minute and for sign-in; "
+    "without it each process counts by itself",
     "PRICES_AMBER_AFTER_DAYS": "median age from which list prices are shown amber, days",
     "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
     "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",
@@ -62,6 +82,19 @@ VARIABLES = {
     "LOG_LEVEL": "least severe message that is logged",
 }
 """Every variable that may be read, with its meaning: the settings reference prints it."""
+
+
+ROLES = ("viewer", "editor", "approver", "owner")
+OPERATOR = "operator"
+
+
+class GroupRole(NamedTuple):
+    """What a group of the company's sign-in gives: a role in a team, or to be an operator."""
+
+    group: str
+    team: str = ""
+    role: str = ""
+    is_operator: bool = False
 
 
 class Environment:
@@ -106,6 +139,22 @@ class Environment:
                     "month and day of the week, such as 15 3 * * * for 03:15 UTC every day."
                 ) from None
         return value
+
+    def group_roles(self, name: str) -> list[GroupRole]:
+        """`group=team:role` or `group=operator`, separated by commas."""
+        return [self._group_role(name, text) for text in self.words(name)]
+
+    def _group_role(self, name: str, text: str) -> GroupRole:
+        group, _, gives = (part.strip() for part in text.partition("="))
+        team, _, role = (part.strip() for part in gives.partition(":"))
+        if group and gives == OPERATOR:
+            return GroupRole(group, is_operator=True)
+        if not group or not team or role not in ROLES:
+            raise ImproperlyConfigured(
+                f"{name}: {text!r} gives no role; write group=team:role with the team's slug and "
+                f"one of {', '.join(ROLES)}, or group={OPERATOR}."
+            )
+        return GroupRole(group, team, role)
 
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""

@@ -53,6 +53,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "planner.web.private_pages.PrivatePages",
     "planner.web.input_limits.TypedText",
     "django.middleware.gzip.GZipMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -64,6 +65,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "planner.web.fair_use.FairUse",
     "planner.web.input_limits.UploadLimit",
     "planner.web.work_budget.WorkBudget",
 ]
@@ -130,6 +132,10 @@ SIGNUP_OPEN = env.flag("SIGNUP_OPEN", DEBUG)
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
+ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "10/m/ip,5/5m/key"}
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_ALLOW_UNVERIFIED_EMAIL = True
+MFA_ADAPTER = "planner.web.common.two_factor.TwoFactorAdapter"
 ACCOUNT_ADAPTER = "planner.web.common.accounts.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "planner.web.common.accounts.CompanyAdapter"
 CSRF_FAILURE_VIEW = "planner.web.common.resume.csrf_failure"
@@ -152,6 +158,15 @@ SOCIALACCOUNT_PROVIDERS = {
         else []
     }
 }
+
+OIDC_GROUPS = env.group_roles("OIDC_GROUPS")
+OIDC_GROUPS_CLAIM = env.text("OIDC_GROUPS_CLAIM", "groups")
+SOCIALACCOUNT_ONLY = env.flag("SSO_ONLY")
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+if SOCIALACCOUNT_ONLY and not OIDC_ORIGINS:
+    raise ImproperlyConfigured("SSO_ONLY=1 needs OIDC_SERVER_URL: nobody could sign in.")
+if not SOCIALACCOUNT_ONLY:  # The company's sign-in asks for the second factor itself.
+    INSTALLED_APPS.append("allauth.mfa")
 
 LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
@@ -228,6 +243,7 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 
+NUM_PROXIES = env.number("NUM_PROXIES", 0)
 REST_FRAMEWORK = {
     "DEFAULT_SCHEMA_CLASS": "planner.api.schema.PlannerSchema",
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -241,15 +257,27 @@ REST_FRAMEWORK = {
     "DEFAULT_PAGINATION_CLASS": "pricing.api.rest.CursorPages",
     "DEFAULT_METADATA_CLASS": None,
     "EXCEPTION_HANDLER": "planner.api.errors.exception_handler",
-    "NUM_PROXIES": env.number("NUM_PROXIES", 0),
+    "NUM_PROXIES": NUM_PROXIES,
 }
 API_MAX_BODY_BYTES = env.number("API_MAX_BODY_BYTES", 1_000_000)
 API_MAX_UPLOAD_BYTES = env.number("API_MAX_UPLOAD_BYTES", 64_000_000)
 API_REQUESTS_PER_MINUTE = env.number("API_REQUESTS_PER_MINUTE", 600)
 API_ANONYMOUS_REQUESTS_PER_MINUTE = env.number("API_ANONYMOUS_REQUESTS_PER_MINUTE", 300)
+PAGES_PER_MINUTE = env.number("PAGES_PER_MINUTE", 1200)
+PAGES_ANONYMOUS_PER_MINUTE = env.number("PAGES_ANONYMOUS_PER_MINUTE", 600)
+WORK_ANONYMOUS_PER_MINUTE = env.number("WORK_ANONYMOUS_PER_MINUTE", 60_000_000)
+WORK_SIGNED_IN_PER_MINUTE = env.number("WORK_SIGNED_IN_PER_MINUTE", 120_000_000)
 WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000)
 WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 15_000_000)
 WORK_JOB = env.number("WORK_JOB", 100_000_000)
+TEAMS_PER_PERSON = env.number("TEAMS_PER_PERSON", 20)
+MEMBERS_PER_TEAM = env.number("MEMBERS_PER_TEAM", 1000)
+PROJECTS_PER_TEAM = env.number("PROJECTS_PER_TEAM", 2000)
+UPLOADS_PER_PROJECT = env.number("UPLOADS_PER_PROJECT", 1000)
+JOBS_PER_VISITOR = env.number("JOBS_PER_VISITOR", 2)
+JOBS_PER_PERSON = env.number("JOBS_PER_PERSON", 10)
+JOBS_PER_TEAM = env.number("JOBS_PER_TEAM", 30)
+JOBS_PER_SERVER = env.number("JOBS_PER_SERVER", 300)
 WEBHOOK_ALLOWED_NETWORKS = env.words("WEBHOOK_ALLOWED_NETWORKS")
 SPECTACULAR_SETTINGS = {
     "TITLE": "GPU cost planner",
@@ -273,8 +301,9 @@ JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "
 if env.text("CACHE_URL"):
     CACHES = {
         "default": {
-            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "BACKEND": "planner.shared_cache.SharedCache",
             "LOCATION": env.text("CACHE_URL"),
+            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
         }
     }
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from planner.celery import app
-from planner.services.jobs import jobs, price_schedule
+from planner.services import timer
+from planner.services.jobs import jobs, mail, price_schedule
 from planner.services.webhooks import webhooks
 
 
@@ -20,3 +21,20 @@ def deliver_webhooks() -> None:
 @app.task(name="planner.tasks.refresh_prices")  # type: ignore[untyped-decorator]
 def refresh_prices() -> None:
     price_schedule.refresh_if_due()
+
+
+@app.task(name="planner.tasks.look_after")  # type: ignore[untyped-decorator]
+def look_after() -> None:
+    timer.look_after()
+
+
+@app.task(
+    name="planner.tasks.send_mail",
+    acks_late=False,
+    autoretry_for=(OSError,),
+    retry_backoff=10,
+    max_retries=5,
+)  # type: ignore[untyped-decorator]
+def send_mail(subject: str, message: str, *recipients: str) -> None:
+    """Sent once, and again only where the mail server did not take it."""
+    mail.send(subject, message, *recipients)

@@ -67,20 +67,39 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: Any, kept_database: Path) -> None:
-    """Passwords are hashed in no time. SQLite's tables are emptied by DELETE after a test that
-    commits, which the audit log refuses."""
+    """Passwords are hashed in no time; all tests are one visitor, who asks for very much."""
     from django.conf import settings
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    for name in ("PAGES_ANONYMOUS", "PAGES", "WORK_ANONYMOUS", "WORK_SIGNED_IN"):
+        setattr(settings, f"{name}_PER_MINUTE", 0)
+
+    with django_db_blocker.unblock():
+        keep_migrated(kept_database)
+        let_tests_empty_the_audit_log()
+
+
+def keep_migrated(kept_database: Path) -> None:
+    """What was migrated is kept for later runs, as it is before any test."""
     from django.db import connection
 
     from tests import migrated
 
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    connection.ensure_connection()
+    if connection.vendor == "sqlite" and not kept_database.exists():
+        migrated.keep(connection.connection, kept_database)
 
-    with django_db_blocker.unblock(), connection.cursor() as cursor:
+
+def let_tests_empty_the_audit_log() -> None:
+    """Tables are emptied after a test that commits, by DELETE in SQLite and by TRUNCATE in
+    PostgreSQL, which the audit log refuses."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
-            if not kept_database.exists():
-                migrated.keep(connection.connection, kept_database)
             cursor.execute("DROP TRIGGER audit_log_no_delete")
+        else:
+            cursor.execute("DROP TRIGGER audit_log_no_truncate ON planner_auditentry")
 
 
 @pytest.fixture(autouse=True)

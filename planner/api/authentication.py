@@ -25,7 +25,7 @@ class BearerAuthentication(BaseAuthentication):
         access = access_for_token(secret.strip())
         if access is None:
             raise AuthenticationFailed("The token is unknown, expired or revoked.")
-        recognise_token()
+        recognise_token(access.key)
         return AnonymousUser(), access
 
     def authenticate_header(self, request: Request) -> str:

@@ -28,5 +28,6 @@ def download(answer: ComparisonAnswer, context: Context, form: str) -> HttpRespo
     entry = FORMATS[form]
     response = HttpResponse(export(answer, context, form), content_type=entry.content_type)
     name = f"{slugify(context.name)[:60] or 'comparison'}.{entry.suffix}"
+    response["Cache-Control"] = "private, no-store"
     response["Content-Disposition"] = content_disposition_header(True, name) or ""
     return response

@@ -11,6 +11,8 @@ from rest_framework.exceptions import PermissionDenied as Forbidden
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from planner.services.fair_use.disk import DiskFullError, is_disk_full
+from planner.services.jobs.limits import COME_BACK_SECONDS, TooManyJobsError
 from planner.services.teams.errors import StaleError, WrongStateError
 from pricing.api import rest
 
@@ -18,6 +20,16 @@ from pricing.api import rest
 class LengthRequired(APIException):
     status_code = HTTPStatus.LENGTH_REQUIRED
     default_detail = "The length of the body is not given; send it whole, with Content-Length."
+
+
+class TooBusy(APIException):
+    status_code = HTTPStatus.TOO_MANY_REQUESTS
+    wait = COME_BACK_SECONDS
+    """Seconds that Retry-After names."""
+
+
+class InsufficientStorage(APIException):
+    status_code = HTTPStatus.INSUFFICIENT_STORAGE
 
 
 def require_length(request: Request) -> None:
@@ -28,7 +40,11 @@ def require_length(request: Request) -> None:
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    if isinstance(exc, WrongStateError):
+    if isinstance(exc, TooManyJobsError):
+        exc = TooBusy(str(exc))
+    elif isinstance(exc, DiskFullError) or is_disk_full(exc):
+        exc = InsufficientStorage(str(DiskFullError()))
+    elif isinstance(exc, WrongStateError):
         exc = rest.Conflict(str(exc))
     elif isinstance(exc, StaleError):
         exc = rest.PreconditionFailed()

@@ -1,4 +1,9 @@
-"""`Idempotency-Key`: a creation that is sent twice happens once."""
+"""`Idempotency-Key`: a creation that is sent twice happens once.
+
+What a request writes and the answer that is kept of it are committed together, so that a process
+that is killed leaves both or neither. A view whose requests write nothing, or take long before
+they do, says so in `commits_with_answer`: then only the answer is kept.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from http import HTTPStatus
 from typing import Any, BinaryIO
@@ -26,7 +32,9 @@ from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
 RETENTION = dt.timedelta(hours=24)
-_ABANDONED_AFTER = dt.timedelta(minutes=5)
+_ABANDONED_AFTER = dt.timedelta(seconds=45)
+"""A request that is not answered after so long may be sent again; should it end after all, it
+finds that its key is another's, and nothing of it is written."""
 _IN_MEMORY_BYTES = 1_000_000
 _STORED_HEADERS = ("Location", "ETag")
 
@@ -50,15 +58,21 @@ def idempotent(method: View) -> View:
         if not is_new:
             return _replay_response(record)
         try:
-            response = method(view, request, *args, **kwargs)
+            with _committed_together(view, request):
+                response = method(view, request, *args, **kwargs)
+                _store(record, response, getattr(view, "secret_fields", ()))
         except BaseException:
             record.delete()
             raise
-        _store(record, response, getattr(view, "secret_fields", ()))
         return response
 
     answer.is_idempotent = True  # type: ignore[attr-defined]
     return answer
+
+
+def _committed_together(view: Any, request: Request) -> AbstractContextManager[object]:
+    is_together = getattr(view, "commits_with_answer", lambda _: True)
+    return transaction.atomic() if is_together(request) else nullcontext()
 
 
 def _key(request: Request) -> str | None:
@@ -120,6 +134,9 @@ def _store(record: IdempotencyRecord, response: Response, secret_fields: tuple[s
     body = json.loads(JSONRenderer().render(response.data))
     if isinstance(body, dict):
         body |= {name: None for name in secret_fields if name in body}
-    record.status, record.body = response.status_code, body
-    record.headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
-    record.save()
+    headers = {n: response[n] for n in _STORED_HEADERS if response.has_header(n)}
+    is_ours = IdempotencyRecord.objects.filter(pk=record.pk, status=None).update(
+        status=response.status_code, body=body, headers=headers
+    )
+    if not is_ours:
+        raise Conflict(f"It took so long that another request took this {HEADER}; nothing is done.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
+from django.conf import settings
 from drf_spectacular.extensions import (
     OpenApiSerializerExtension,
     OpenApiSerializerFieldExtension,
@@ -15,6 +16,8 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from pydantic import BaseModel
 
 from planner.api.idempotency import HEADER
+from planner.api.operation_ids import make_operation_id
+from planner.api.permissions import MarketAccess
 from planner.contract.answer.common import AnswerModel
 from planner.contract.json_schema import to_json_schema
 from planner.contract.request.comparison import ComparisonRequest
@@ -49,7 +52,8 @@ _PROBLEMS = {
     "412": "It was changed since you read it.",
     "413": "The body is too large.",
     "415": "The body is of a kind that is not taken here.",
-    "429": "Too many requests; Retry-After says when to come back.",
+    "429": "Too many requests or jobs; Retry-After says when to come back.",
+    "507": "The server's disk is full; nothing was stored.",
 }
 _ALWAYS = ("400", "401", "403", "404", "406", "429")
 
@@ -62,6 +66,16 @@ class PlannerSchema(AutoSchema):
         named = [p for p in parts if not p.startswith("{")]
         in_team = len(parts) > 2 and parts[0] == "teams"
         return [named[1] if in_team else named[0]]
+
+    def get_operation_id(self) -> str:
+        path = self.path.removeprefix("/api/v1/")
+        return make_operation_id(self.method, path, getattr(self.view, "action", "") == "list")
+
+    def get_auth(self) -> list[dict[str, list[Any]]]:
+        """What is open to anyone asks for no credentials, unless the operator closed it."""
+        auths: list[dict[str, list[Any]]] = super().get_auth()
+        is_open = MarketAccess in self.view.permission_classes and not settings.LOGIN_REQUIRED
+        return [*auths, {}] if is_open else auths
 
     def get_request_serializer(self) -> Any:
         name = {"POST": "write_serializer", "PATCH": "change_serializer"}.get(self.method, "")
@@ -108,7 +122,7 @@ class PlannerSchema(AutoSchema):
     def _problem_codes(self) -> tuple[str, ...]:
         if self.method == "GET":
             return _ALWAYS
-        return (*_ALWAYS, "409", "411", "412", "413", "415")
+        return (*_ALWAYS, "409", "411", "412", "413", "415", "507")
 
 
 class RequestModelSchema(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]

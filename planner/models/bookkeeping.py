@@ -31,9 +31,14 @@ class AppendOnlyQuerySet(TeamQuerySet):
 
 
 class AuditEntry(TeamOwned):
-    """Who changed what from what to what. Written once, never changed."""
+    """Who changed what from what to what. Written once, never changed.
 
-    team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="+")
+    An entry of no team is of the whole server: prices released, rejected, refreshed.
+    """
+
+    team = models.ForeignKey(  # type: ignore[assignment]
+        Team, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     at = models.DateTimeField(default=timezone.now)
     actor = models.CharField(max_length=NAME_LENGTH)
     """User name, or the token's name; kept as text so that it outlives the account."""
@@ -116,6 +121,10 @@ class Job(TeamOwned):
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    owner = models.CharField(max_length=80, blank=True, db_default="")
+    """Whom it counts for: a person, a token, an anonymous address; "" for the server itself."""
+    attempts = models.PositiveSmallIntegerField(db_default=0)
+    """How often a process began it. What an earlier attempt still writes is not taken."""
     created_at = models.DateTimeField(default=timezone.now)
     started_at = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
@@ -126,6 +135,13 @@ class Job(TeamOwned):
 
     class Meta:
         ordering = ("-created_at", "id")
+        indexes = (
+            models.Index(
+                fields=("state", "created_at"),
+                condition=Q(state__in=(JobState.QUEUED, JobState.RUNNING)),
+                name="open_jobs",
+            ),
+        )
 
     def __str__(self) -> str:
         return f"{self.kind} {self.state}"

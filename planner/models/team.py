@@ -88,6 +88,12 @@ class Membership(TeamOwned, Versioned):
         return f"{self.user} as {self.role}"
 
 
+class InvitationQuerySet(TeamQuerySet):
+    def open(self) -> Self:
+        """Those whose link still works."""
+        return self.filter(accepted_at=None, revoked_at=None, expires_at__gt=timezone.now())
+
+
 class Invitation(TeamOwned):
     """A link that makes whoever opens it a member, once. Only its hash is kept."""
 
@@ -101,6 +107,8 @@ class Invitation(TeamOwned):
     expires_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+
+    objects = InvitationQuerySet.as_manager()  # type: ignore[misc]
 
     class Meta:
         ordering = ("-created_at", "id")

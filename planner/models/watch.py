@@ -52,12 +52,14 @@ class WebhookEvent(models.TextChoices):
 
 
 class WebhookEndpoint(TeamOwned, Versioned):
-    """Where a team wants its events sent. The signing secret is derived, never stored."""
+    """Where a team wants its events sent, and the secret that signs them."""
 
     url = models.URLField(max_length=500)
     description = models.CharField(max_length=NAME_LENGTH, blank=True)
     events = models.JSONField(default=list)
     active = models.BooleanField(default=True)
+    secret = models.CharField(max_length=80, db_default="", editable=False)
+    """Shown once, when it is made; kept as it is, since each delivery is signed with it."""
     secret_version = models.PositiveIntegerField(default=1)
 
     class Meta:

@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.http import HttpRequest
 
 from planner.costing.optimizer.work import IsCancelled, WorkMeter
+from planner.services.fair_use.addresses import client_address
+from planner.services.fair_use.rates import count_work
 
 SOCKET = "gunicorn.socket"
 """Where gunicorn puts the connection of a request in its WSGI environment."""
@@ -29,6 +32,8 @@ class Budget:
     is_signed_in: Callable[[], bool]
     is_job: bool = False
     is_cancelled: IsCancelled | None = None
+    payer: Callable[[], str] | None = None
+    """Whose use of this minute the work counts for; None for nobody's."""
     _meter: WorkMeter | None = None
 
     @property
@@ -37,6 +42,11 @@ class Budget:
         if self._meter is None:
             self._meter = WorkMeter(self._limit(), self.is_cancelled)
         return self._meter
+
+    def settle(self) -> None:
+        """Counts what was computed for who asked for it."""
+        if self.payer is not None and self._meter is not None:
+            count_work(self.payer(), self._meter.done)
 
     def renew(self) -> None:
         """Gives the next part of a job, a comparison that was saved by itself, the whole anew."""
@@ -81,11 +91,19 @@ def replay_meter() -> WorkMeter:
     return WorkMeter(settings.WORK_JOB, current_budget().is_cancelled)
 
 
-def recognise_token() -> None:
-    """Notes that the request came with a valid token."""
+def recognise_token(payer: str) -> None:
+    """Notes that the request came with a valid token, whose work it is."""
     budget = _budget.get()
     if budget is not None:
         budget.is_signed_in = lambda: True
+        budget.payer = lambda: payer
+
+
+def payer_of(request: HttpRequest) -> str:
+    """Whom the work of a request without a token counts for: a person, else an address."""
+    if request.user.is_authenticated:
+        return f"user:{request.user.pk}"
+    return client_address(request.META)
 
 
 def client_has_left(environ: Mapping[str, Any]) -> bool:

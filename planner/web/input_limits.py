@@ -5,15 +5,17 @@ and text that no database holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote_plus
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
+from planner.services.fair_use.disk import DiskFullError, is_disk_full
 from pricing.api.rest import PROBLEM_JSON, problem_body
 from pricing.common.bounded import check_text, read_length
 from pricing.common.invalid_input import InvalidInput
@@ -60,7 +62,26 @@ class TypedText:
     def process_view(self, request: HttpRequest, *view: Any) -> HttpResponse | None:
         if request.method != "POST" or request.path.startswith("/api/"):
             return None
-        return _refuse(request, _values(request.POST))
+        try:
+            return _refuse(request, _values(request.POST))
+        except OSError as failure:
+            _close_unfinished_files(request)
+            if isinstance(failure, UnreadablePostError):  # the client left in the middle
+                return HttpResponse(status=HTTPStatus.BAD_REQUEST)
+            if not is_disk_full(failure):
+                raise
+        return HttpResponse(
+            render_to_string("400.html", {"title": "Disk full", "problem": str(DiskFullError())}),
+            status=HTTPStatus.INSUFFICIENT_STORAGE,
+        )
+
+
+def _close_unfinished_files(request: HttpRequest) -> None:
+    """Takes away temporary files of a form that was not read to its end, which Django leaves to
+    the garbage collector."""
+    for handler in request.upload_handlers:
+        with suppress(OSError, AttributeError):
+            handler.file.close()  # type: ignore[attr-defined]
 
 
 def _values(form: Any) -> Iterator[tuple[str, str]]:
@@ -84,7 +105,7 @@ def _refuse(request: HttpRequest, pairs: Pairs) -> HttpResponse | None:
 def _explain(request: HttpRequest, refusal: InvalidInput) -> HttpResponse:
     status = HTTPStatus.BAD_REQUEST
     if not request.path.startswith("/api/"):
-        return HttpResponse(render_to_string("400.html", {"problem": str(refusal)}), status=status)
+        return HttpResponse(render_to_string("400.html", {"problem": f"{refusal}."}), status=status)
     errors = [{"field": refusal.field, "message": refusal.message}]
     body = problem_body(status, "The request cannot be used.", errors)
     return JsonResponse(body, status=status, content_type=PROBLEM_JSON)

@@ -8,7 +8,13 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from planner.costing.optimizer.work import WorkCancelledError
-from planner.services.work_budget import SOCKET, Budget, client_has_left, spend_from
+from planner.services.work_budget import (
+    SOCKET,
+    Budget,
+    client_has_left,
+    payer_of,
+    spend_from,
+)
 
 CLIENT_LEFT = 499
 """Status in the log of a request whose client had left, as nginx writes it."""
@@ -23,10 +29,15 @@ class WorkBudget:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         has_left = partial(client_has_left, request.META) if SOCKET in request.META else None
         budget = Budget(
-            is_signed_in=lambda: bool(request.user.is_authenticated), is_cancelled=has_left
+            is_signed_in=lambda: bool(request.user.is_authenticated),
+            payer=partial(payer_of, request),
+            is_cancelled=has_left,
         )
         with spend_from(budget):
-            return self.get_response(request)
+            try:
+                return self.get_response(request)
+            finally:
+                budget.settle()
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
         """Nobody reads the answer to a request whose client has left."""

@@ -19,7 +19,7 @@ from pricing.market.catalog_document import to_document
 class CatalogView(APIView):
     throttle_cost = 10
 
-    @extend_schema(operation_id="catalog_retrieve", responses=schema.CatalogSerializer)
+    @extend_schema(operation_id="get_catalog", responses=schema.CatalogSerializer)
     def get(self, request: Request) -> HttpResponse:
         """All offers, regions and exchange rates in force, exactly: what the Python library
         computes with. Rows stand under the columns that are named with them."""

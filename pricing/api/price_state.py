@@ -22,7 +22,7 @@ COVERAGE_FILTERS = ("provider", "region", "geography", "accelerator", "purchase_
 
 
 class FreshnessView(APIView):
-    @extend_schema(operation_id="freshness_list", responses=schema.FreshnessListSerializer)
+    @extend_schema(operation_id="list_freshness", responses=schema.FreshnessListSerializer)
     def get(self, request: Request) -> Response:
         """How old each provider's prices are, and what the last refresh did."""
         Query(request)
@@ -35,7 +35,7 @@ class FreshnessView(APIView):
 
 class CoverageView(APIView):
     @extend_schema(
-        operation_id="coverage_list",
+        operation_id="list_coverage",
         parameters=[one for one in schema.OFFER_FILTERS if one.name in COVERAGE_FILTERS],
         responses=schema.CoverageListSerializer,
     )

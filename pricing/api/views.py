@@ -52,7 +52,7 @@ _MAX_MEMORY_GIB = 1_000_000
 
 class OffersView(APIView):
     @extend_schema(
-        operation_id="offers_list",
+        operation_id="list_offers",
         parameters=schema.OFFER_FILTERS,
         responses=schema.OffersSerializer,
     )
@@ -134,7 +134,7 @@ def _build_link(request: Request, cursor: str) -> str:
 
 class PriceHistoryView(APIView):
     @extend_schema(
-        operation_id="price_history",
+        operation_id="get_price_history",
         parameters=[parameter("offer_id", "`id` of an offer.", required=True)],
         responses=schema.PriceHistorySerializer,
     )
@@ -154,7 +154,7 @@ class PriceHistoryView(APIView):
 
 class AcceleratorsView(APIView):
     @extend_schema(
-        operation_id="accelerators_list",
+        operation_id="list_accelerators",
         parameters=[parameter("vendor"), parameter("retired", "", OpenApiTypes.BOOL)],
         responses=schema.AcceleratorsSerializer,
     )
@@ -219,7 +219,7 @@ class RevisionsView(_PagedList):
     serializer_class: type[BaseSerializer[Any]] = schema.RevisionSerializer
     filters = {"provider": "provider"}  # noqa: RUF012
 
-    @extend_schema(operation_id="revisions_list", parameters=[parameter("provider")])
+    @extend_schema(operation_id="list_revisions", parameters=[parameter("provider")])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Published revisions: what changed in each, and what was not understood."""
         return super().get(request, *args, **kwargs)
@@ -245,7 +245,7 @@ class RefreshRunsView(_PagedList):
     filters = {"provider": "provider", "outcome": "outcome"}  # noqa: RUF012
 
     @extend_schema(
-        operation_id="refresh_runs_list",
+        operation_id="list_refresh_runs",
         parameters=[
             parameter("provider"),
             parameter("outcome", enum=models.RefreshRun.Outcome.values),
@@ -259,7 +259,7 @@ class RefreshRunsView(_PagedList):
 
 class ExchangeRatesView(APIView):
     @extend_schema(
-        operation_id="exchange_rates_list",
+        operation_id="list_exchange_rates",
         parameters=[
             parameter("currency", "ISO 4217 code."),
             parameter("on", "The last rate known on this day.", OpenApiTypes.DATE),
@@ -290,7 +290,7 @@ class ExchangeRatesView(APIView):
 
 class RegionsView(APIView):
     @extend_schema(
-        operation_id="regions_list",
+        operation_id="list_regions",
         parameters=[parameter("provider"), parameter("geography")],
         responses=schema.RegionsSerializer,
     )

@@ -70,6 +70,7 @@ ORDINARY = (
     Call("plan", plan()),
     Call("market", "/market/?accelerator=nvidia-h100-80gb-sxm"),
 )
+"""What somebody else asks for meanwhile."""
 
 
 def known_cases(ids: Mapping[str, str]) -> Iterator[Call]:
@@ -78,6 +79,7 @@ def known_cases(ids: Mapping[str, str]) -> Iterator[Call]:
     yield from _bodies(ids)
     yield from _files(ids)
     yield from _texts(ids)
+    yield from _webhooks(ids)
 
 
 def _addresses() -> Iterator[Call]:
@@ -137,6 +139,23 @@ def _bodies(ids: Mapping[str, str]) -> Iterator[Call]:
         ("half a pair", b'{"name": "\\ud800"}'),
     ):
         yield Call(f"JSON {name}", "/api/v1/comparisons/", text, status=400)
+
+
+def _webhooks(ids: Mapping[str, str]) -> Iterator[Call]:
+    """One of these once stopped the deliveries of every team."""
+    path = f"/api/v1/teams/{ids['team']}/webhooks/"
+    for url, status in (
+        ("https://h\u00f6oks.example/pl\u00e4ne", 201),
+        ("https://\u00f6..example/", 400),
+        ("https://[::1", 400),
+        ("https://hooks.example/" + "\u00f6" * 300, 400),
+        ("https://\u0660.\u0661.\u0662.\u0663/", 400),
+        ("https://" + "\u00f6" * 480 + "/", 400),
+    ):
+        body = {"url": url, "events": ["project.price_moved"]}
+        yield Call(
+            f"webhook {url[:20]}", path, json.dumps(body).encode(), signed_in=True, status=status
+        )
 
 
 def _hours(value: Any) -> dict[str, Any]:

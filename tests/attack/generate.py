@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import json
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -85,7 +87,15 @@ class Generator:
     def calls(self, count: int) -> Iterator[Call]:
         kinds: tuple[Callable[[], Call], ...] = (
             *(self._plan, self._plan, self._page, self._list, self._comparison, self._comparison),
-            *(self._estimate, self._project, self._actuals, self._log, self._form, self._raw),
+            *(
+                self._estimate,
+                self._project,
+                self._team_thing,
+                self._actuals,
+                self._log,
+                self._form,
+                self._raw,
+            ),
         )
         for number in range(count):
             call = self._random.choice(kinds)()
@@ -154,6 +164,25 @@ class Generator:
         body = {k: v for k, v in body.items() if k != "version" or self._random.random() < 0.2}
         return self._post(f"/api/v1/projects/{self._ids['project']}/", body, "PATCH")
 
+    def _team_thing(self) -> Call:
+        path, names = self._random.choice((
+            ("webhooks", ("url", "description", "events", "active")),
+            ("tokens", ("name", "scopes", "days", "kind", "role")),
+            ("invitations", ("role", "email", "days")),
+            ("servers", ("slug", "label", "server", "supplier", "quoted_on")),
+        ))  # fmt: skip
+        body = {name: self._value() for name in names if self._random.random() < 0.8}
+        if "url" in body:
+            host = self._text().strip() or "h\u00f6st"
+            body |= {"url": f"https://{host[:600]}.example/", "events": ["project.price_moved"]}
+        call = self._post(f"/api/v1/teams/{self._ids['team']}/{path}/", body)
+        return replace(call, headers={"Idempotency-Key": self._header(), "Prefer": self._header()})
+
+    def _header(self) -> str:
+        """A value that HTTP can carry."""
+        text = self._text().encode("latin-1", "ignore").decode("latin-1")
+        return re.sub(r"[\0\r\n]", "", text)[:300]
+
     def _post(self, path: str, body: Any, method: str = "POST") -> Call:
         return Call(f"{method} {path}", path, json.dumps(body).encode(), JSON, method)
 
@@ -186,6 +215,9 @@ class Generator:
             (f"{team}/settings/servers/", ("label", "unit_price", "max_units", "power_kw")),
             (f"{team}/settings/tokens/", ("name", "days")),
             ("/teams/new/", ("name", "currency")),
+            (f"{team}/settings/members/", ("role", "email", "days")),
+            (f"{team}/settings/webhooks/", ("url", "description", "events")),
+            ("/plan/samples/", ("plan",)),
             ("/accounts/login/", ("login", "password")),
             ("/compare/add/", ("plan",)),
             ("/theme/", ("theme", "next")),

@@ -45,6 +45,10 @@ def site() -> Iterator[Site]:
             "SECURE_SSL_REDIRECT": "0",
             "API_REQUESTS_PER_MINUTE": "0",
             "API_ANONYMOUS_REQUESTS_PER_MINUTE": "0",
+            "PAGES_PER_MINUTE": "0",
+            "PAGES_ANONYMOUS_PER_MINUTE": "0",
+            "WORK_ANONYMOUS_PER_MINUTE": "0",
+            "WORK_SIGNED_IN_PER_MINUTE": "0",
             "LOG_LEVEL": "ERROR",
             "UPLOAD_DIR": tempfile.mkdtemp(prefix="attack-"),
         }

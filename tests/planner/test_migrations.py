@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import hmac
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.apps.registry import Apps
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+
+from tests.conftest import let_tests_empty_the_audit_log
 
 BEFORE = [("planner", "0003_saved_with_rates_and_names")]
 AFTER = [("planner", "0004_variants")]
 NAMED = [("planner", "0005_name_the_rules")]
+SIGNED = [("planner", "0006_webhook_secrets")]
+LOGGED = [("planner", "0007_audit_log_of_the_server")]
 
 
 def migrate(target: list[tuple[str, str]]) -> Apps:
@@ -26,6 +31,7 @@ def migrate(target: list[tuple[str, str]]) -> Apps:
 def old_apps(transactional_db: Any) -> Iterator[Apps]:
     yield migrate(BEFORE)
     migrate(MigrationExecutor(connection).loader.graph.leaf_nodes())
+    let_tests_empty_the_audit_log()
 
 
 def add_rows(apps: Apps) -> tuple[uuid.UUID, uuid.UUID]:
@@ -108,3 +114,25 @@ def test_what_is_kept_names_the_first_edition_of_the_rules(old_apps: Apps) -> No
         "reprice": {"saved": "x"},
         "done": {"request": {"horizon_months": 12}},
     }
+
+
+def test_webhooks_keep_the_secret_that_receivers_know(old_apps: Apps, settings: Any) -> None:
+    settings.SECRET_KEY = "of old"
+    apps = migrate(NAMED)
+    team = apps.get_model("planner", "Team").objects.create(name="Team", slug="team")
+    endpoint = apps.get_model("planner", "WebhookEndpoint").objects.create(
+        pk=uuid.UUID(int=7), team=team, url="https://hooks.example.com/", secret_version=3
+    )
+    derived = hmac.new(b"of old", f"webhook:{endpoint.pk}:3".encode(), "sha256").hexdigest()
+    kept = migrate(SIGNED).get_model("planner", "WebhookEndpoint").objects.get()
+    assert kept.secret == f"whsec_{derived}"
+
+
+@pytest.mark.parametrize("statement", ["UPDATE {} SET actor = 'nobody'", "DELETE FROM {}"])
+def test_the_audit_log_is_still_append_only(old_apps: Apps, statement: str) -> None:
+    """SQLite makes the table anew, which takes its triggers away."""
+    apps = migrate(LOGGED)
+    entries = apps.get_model("planner", "AuditEntry")
+    entries.objects.create(team=None, actor="a", action="x", object_type="t", object_id="1")
+    with connection.cursor() as cursor, pytest.raises(DatabaseError, match="append-only"):
+        cursor.execute(statement.format(entries._meta.db_table))

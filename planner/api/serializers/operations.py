@@ -9,6 +9,8 @@ from rest_framework import serializers
 from planner.api.serializers.fields import ModelField, ObjectField, name_field
 from planner.contract.answer.changes import AlertCause
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
+from planner.services.jobs.kinds import kinds_in_queue_of
+from planner.services.jobs.limits import place_in_line
 from pricing.api.rest import StrictSerializer
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
@@ -22,6 +24,7 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     )
     result = ObjectField(read_only=True, allow_null=True)
     error = ObjectField(read_only=True, allow_null=True)
+    place_in_line = serializers.SerializerMethodField()
 
     class Meta:
         model = Job
@@ -38,17 +41,23 @@ class JobSerializer(serializers.ModelSerializer[Job]):
             "created_at",
             "started_at",
             "finished_at",
+            "place_in_line",
             "result",
         )
 
+    def get_place_in_line(self, job: Job) -> int | None:
+        """1 for the job that is next; null for one that no longer waits."""
+        return place_in_line(job, kinds_in_queue_of(job.kind))
+
 
 class JobRowSerializer(JobSerializer):
-    """A job as lists show it, without its result."""
+    """A job as lists show it, without its result and its place in line."""
 
     result = None  # type: ignore[assignment]
+    place_in_line = None  # type: ignore[assignment]
 
     class Meta(JobSerializer.Meta):
-        fields = JobSerializer.Meta.fields[:-1]
+        fields = JobSerializer.Meta.fields[:-2]
 
 
 class RefreshSerializer(StrictSerializer):
@@ -86,7 +95,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
 
 class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
     events = serializers.ListField(child=serializers.ChoiceField(SUBSCRIBABLE), read_only=True)
-    secret = serializers.CharField(read_only=True, allow_null=True, default=None)
+    secret = serializers.SerializerMethodField()
     """Given once, by the answer that creates or rotates it."""
 
     class Meta:
@@ -102,6 +111,9 @@ class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):
             "updated_at",
             "version",
         )
+
+    def get_secret(self, endpoint: WebhookEndpoint) -> str | None:
+        return None
 
 
 class WebhookChangesSerializer(StrictSerializer):

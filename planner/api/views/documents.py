@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from functools import cache
 from http import HTTPStatus
 from typing import Any
@@ -18,10 +19,20 @@ from rest_framework.request import Request
 from planner.api.permissions import MarketAccess
 from pricing.api.rest import PROBLEM_JSON, is_not_modified, make_etag, not_modified, problem_body
 
+_making = threading.Lock()
+
+
+def document() -> dict[str, Any]:
+    """The document, made once per process: it changes with the code alone.
+
+    Only one thread makes it, as the generator shares its state between all that ask at once.
+    """
+    with _making:
+        return _make_document()
+
 
 @cache
-def document() -> dict[str, Any]:
-    """The document, made once per process: it changes with the code alone."""
+def _make_document() -> dict[str, Any]:
     generator: Any = SchemaGenerator
     schema: dict[str, Any] = generator().get_schema(request=None, public=True)
     return schema

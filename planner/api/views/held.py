@@ -46,7 +46,7 @@ class OperatorView(APIView):
 
 class HeldBatchesView(OperatorView):
     @extend_schema(
-        operation_id="held_batches_list",
+        operation_id="list_held_batches",
         responses=HeldBatchesSerializer,
         parameters=[
             OpenApiParameter("state", str, enum=HeldBatch.State.values),

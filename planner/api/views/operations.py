@@ -41,6 +41,8 @@ from planner.models import (
 )
 from planner.services.alerts import budget_watch
 from planner.services.jobs import jobs, price_refreshes
+from planner.services.jobs.kinds import KINDS
+from planner.services.jobs.recovery import recover_jobs
 from planner.services.teams.permissions import EDIT, OWN
 from planner.services.webhooks import webhooks
 from pricing.api.rest import Query
@@ -56,7 +58,7 @@ class JobsView(ReadMixin):
     serializer_class = shapes.JobSerializer
     filters = {
         "team": by_slug("team__slug"),
-        "kind": by_choice("kind", jobs.KINDS),
+        "kind": by_choice("kind", KINDS),
         "state": by_choice("state", JobState.values),
     }
     needs = {"cancel": EDIT}
@@ -70,7 +72,7 @@ class JobsView(ReadMixin):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        jobs.mark_lost()
+        recover_jobs()
 
     @extend_schema(request=None, responses=shapes.JobSerializer)
     @action(detail=True, methods=["post"])
@@ -136,7 +138,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def create_row(self) -> tuple[WebhookEndpoint, Values]:
         values = self.read_body(shapes.NewWebhookSerializer)
         row = webhooks.add_endpoint(self.access, self.team, values)
-        return row, {"secret": webhooks.signing_secret(row)}
+        return row, {"secret": row.secret}
 
     def change_row(self, row: WebhookEndpoint, seen: int | None) -> WebhookEndpoint:
         changes = self.read_body(shapes.WebhookChangesSerializer)
@@ -150,7 +152,7 @@ class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def rotate_secret(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """A new signing secret, shown only once."""
         row = webhooks.rotate_secret(self.access, self.get_object())
-        return self.answer(row, secret=webhooks.signing_secret(row))
+        return self.answer(row, secret=row.secret)
 
     @extend_schema(request=None, responses={HTTPStatus.ACCEPTED: shapes.DeliverySerializer})
     @action(detail=True, methods=["post"])

@@ -58,7 +58,7 @@ def _etag() -> str:
 
 
 class ServersView(APIView):
-    @extend_schema(responses=ReferenceServersSerializer, operation_id="servers_list")
+    @extend_schema(responses=ReferenceServersSerializer, operation_id="list_servers")
     def get(self, request: Request) -> Response:
         """Every server of the reference list."""
         Query(request)

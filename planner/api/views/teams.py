@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,6 +30,7 @@ from planner.models import (
     ServerQuote,
     Team,
 )
+from planner.services.invitations import invite_by_mail
 from planner.services.teams import teams, tokens
 from planner.services.teams.permissions import OWN, TAKE_PART
 from pricing.api.rest import CursorPages, Query
@@ -123,11 +125,19 @@ class InvitationsView(InTeam, ReadMixin, CreateMixin, DeleteMixin):
     secret_fields = ("secret",)
     needs = {"list": OWN, "retrieve": OWN, "create": OWN, "destroy": OWN}
 
+    def within(self) -> Values:
+        return {**super().within(), "revoked_at": None}
+
     def create_row(self) -> tuple[Invitation, Values]:
         values = self.read_body(shapes.NewInvitationSerializer)
         role = Role(values.pop("role"))
-        row, secret = teams.invite(self.access, self.team, role, **values)
+        row, secret = invite_by_mail(
+            self.access, self.team, role, **values, link_of=self._build_link
+        )
         return row, {"secret": secret}
+
+    def _build_link(self, secret: str) -> str:
+        return self.request.build_absolute_uri(reverse("join", args=[secret]))
 
     def delete_row(self, row: Invitation) -> None:
         teams.revoke_invitation(self.access, row)

@@ -1,4 +1,4 @@
-"""`deliver_webhooks`: attempts what is due, for a cron job where no Celery beat runs."""
+"""`deliver_webhooks`: attempts what is due, by hand or from cron."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ from planner.services.projects.reprice import current_plan
 from planner.services.teams.audit import record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.quotas import require_room_for_upload
 from pricing.storage import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
@@ -44,6 +45,7 @@ def load_actuals(
     The database is free while the file is read.
     """
     require(access, project.team_id, EDIT)
+    require_room_for_upload(project.uploads.all())
     machines = _index_machines(current_plan(project))
     sums = read_actuals(stream, project_currency(project), machines.accelerators)
     return _write(access, project, sums, file_name)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import io
+import uuid
 from typing import Any, BinaryIO
 
 from django.core.files import File
 from django.core.files.storage import default_storage
 
-from planner.models import Access, Job, Project
+from planner.models import Access, ActualsUpload, Job, Project
 from planner.services.actuals.actuals import load_actuals
 from planner.services.actuals.overlaps import overlaps
+from planner.services.fair_use.disk import raise_if_disk_is_full
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
+from planner.services.jobs.limits import check_room
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
+from planner.services.teams.quotas import require_room_for_upload
 from pricing.common.invalid_input import InvalidInput
 
 AT_ONCE_BYTES = 1_000_000
@@ -24,24 +28,41 @@ AT_ONCE_BYTES = 1_000_000
 def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     """Puts the file aside and queues its reading; with several servers, storage is shared."""
     require(access, project.team_id, EDIT)
-    stored_name = default_storage.save(f"actuals/{project.pk}.csv", file)
+    require_room_for_upload(project.uploads.all())
+    check_room(access, project.team, "")
+    stored_name = _store(f"actuals/{project.pk}-{uuid.uuid4()}.csv", file)
     arguments = {
         "project": str(project.pk),
         "kept": stored_name,
         "file_name": file.name or "",
         "bytes": file.size,
     }
-    return jobs.start(access, "actuals_upload", arguments, project.team)
+    try:
+        return jobs.start(access, "actuals_upload", arguments, project.team)
+    except BaseException:
+        default_storage.delete(stored_name)
+        raise
+
+
+def _store(name: str, file: File[Any]) -> str:
+    """Writes the whole file or leaves nothing. Raises `DiskFullError`."""
+    try:
+        return default_storage.save(name, file)
+    except BaseException as failure:
+        default_storage.delete(name)
+        raise_if_disk_is_full(failure)
+        raise
+
+
+def remove_file(job: Job) -> None:
+    """Takes away the file of a job that is over."""
+    default_storage.delete(job.arguments["kept"])
 
 
 def upload_job(job: Job, progress: Progress) -> dict[str, Any]:
-    """Reads the file that was put aside, which is removed whatever comes of it."""
-    name = job.arguments["kept"]
-    try:
-        with default_storage.open(name) as stored_file:
-            return _load(job, progress, stored_file)
-    finally:
-        default_storage.delete(name)
+    """Reads the file that was put aside, which is removed when the job is over."""
+    with default_storage.open(job.arguments["kept"]) as stored_file:
+        return _load(job, progress, stored_file)
 
 
 def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
@@ -52,13 +73,25 @@ def _load(job: Job, progress: Progress, stored_file: Any) -> dict[str, Any]:
     try:
         upload = load_actuals(jobs.access_for_job(job), project, stream, job.arguments["file_name"])
     except WrongStateError as refusal:
-        raise InvalidInput("file", str(refusal)) from None
+        earlier = _loaded_by_an_earlier_attempt(job, project)
+        if earlier is None:
+            raise InvalidInput("file", str(refusal)) from None
+        upload = earlier
     return {
         "upload": str(upload.pk),
         "project": str(project.pk),
         "rows": upload.rows,
         "warnings": overlaps(upload),
     }
+
+
+def _loaded_by_an_earlier_attempt(job: Job, project: Project) -> ActualsUpload | None:
+    """What an attempt wrote whose process was gone before it could say so."""
+    if job.attempts < 2:
+        return None
+    since = ActualsUpload.objects.filter(project=project, created_at__gte=job.created_at)
+    name = job.arguments["file_name"][:200]
+    return since.filter(file_name=name, uploaded_by_id=job.created_by_id).first()
 
 
 class _ProgressStream(io.RawIOBase):

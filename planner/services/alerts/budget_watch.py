@@ -30,6 +30,7 @@ from planner.models import (
 )
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import Progress
+from planner.services.jobs.recovery import start_again
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import Repriced, current_plan, reprice
 from planner.services.teams.audit import record
@@ -60,7 +61,7 @@ def start_watch(**_: object) -> None:
     if waiting is None:
         jobs.start(_SYSTEM, "budget_watch", {}, None)
     else:
-        jobs.start_again(waiting)
+        start_again(waiting)
 
 
 def watch_job(job: Job, progress: Progress) -> dict[str, Any]:

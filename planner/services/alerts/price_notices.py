@@ -13,10 +13,10 @@ from typing import Any
 
 import httpx
 from django.conf import settings
-from django.core.mail import send_mail
 from django.urls import reverse
 
 from planner.contract.labels import cloud_title
+from planner.services.jobs.mail import queue_mail
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
@@ -93,11 +93,10 @@ def _send_mail(problems: Sequence[dict[str, str]]) -> None:
         for one in problems
     ]
     more = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-    send_mail(
-        subject=f"[GPU cost planner] {problems[0]['title']}{more}",
-        message="\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
-        from_email=None,
-        recipient_list=settings.PRICE_NOTICE_EMAILS,
+    queue_mail(
+        f"[GPU cost planner] {problems[0]['title']}{more}",
+        "\n\n".join([*parts, f"Review: {_address()}"]) + "\n",
+        settings.PRICE_NOTICE_EMAILS,
     )
 
 

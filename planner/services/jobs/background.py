@@ -1,4 +1,9 @@
-"""Work outside the request: Celery where a broker is set, else a thread of this process."""
+"""Work outside the request: Celery where a broker is set, else threads of this process.
+
+What has to be done is in the database before anything is sent, so that a message is no more than
+a word that it is there: one that is lost is sent again by the timer, one that comes twice finds
+nothing to do. Mail alone is in no table; without the broker this process sends it.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import close_old_connections, transaction
@@ -15,51 +21,98 @@ from django.utils.module_loading import import_string
 
 logger = logging.getLogger(__name__)
 
+QUEUES = ("comparisons", "prices", "webhooks", "mail", "timer")
+COMPARISONS, PRICES, WEBHOOKS, MAIL, TIMER = QUEUES
+"""What waits for others in one of them holds up nothing in another."""
+LOOK_EVERY_SECONDS = 10.0
+"""How often the timer looks for what no process is at."""
+_THREADS = {WEBHOOKS: 4}
+"""Threads of a queue where no broker is. One job at a time, as the solver already uses the cores;
+deliveries wait for the servers of others."""
+
+
+class Task(NamedTuple):
+    """A task of `planner.tasks`: the function that does it, and the queue it waits in."""
+
+    function: str
+    queue: str
+    is_in_database: bool = True
+    """Whether the timer finds what is left to do; else it is lost with its message."""
+
+
 TASKS = {
-    "run_job": "planner.services.jobs.jobs.run",
-    "deliver_webhooks": "planner.services.webhooks.webhooks.deliver_due",
-    "refresh_prices": "planner.services.jobs.price_schedule.refresh_if_due",
+    "run_job": Task("planner.services.jobs.jobs.run", COMPARISONS),
+    "look_after": Task("planner.services.timer.look_after", TIMER),
+    "deliver_webhooks": Task("planner.services.webhooks.webhooks.deliver_due", WEBHOOKS),
+    "refresh_prices": Task("planner.services.jobs.price_schedule.refresh_if_due", PRICES),
+    "send_mail": Task("planner.services.jobs.mail.send", MAIL, is_in_database=False),
 }
-"""Name of the Celery task in `planner.tasks` → the function that does it."""
 
 
-def submit(task: str, *arguments: str) -> None:
-    """Starts `task` once the current transaction is committed; it is dropped on a rollback."""
+def submit(task: str, *arguments: str, queue: str = "", expires: float | None = None) -> None:
+    """Starts `task` once the current transaction is committed; it is dropped on a rollback.
+
+    A message that nobody took after `expires` seconds is dropped too.
+    """
     if settings.JOBS_BACKEND == "inline":
         _call(task, *arguments)
     else:
-        transaction.on_commit(partial(_start, task, arguments))
+        where = queue or TASKS[task].queue
+        transaction.on_commit(partial(_start, task, arguments, where, expires))
 
 
 def submit_later(seconds: float, task: str) -> None:
-    """Starts `task` in `seconds`; a process that ends before then leaves it to the next one."""
-    if settings.JOBS_BACKEND == "celery":
-        _send(task, (), seconds)
-    elif settings.JOBS_BACKEND == "thread":
+    """Starts `task` in `seconds`; a process that ends before then leaves it to the next one.
+
+    With Celery the one timer is beat, which asks for it anyway.
+    """
+    if settings.JOBS_BACKEND == "thread":
         _set_timer(seconds, task)
 
 
-def _start(task: str, arguments: tuple[str, ...]) -> None:
-    if settings.JOBS_BACKEND == "celery":
-        _send(task, arguments, 0)
-    else:
-        _executor(task).submit(_in_thread, task, *arguments)
+def _start(task: str, arguments: tuple[str, ...], queue: str, expires: float | None = None) -> None:
+    is_sent = settings.JOBS_BACKEND == "celery" and _send(task, arguments, queue, expires)
+    is_kept = settings.JOBS_BACKEND == "celery" and TASKS[task].is_in_database
+    if not is_sent and not is_kept:
+        _in_executor(task, arguments, queue)
 
 
-def _send(task: str, arguments: tuple[str, ...], seconds: float) -> None:
+def _send(task: str, arguments: tuple[str, ...], queue: str, expires: float | None) -> bool:
+    """Whether the broker has the message; what it is about stays in the database if not."""
+    from kombu.exceptions import OperationalError
+
     from planner.celery import app
 
-    app.send_task(f"planner.tasks.{task}", arguments, countdown=seconds)
+    try:
+        app.send_task(f"planner.tasks.{task}", arguments, queue=queue, expires=expires)
+    except (OperationalError, OSError) as failure:
+        logger.warning("The broker took no message (%s): %s waits for the timer.", failure, task)
+        return False
+    return True
+
+
+_is_stopping = threading.Event()
+
+
+def stop() -> None:
+    """Starts nothing more, as the process is to end: what waits is left to another one."""
+    _is_stopping.set()
+    with _timers_lock:
+        for _, timer in _timers.values():
+            timer.cancel()
+    for queue in QUEUES:
+        _executor(queue).shutdown(wait=False, cancel_futures=True)
+
+
+def _in_executor(task: str, arguments: tuple[str, ...], queue: str) -> None:
+    if not _is_stopping.is_set():
+        _executor(queue).submit(_in_thread, task, *arguments)
 
 
 @cache
-def _executor(task: str) -> ThreadPoolExecutor:
-    """A thread for each task, which does its calls in order. Made late, so after any fork.
-
-    One job at a time, as the solver already uses the cores; deliveries, which wait for the
-    servers of others, hold up other deliveries alone.
-    """
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix=f"planner-{task}")
+def _executor(queue: str) -> ThreadPoolExecutor:
+    """The threads of a queue, which begin its calls in order. Made late, so after any fork."""
+    return ThreadPoolExecutor(_THREADS.get(queue, 1), thread_name_prefix=f"planner-{queue}")
 
 
 _timers: dict[str, tuple[float, threading.Timer]] = {}
@@ -84,7 +137,7 @@ def _set_timer(seconds: float, task: str) -> None:
 def _ring(task: str) -> None:
     with _timers_lock:
         _timers.pop(task, None)
-    _start(task, ())
+    _in_executor(task, (), TASKS[task].queue)
 
 
 def _in_thread(task: str, *arguments: str) -> None:
@@ -92,11 +145,12 @@ def _in_thread(task: str, *arguments: str) -> None:
     try:
         _call(task, *arguments)
     except Exception:
-        logger.exception("The background task %s%s failed.", task, arguments)
+        shown = arguments if TASKS[task].is_in_database else ()
+        logger.exception("The background task %s%s failed.", task, shown)
     finally:
         close_old_connections()
 
 
 def _call(task: str, *arguments: str) -> None:
-    function: Callable[..., object] = import_string(TASKS[task])
+    function: Callable[..., object] = import_string(TASKS[task].function)
     function(*arguments)

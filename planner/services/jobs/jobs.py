@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from django.conf import settings
-from django.db import transaction
-from django.db.models import Q
-from django.db.models.functions import Coalesce
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
 from planner.services.jobs import background
+from planner.services.jobs.heartbeat import keep_alive
+from planner.services.jobs.kinds import KINDS, clean_up_after, queue_of
+from planner.services.jobs.limits import check_room, owner_key
+from planner.services.jobs.recovery import MAX_ATTEMPTS, put_back
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from planner.services.work_budget import Budget, spend_from
@@ -25,24 +26,9 @@ from pricing.common.invalid_input import InvalidInput
 
 logger = logging.getLogger(__name__)
 
-KINDS = {
-    "comparison": "planner.services.projects.comparisons.comparison_job",
-    "comparison_batch": "planner.services.projects.comparisons.batch_job",
-    "project_reprice": "planner.services.projects.reprice.project_job",
-    "price_refresh": "planner.services.jobs.price_refreshes.refresh_job",
-    "actuals_upload": "planner.services.actuals.uploads.upload_job",
-    "budget_watch": "planner.services.alerts.budget_watch.watch_job",
-}
-"""Kind of a job → the function that does it: `f(job, progress) -> result`."""
-
 _WRITE_EVERY_SECONDS = 0.25
-LOST_AFTER = dt.timedelta(minutes=30)
-"""A running job that says nothing for so long ran in a process that is gone."""
-START_AGAIN_AFTER = {"thread": dt.timedelta(minutes=5), "celery": dt.timedelta(hours=1)}
-"""By backend: a job that waits for so long may wait for a process that is gone."""
-NEVER_DONE_AFTER = dt.timedelta(days=1)
-_AT_ONCE = 50
-"""Jobs put in line again at most by one poll."""
+DATABASE_GONE = (OperationalError, InterfaceError)
+"""What a query raises whose server stopped, restarts or is locked for too long."""
 
 
 class CancelledError(Exception):
@@ -57,7 +43,7 @@ class Progress:
     """How a job says how far it is, and learns that it should stop."""
 
     def __init__(self, job: Job) -> None:
-        self._job = job
+        self._rows = Job.objects.filter(pk=job.pk, attempts=job.attempts)
         self._written = self._checked = 0.0
         self._is_cancelled = False
 
@@ -66,9 +52,7 @@ class Progress:
         now = time.monotonic()
         if now - self._checked >= _WRITE_EVERY_SECONDS:
             self._checked = now
-            rows = Job.objects.filter(pk=self._job.pk)
-            rows.update(heartbeat_at=timezone.now())
-            self._is_cancelled = rows.filter(cancel_requested=True).exists()
+            self._is_cancelled = not self._note()
         return self._is_cancelled
 
     def step(self, done: int, total: int | None = None, message: str = "") -> None:
@@ -77,18 +61,31 @@ class Progress:
         if now - self._written < _WRITE_EVERY_SECONDS:
             return
         self._written = now
-        rows = Job.objects.filter(pk=self._job.pk)
-        rows.update(done=done, total=total, message=message[:200], heartbeat_at=timezone.now())
-        if rows.filter(cancel_requested=True).exists():
+        if not self._note(done=done, total=total, message=message[:200]):
             raise CancelledError
 
+    def _note(self, **values: Any) -> bool:
+        """Writes that the attempt goes on; whether it should, or is to stop or another's now."""
+        is_ours = self._rows.update(heartbeat_at=timezone.now(), **values)
+        return bool(is_ours) and not self._rows.filter(cancel_requested=True).exists()
 
-def start(access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None) -> Job:
-    """A queued job of the team; it begins once the transaction is committed."""
+
+def start(
+    access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None, visitor: str = ""
+) -> Job:
+    """A queued job of the team; it begins once the transaction is committed.
+
+    `visitor` is the address of an anonymous caller. Raises `TooManyJobsError`.
+    """
+    check_room(access, team, visitor)
     job = Job.objects.create(
-        kind=kind, arguments=dict(arguments), team=team, created_by_id=access.user_id
+        kind=kind,
+        arguments=dict(arguments),
+        team=team,
+        created_by_id=access.user_id,
+        owner=owner_key(access, visitor),
     )
-    background.submit("run_job", str(job.pk))
+    background.submit("run_job", str(job.pk), queue=queue_of(kind))
     job.refresh_from_db()
     return job
 
@@ -102,31 +99,48 @@ def cancel(access: Access, job: Job) -> Job:
         if current.is_over:
             raise WrongStateError(f"The job is over: {current.state}.")
         current.cancel_requested = True
-        if current.state == JobState.QUEUED:
-            _end(current, JobState.CANCELLED)
-        current.save()
+        ends_now = current.state == JobState.QUEUED
+        if ends_now:
+            current.state, current.finished_at = JobState.CANCELLED, timezone.now()
+        current.save(update_fields=["cancel_requested", "state", "finished_at"])
+    if ends_now:
+        clean_up_after(current)
     return current
 
 
 def run(job_id: str) -> None:
     """Does a queued job; a second call finds nothing to do."""
+    now = timezone.now()
     claimed = Job.objects.filter(pk=job_id, state=JobState.QUEUED).update(
-        state=JobState.RUNNING, started_at=timezone.now(), heartbeat_at=timezone.now()
+        state=JobState.RUNNING, started_at=now, heartbeat_at=now, attempts=F("attempts") + 1
     )
     if not claimed:
         return
     job = Job.objects.select_related("team", "created_by").get(pk=job_id)
-    state, result, error = _run_work(job)
-    job.refresh_from_db()
-    job.result, job.error = result, error
+    try:
+        with keep_alive(job):
+            state, result, error = _run_work(job)
+        _finish(job, state, result, error)
+    except DATABASE_GONE:
+        logger.warning("The database was gone under job %s (%s).", job.pk, job.kind)
+        connection.close()
+        if KINDS[job.kind].may_be_repeated and job.attempts < MAX_ATTEMPTS:
+            put_back(job)
+
+
+def _finish(job: Job, state: JobState, result: Any, error: Any) -> None:
+    """Writes what became of an attempt; nothing where it is another's by now."""
+    rows = Job.objects.filter(pk=job.pk, state=JobState.RUNNING, attempts=job.attempts)
+    values: dict[str, Any] = {"state": state, "result": result, "error": error}
     if state == JobState.SUCCEEDED:
-        job.done = job.total = job.total or 1
-    _end(job, state)
-    job.save()
+        total = rows.values_list("total", flat=True).first() or 1
+        values |= {"done": total, "total": total}
+    if rows.update(finished_at=timezone.now(), **values):
+        clean_up_after(job)
 
 
 def _run_work(job: Job) -> tuple[JobState, Any, Any]:
-    work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind])
+    work: Callable[[Job, Progress], Any] = import_string(KINDS[job.kind].work)
     progress = Progress(job)
     budget = Budget(
         is_signed_in=lambda: job.created_by_id is not None or job.team_id is not None,
@@ -141,54 +155,12 @@ def _run_work(job: Job) -> tuple[JobState, Any, Any]:
     except InvalidInput as refusal:
         errors = [{"field": e.field, "message": e.message} for e in refusal.all()]
         return JobState.FAILED, None, {"detail": "The request cannot be used.", "errors": errors}
+    except DATABASE_GONE:
+        raise
     except Exception:
         logger.exception("Job %s (%s) failed.", job.pk, job.kind)
         detail = "Internal error; see the server log."
         return JobState.FAILED, None, {"detail": detail, "errors": []}
-
-
-def _end(job: Job, state: JobState) -> None:
-    job.state = state
-    job.finished_at = timezone.now()
-
-
-def mark_lost() -> int:
-    """Fails jobs whose process is gone, and puts in line again those that nothing seems to do.
-
-    Called wherever jobs are read; says how many it failed.
-    """
-    now = timezone.now()
-    stalled = Q(state=JobState.RUNNING, heartbeat_at__lt=now - LOST_AFTER)
-    lost = _fail(stalled, "The worker process ended; start the job again.")
-    never_started = Q(state=JobState.QUEUED, created_at__lt=now - NEVER_DONE_AFTER)
-    hours = NEVER_DONE_AFTER // dt.timedelta(hours=1)
-    unclaimed = f"No worker picked it up within {hours} hours; start it again."
-    lost += _fail(never_started, unclaimed)
-    if wait := START_AGAIN_AFTER.get(settings.JOBS_BACKEND):
-        _start_again_before(now - wait)
-    return lost
-
-
-def _fail(which: Q, detail: str) -> int:
-    return Job.objects.filter(which).update(
-        state=JobState.FAILED,
-        finished_at=timezone.now(),
-        error={"detail": detail, "errors": []},
-    )
-
-
-def _start_again_before(moment: dt.datetime) -> None:
-    """Jobs that wait since before `moment`, each by one of those who poll at the same time."""
-    in_line_since = Coalesce("heartbeat_at", "created_at")
-    waiting = Job.objects.alias(since=in_line_since).filter(state=JobState.QUEUED, since__lt=moment)
-    for job in list(waiting.order_by("since")[:_AT_ONCE]):
-        if waiting.filter(pk=job.pk).update(heartbeat_at=timezone.now()):
-            start_again(job)
-
-
-def start_again(job: Job) -> None:
-    """Puts a queued job in line once more; whoever comes first does it, the others nothing."""
-    background.submit("run_job", str(job.pk))
 
 
 def access_for_job(job: Job) -> Access:

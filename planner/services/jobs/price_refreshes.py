@@ -6,11 +6,12 @@ import threading
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.db import connection
+from django.db import connection, transaction
 
 from planner.models import Access, Job, Scope
 from planner.services.jobs import jobs
 from planner.services.jobs.jobs import CancelledError, Progress
+from planner.services.teams.audit import record
 from planner.services.teams.permissions import require_scope
 from pricing import discovery
 from pricing.publish.refresh import refresh
@@ -27,7 +28,10 @@ def start_refresh(access: Access, providers: list[str]) -> Job:
     """Queues a refresh of these providers, of all without any."""
     require_operator(access)
     discovery.get_providers(providers)
-    return jobs.start(access, "price_refresh", {"providers": providers}, None)
+    with transaction.atomic():
+        job = jobs.start(access, "price_refresh", {"providers": providers}, None)
+        record(access, "prices.refresh_started", job, after={"providers": providers or ["all"]})
+    return job
 
 
 class _Reporter:

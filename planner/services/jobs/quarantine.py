@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import logging
+from typing import Any
 
 from django.db import transaction
 
 from planner.models import Access
 from planner.services.jobs.price_refreshes import require_operator
+from planner.services.teams.audit import record
 from planner.services.teams.errors import WrongStateError
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.models import HeldBatch
 from pricing.publish.publication import Publication
 from pricing.publish.publication import release as publish_batch
 from pricing.storage.locks import AlreadyRunning
-
-logger = logging.getLogger(__name__)
 
 
 def release(access: Access, batch: HeldBatch) -> Publication:
@@ -26,7 +25,9 @@ def release(access: Access, batch: HeldBatch) -> Publication:
         publication = publish_batch(batch)
     except (AlreadyRunning, ProviderUnavailable) as refusal:
         raise WrongStateError(str(refusal)) from None
-    logger.warning("%s released %s", access.name, batch)
+    batch.refresh_from_db(fields=["revision"])
+    number = batch.revision.number if batch.revision else None
+    record(access, "prices.released", batch, after={**_describe(batch), "revision": number})
     return publication
 
 
@@ -38,8 +39,12 @@ def reject(access: Access, batch: HeldBatch) -> HeldBatch:
     _expect_waiting(current)
     current.state = HeldBatch.State.DISCARDED
     current.save(update_fields=["state"])
-    logger.warning("%s rejected %s", access.name, batch)
+    record(access, "prices.rejected", current, after=_describe(current))
     return current
+
+
+def _describe(batch: HeldBatch) -> dict[str, Any]:
+    return {"provider": batch.provider, "offers": batch.offer_count, "reasons": batch.reasons}
 
 
 def _expect_waiting(batch: HeldBatch) -> None:

@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from planner.contract.request.comparison import read_request
 from planner.models import Access, Project, State, Team, Variant
+from planner.services.teams import quotas
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
@@ -88,6 +89,7 @@ def _budget(text: str) -> str:
 @transaction.atomic
 def create_project(access: Access, team: Team, values: Values) -> Project:
     require(access, team.pk, EDIT)
+    quotas.require_room_for_project(Project.objects.filter(team=team))
     project = Project(team=team, created_by_id=access.user_id, **values)
     _check_project(project)
     project.save()
@@ -135,6 +137,8 @@ def _describe_contents(project: Project) -> dict[str, Any]:
 @transaction.atomic
 def create_variant(access: Access, project: Project, values: Values) -> Variant:
     require(access, project.team_id, EDIT)
+    most = quotas.VARIANTS_PER_PROJECT
+    quotas.require_room(project.variants.all(), most, f"a project has at most {most} variants")
     variant = Variant(
         team_id=project.team_id, project=project, created_by_id=access.user_id, **values
     )

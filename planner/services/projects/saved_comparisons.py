@@ -25,6 +25,7 @@ from planner.services.projects.projects import compose
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
+from planner.services.teams.quotas import require_room_to_save
 from planner.services.webhooks.webhooks import emit
 from planner.services.work_budget import replay_meter
 from pricing import catalog as catalogs
@@ -73,6 +74,7 @@ def save_comparison(
     """Answers the variant's request (or `request`), at `pinned` prices where they are given, and
     keeps it as a draft."""
     require(access, project.team_id, EDIT)
+    require_room_to_save(project.saved_comparisons.all())
     original_request = compose(project, variant) if request is None else request
     if not original_request.get("workload"):
         raise InvalidInput("request", "the project has no workload yet; give it one")

@@ -24,9 +24,10 @@ def record(
     before: Mapping[str, Any] | None = None,
     after: Mapping[str, Any] | None = None,
 ) -> AuditEntry:
-    """Writes down that `access` did `action` to `row`, and what changed."""
+    """Writes down that `access` did `action` to `row`, and what changed; what belongs to no team
+    is for operators to read."""
     return AuditEntry.objects.create(
-        team_id=row.pk if isinstance(row, Team) else row.team_id,  # type: ignore[attr-defined]
+        team_id=row.pk if isinstance(row, Team) else getattr(row, "team_id", None),
         actor=(access.name or "system")[:NAME_LENGTH],
         action=action,
         object_type=row._meta.model_name or "",

@@ -1,4 +1,4 @@
-"""Secrets that are shown once: only their hash is kept."""
+"""Secrets that are shown once. Only the hash is kept of those that callers bring."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import secrets
 
 TOKEN_PREFIX = "gcp_"  # noqa: S105
 INVITATION_PREFIX = "inv_"
+SIGNING_PREFIX = "whsec_"
 
 
 def new_secret(prefix: str) -> str:

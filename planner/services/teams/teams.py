@@ -16,6 +16,7 @@ from planner.contract.request.on_prem import Server
 from planner.contract.validation import parse
 from planner.models import Access, ApiToken, Invitation, Membership, Role, ServerQuote, Team
 from planner.models.team import OwnTeamQuerySet
+from planner.services.teams import quotas
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, OWN, require
@@ -49,6 +50,8 @@ def create_team(access: Access, name: str, slug: str = "", currency: str = "USD"
     """A new team, its creator the owner. Only a person can found one."""
     if access.user_id is None or access.token_id is not None:
         raise PermissionDenied("Only a signed-in person can create a team, not a token.")
+    owned = Membership.objects.filter(user_id=access.user_id, role=Role.OWNER)
+    quotas.require_room_for_team(owned)
     slug = slug or slugify(name)[:60]
     if not slug:
         raise InvalidInput("slug", f"cannot be made from {name[:60]!r}; give one")
@@ -129,6 +132,10 @@ def invite(
 ) -> tuple[Invitation, str]:
     """An invitation and the secret of its link, which is shown only once."""
     require(access, team.pk, OWN)
+    most = quotas.OPEN_INVITATIONS_PER_TEAM
+    quotas.require_room(
+        Invitation.objects.open().filter(team=team), most, f"a team has at most {most} invitations"
+    )
     secret = new_secret(INVITATION_PREFIX)
     invitation = Invitation.objects.create(
         team=team,
@@ -144,12 +151,13 @@ def invite(
 
 @transaction.atomic
 def revoke_invitation(access: Access, invitation: Invitation) -> None:
+    """Its link works no longer, and nothing of it stays but what the audit log says."""
     require(access, invitation.team_id, OWN)
     if not invitation.is_open:
         raise WrongStateError("The invitation is no longer valid.")
-    invitation.revoked_at = timezone.now()
-    invitation.save()
-    record(access, "invitation.revoked", invitation)
+    before = {"role": invitation.role, "email": invitation.email}
+    record(access, "invitation.revoked", invitation, before=before)
+    invitation.delete()
 
 
 @transaction.atomic
@@ -160,6 +168,7 @@ def accept(access: Access, secret: str) -> Membership:
     invitation = Invitation.objects.select_for_update().filter(digest=hash_secret(secret)).first()
     if invitation is None or not invitation.is_open:
         raise InvalidInput("secret", "is not a valid invitation; ask for a new link")
+    quotas.require_room_for_member(Membership.objects.filter(team=invitation.team_id))
     user = get_user_model().objects.get(pk=access.user_id)
     member, is_new = Membership.objects.get_or_create(
         team_id=invitation.team_id, user=user, defaults={"role": invitation.role}
@@ -179,6 +188,10 @@ def accept(access: Access, secret: str) -> Membership:
 def add_quote(access: Access, team: Team, values: Mapping[str, Any]) -> ServerQuote:
     """A supplier's quote, checked as a server of the comparison request would be."""
     require(access, team.pk, EDIT)
+    most = quotas.QUOTES_PER_TEAM
+    quotas.require_room(
+        ServerQuote.objects.filter(team=team), most, f"a team has at most {most:,} server quotes"
+    )
     _check_server(values["server"])
     try:
         with transaction.atomic():

@@ -12,6 +12,7 @@ from django.utils import timezone
 from planner.models import Access, ApiToken, Membership, Role, Scope, Team
 from planner.services.teams.audit import record
 from planner.services.teams.permissions import OWN, TAKE_PART, require
+from planner.services.teams.quotas import TOKENS_PER_TEAM, require_room
 from planner.services.teams.secrets import TOKEN_PREFIX, hash_secret, new_secret
 from pricing.common.invalid_input import InvalidInput
 
@@ -40,6 +41,8 @@ def create_token(
     own_role = access.roles[team.pk]
     role = role or own_role
     _check_grant(access, own_role, role, scopes)
+    working = ApiToken.objects.filter(team=team, revoked_at=None, expires_at__gt=timezone.now())
+    require_room(working, TOKENS_PER_TEAM, f"a team has at most {TOKENS_PER_TEAM} tokens")
     secret = new_secret(TOKEN_PREFIX)
     token = ApiToken.objects.create(
         team=team,

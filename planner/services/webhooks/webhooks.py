@@ -7,12 +7,12 @@ import hashlib
 import hmac
 import http.client
 import json
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from planner.models import (
@@ -26,20 +26,18 @@ from planner.models import (
 from planner.services.jobs import background
 from planner.services.teams.audit import edit, record
 from planner.services.teams.permissions import OWN, require
+from planner.services.teams.secrets import SIGNING_PREFIX, new_secret
 from planner.services.webhooks import outbound
+from planner.services.webhooks.urls import encode_url
 from pricing.common.invalid_input import InvalidInput
 
+logger = logging.getLogger(__name__)
 MAX_ENDPOINTS = 20
+_NETWORK_FAILURES = (OSError, http.client.HTTPException, InvalidInput)
 RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
-_LEASE = dt.timedelta(minutes=2)
+_LEASE = dt.timedelta(seconds=45)
 """For how long a delivery being attempted is left alone by other workers."""
-
-
-def signing_secret(endpoint: WebhookEndpoint) -> str:
-    """The endpoint's signing secret, derived from the server's key: nothing to steal at rest."""
-    text = f"webhook:{endpoint.pk}:{endpoint.secret_version}"
-    return "whsec_" + hmac.new(settings.SECRET_KEY.encode(), text.encode(), "sha256").hexdigest()
 
 
 def signature(secret: str, timestamp: int, body: bytes) -> str:
@@ -51,10 +49,11 @@ def signature(secret: str, timestamp: int, body: bytes) -> str:
 @transaction.atomic
 def add_endpoint(access: Access, team: Team, values: Mapping[str, Any]) -> WebhookEndpoint:
     require(access, team.pk, OWN)
-    _check(values)
+    values = _check(values)
     if WebhookEndpoint.objects.filter(team=team).count() >= MAX_ENDPOINTS:
         raise InvalidInput("url", f"a team has at most {MAX_ENDPOINTS} webhooks")
-    endpoint = WebhookEndpoint.objects.create(team=team, **values)
+    secret = new_secret(SIGNING_PREFIX)
+    endpoint = WebhookEndpoint.objects.create(team=team, secret=secret, **values)
     record(access, "webhook.created", endpoint, after=values)
     return endpoint
 
@@ -66,15 +65,18 @@ def change_endpoint(
     seen_version: int | None = None,
 ) -> WebhookEndpoint:
     require(access, endpoint.team_id, OWN)
-    _check(changes)
-    return edit(access, endpoint, changes, seen_version=seen_version)
+    return edit(access, endpoint, _check(changes), seen_version=seen_version)
 
 
+@transaction.atomic
 def rotate_secret(access: Access, endpoint: WebhookEndpoint) -> WebhookEndpoint:
     """A new signing secret; deliveries from now on are signed with it."""
     require(access, endpoint.team_id, OWN)
     changes = {"secret_version": endpoint.secret_version + 1}
-    return edit(access, endpoint, changes, action="webhook.secret_rotated")
+    rotated = edit(access, endpoint, changes, action="webhook.secret_rotated")
+    rotated.secret = new_secret(SIGNING_PREFIX)
+    rotated.save(update_fields=["secret"])
+    return rotated
 
 
 @transaction.atomic
@@ -84,9 +86,13 @@ def remove_endpoint(access: Access, endpoint: WebhookEndpoint) -> None:
     endpoint.delete()
 
 
-def _check(values: Mapping[str, Any]) -> None:
-    if "url" in values:
-        outbound.check_literal(outbound.check_url(values["url"]))
+def _check(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with the URL as it is sent to. Raises `InvalidInput`."""
+    if "url" not in values:
+        return dict(values)
+    url = encode_url(values["url"])
+    outbound.check_literal(outbound.check_url(url))
+    return {**values, "url": url}
 
 
 # Sending ----------------------------------------------------------------------------------
@@ -128,11 +134,22 @@ def deliver_due() -> int:
     return attempted
 
 
+def is_any_due() -> bool:
+    """Whether a delivery waits whose time has come."""
+    due = WebhookDelivery.objects.filter(state=DeliveryState.PENDING)
+    return due.filter(next_attempt_at__lte=timezone.now()).exists()
+
+
+def _skips_locked() -> bool:
+    """Whether a delivery that another worker is claiming can be passed over."""
+    return bool(connection.features.has_select_for_update_skip_locked)
+
+
 @transaction.atomic
 def _claim() -> WebhookDelivery | None:
     now = timezone.now()
     due = (
-        WebhookDelivery.objects.select_for_update(of=("self",))
+        WebhookDelivery.objects.select_for_update(of=("self",), skip_locked=_skips_locked())
         .select_related("endpoint")
         .filter(state=DeliveryState.PENDING, next_attempt_at__lte=now)
         .order_by("next_attempt_at", "created_at")
@@ -152,7 +169,9 @@ def _deliver(delivery: WebhookDelivery) -> None:
     except outbound.ForbiddenTargetError as refusal:
         delivery.error = str(refusal)[:300]
         delivery.state = DeliveryState.FAILED
-    except (OSError, http.client.HTTPException, InvalidInput) as failure:
+    except Exception as failure:
+        if not isinstance(failure, _NETWORK_FAILURES):
+            logger.exception("Delivery %s failed in a way that no network does.", delivery.pk)
         _retry(delivery, f"{type(failure).__name__}: {failure}")
     else:
         delivery.response_status = response.status
@@ -160,6 +179,7 @@ def _deliver(delivery: WebhookDelivery) -> None:
             delivery.state, delivery.delivered_at = DeliveryState.DELIVERED, timezone.now()
         else:
             _retry(delivery, f"The endpoint answered {response.status}.")
+    delivery.error = delivery.error.replace("\0", "")
     delivery.save()
 
 
@@ -171,7 +191,10 @@ def _send(delivery: WebhookDelivery) -> outbound.Delivery:
         "data": delivery.payload,
     }
     body = json.dumps(envelope, separators=(",", ":")).encode()
-    signed = signature(signing_secret(delivery.endpoint), int(time.time()), body)
+    secret = delivery.endpoint.secret
+    if not secret:
+        raise InvalidInput("secret", "is missing; make a new signing secret for this webhook")
+    signed = signature(secret, int(time.time()), body)
     headers = [
         ("Content-Type", "application/json"),
         ("User-Agent", "gpu-cost-planner-webhook/1"),

@@ -1,4 +1,4 @@
-"""Who may open an account, and how its forms look."""
+"""Who may open an account, how people sign in, and how those forms look."""
 
 from __future__ import annotations
 
@@ -9,15 +9,26 @@ from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from django.conf import settings
 from django.http import HttpRequest
 
+from planner.models import Invitation
+from planner.services.fair_use.addresses import client_address
+from planner.services.teams.company_groups import apply_groups, read_groups
+
 INVITED = "invited"
-"""Session key of a visitor who holds an open invitation."""
+"""Session key of a visitor who opened an invitation: the hash of its secret."""
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Sign-up is open where the operator says so, and always to whoever was invited."""
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        return bool(settings.SIGNUP_OPEN or request.session.get(INVITED))
+        if settings.SIGNUP_OPEN:
+            return True
+        digest = request.session.get(INVITED)
+        return isinstance(digest, str) and Invitation.objects.open().filter(digest=digest).exists()
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        """What limits of sign-in count for: the address behind our own proxies."""
+        return client_address(request.META).removeprefix("ip:")
 
 
 class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
@@ -25,3 +36,9 @@ class CompanyAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
+
+
+def follow_groups(user: Any, sociallogin: Any = None, **_: Any) -> None:
+    """Receiver of allauth's `user_logged_in`: the roles that the company's groups give."""
+    if sociallogin is not None and settings.OIDC_GROUPS:
+        apply_groups(user, read_groups(sociallogin.account.extra_data or {}))

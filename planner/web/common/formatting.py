@@ -262,3 +262,14 @@ def singular(unit: str) -> str:
 def field_label(path: str) -> str:
     """What the form calls a field of the request."""
     return find_label(str(path))
+
+
+def waiting(place: int | None) -> str:
+    """What a job says before it has begun.
+
+    >>> waiting(1), waiting(3), waiting(None)
+    ('Next in line', 'Waiting: number 3 in line', 'Starting')
+    """
+    if place is None:
+        return "Starting"
+    return "Next in line" if place == 1 else f"Waiting: number {number(place)} in line"

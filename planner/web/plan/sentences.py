@@ -6,15 +6,15 @@ from django import template
 
 from planner.contract.answer.estimate import CpuNote
 from planner.models import Job
-from planner.web.common.formatting import figures, number
+from planner.web.common.formatting import figures, number, waiting
 
 register = template.Library()
 
 
 @register.filter
-def sample_progress(job: Job) -> str:
+def sample_progress(job: Job, place: int | None) -> str:
     """How far a job is: `Simulating outcomes: 2,000 of 10,000`."""
-    message = job.message or "Waiting for its turn"
+    message = job.message or waiting(place)
     return f"{message}: {number(job.done)} of {number(job.total)}" if job.total else message
 
 

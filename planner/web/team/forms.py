@@ -184,7 +184,7 @@ class UploadForm(Form):
 
 class InviteForm(Form):
     role = forms.ChoiceField(label="Role", choices=list(ROLE_WORDS.items()))
-    email = forms.EmailField(label="E-mail (for your reference)", required=False)
+    email = forms.EmailField(label="E-mail (the link is sent there)", required=False)
     days = forms.IntegerField(
         label="Valid for", min_value=1, max_value=MAX_INVITATION_DAYS, initial=INVITATION_DAYS
     )

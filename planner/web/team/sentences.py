@@ -10,7 +10,7 @@ from django import template
 
 from planner.models import Alert, ApiToken, BudgetPeriod, Invitation, Job, Project, SavedComparison
 from planner.services.alerts.project_summaries import PriceListChange
-from planner.web.common.formatting import money, number, percent, words
+from planner.web.common.formatting import money, number, percent, waiting, words
 
 register = template.Library()
 
@@ -31,6 +31,12 @@ def job_title(job: Job) -> str:
     if job.kind == "actuals_upload":
         return f"Reading {job.arguments.get('file_name', '')}".strip()
     return _JOB_TITLES.get(job.kind) or words(job.kind).capitalize()
+
+
+@register.filter
+def job_progress(job: Job, place: int | None) -> str:
+    """What a job is at, or its place in line."""
+    return job.message or waiting(place)
 
 
 @register.filter

@@ -53,16 +53,16 @@ def test_it_lists_offers_posts_a_comparison_and_reads_it_back(
         return answer.parsed
 
     models = importlib.import_module("planner_client.models")
-    offers = call("offers.offers_list")
+    offers = call("offers.list_offers")
     assert offers.results[0].accelerator == "nvidia-h100-80gb-sxm"
     request = models.ComparisonRequest.from_dict(REQUEST)
-    compared = call("comparisons.comparisons_create", body=request)
+    compared = call("comparisons.compare", body=request)
     assert compared.recommendation.scenario
     new = models.NewSavedComparison.from_dict(
         {"project": str(project.pk), "name": "By client", "request": REQUEST}
     )
-    kept = call("saved_comparisons.saved_comparisons_create", body=new)
-    again = call("saved_comparisons.saved_comparisons_retrieve", id=kept.id)
+    kept = call("saved_comparisons.create_saved_comparison", body=new)
+    again = call("saved_comparisons.get_saved_comparison", id=kept.id)
     assert again.summary.total_cost == kept.summary.total_cost
     scenario = next(s for s in compared.scenarios if s.key == compared.recommendation.scenario)
     assert scenario.total_cost == again.summary.total_cost

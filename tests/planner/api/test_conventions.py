@@ -9,6 +9,7 @@ import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
+from planner.api import idempotency
 from planner.models import ApiToken, IdempotencyRecord, Project, Role, Scope
 from tests.planner.workspace import REQUEST, WORKLOAD, Workspace, market, person
 
@@ -61,6 +62,40 @@ def test_a_key_whose_first_request_is_not_answered_yet_is_a_conflict(client: API
     create(client, "k1")
     IdempotencyRecord.objects.update(status=None)
     assert "still being answered" in create(client, "k1").json()["detail"]
+
+
+def test_what_is_written_and_the_answer_that_is_kept_go_together(
+    client: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed between the two leaves neither."""
+
+    class Killed(BaseException):
+        pass
+
+    def kill(*_: Any) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(idempotency, "_store", kill)
+        with pytest.raises(Killed):
+            create(client, "k1")
+    assert not Project.objects.exists()
+    assert create(client, "k1").status_code == 201
+
+
+def test_a_request_that_lost_its_key_to_a_later_one_writes_nothing(
+    client: APIClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = idempotency._store
+
+    def lose_key(record: IdempotencyRecord, *rest: Any) -> None:
+        IdempotencyRecord.objects.filter(pk=record.pk).delete()
+        store(record, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(idempotency, "_store", lose_key)
+        assert create(client, "k1").status_code == 409
+    assert not Project.objects.exists()
 
 
 def test_a_refused_request_leaves_its_key_free(client: APIClient) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from jsonschema import Draft202012Validator
 from rest_framework.test import APIClient
 
+from planner.api.views import documents
 from planner.api.views.documents import document
 from planner.wsgi import application
 from tests.planner.api.world import World
@@ -105,6 +108,45 @@ def test_every_operation_says_what_it_is_and_how_it_fails() -> None:
             for code in ("400", "401", "403", "404", "429"):
                 content = operation["responses"][code]["content"]
                 assert list(content) == ["application/problem+json"], (path, method, code)
+
+
+def test_what_is_open_to_anyone_asks_for_no_credentials() -> None:
+    paths = document()["paths"]
+    for path, method, is_open in (
+        ("/api/v1/offers/", "get", True),
+        ("/api/v1/comparisons/", "post", True),
+        ("/api/v1/projects/", "get", False),
+        ("/api/v1/held-batches/", "get", False),
+    ):
+        assert ({} in paths[path][method]["security"]) is is_open, path
+
+
+def test_operations_have_names_of_their_own_that_read_well() -> None:
+    operations = [one for methods in document()["paths"].values() for one in methods.values()]
+    names = [one["operationId"] for one in operations]
+    assert len(set(names)) == len(names)
+    assert not [name for name in names if name.endswith(("_create", "_retrieve", "_update"))]
+    assert {"list_offers", "compare", "approve_saved_comparison"} <= set(names)
+
+
+def test_the_document_is_made_once_for_all_that_ask_first(monkeypatch) -> None:
+    """Its generator gave a broken document to calls that came while it was at work."""
+    made: list[int] = []
+
+    class SlowGenerator:
+        def get_schema(self, **_: Any) -> dict[str, Any]:
+            made.append(1)
+            time.sleep(0.05)
+            return {"openapi": "3.1.0"}
+
+    monkeypatch.setattr(documents, "SchemaGenerator", SlowGenerator)
+    documents._make_document.cache_clear()
+    try:
+        with ThreadPoolExecutor(4) as callers:
+            list(callers.map(lambda _: document(), range(4)))
+    finally:
+        documents._make_document.cache_clear()
+    assert made == [1]
 
 
 def owners_token(world: World) -> str:

@@ -5,13 +5,18 @@ from __future__ import annotations
 import uuid
 from contextlib import suppress
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Job, JobState
+from planner.services.fair_use.addresses import client_address
 from planner.services.jobs import jobs
+from planner.services.jobs.kinds import kinds_in_queue_of
+from planner.services.jobs.limits import TooManyJobsError, place_in_line
+from planner.services.jobs.recovery import recover_jobs
 from planner.services.projects.comparisons import read_job_outcome
 from planner.services.teams.errors import WrongStateError
 from planner.web.common.access import open_page
@@ -41,7 +46,17 @@ def start(request: HttpRequest) -> HttpResponse:
     arguments = {"request": read_plan_request(query), "address": query.urlencode()}
     if revisions is not None:
         arguments["revisions"] = revisions
-    job = jobs.start(get_access(request), "comparison", arguments, current_team(request))
+    try:
+        job = jobs.start(
+            get_access(request),
+            "comparison",
+            arguments,
+            current_team(request),
+            visitor=client_address(request.META),
+        )
+    except TooManyJobsError as refusal:
+        messages.error(request, str(refusal))
+        return HttpResponseRedirect(f"{reverse('plan')}?{query.urlencode()}")
     request.session[_SESSION_KEY] = [*request.session.get(_SESSION_KEY, []), str(job.pk)][
         -_MAX_JOBS:
     ]
@@ -49,7 +64,7 @@ def start(request: HttpRequest) -> HttpResponse:
 
 
 def _running(request: HttpRequest) -> Job | None:
-    jobs.mark_lost()
+    recover_jobs()
     own_jobs = Job.objects.filter(pk__in=request.session.get(_SESSION_KEY, []))
     job: Job | None = own_jobs.filter(state__in=(JobState.QUEUED, JobState.RUNNING)).first()
     return job
@@ -59,7 +74,7 @@ def _get_own_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
     """The visitor's own job; any other is as unknown as one that never was."""
     if str(pk) not in request.session.get(_SESSION_KEY, []):
         raise Http404("You have no such job; start it again from the plan.")
-    jobs.mark_lost()
+    recover_jobs()
     job: Job | None = Job.objects.select_related("team").filter(pk=pk).first()
     if job is None:
         raise Http404("This job no longer exists; start it again from the plan.")
@@ -82,7 +97,8 @@ def show(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
             shown["scenario"] = request.GET["scenario"]
         context = answer_context(shown, read_job_outcome(job))
         return render(request, "web/plan/answer.html", context)
-    context = {"job": job, "address": query.urlencode()}
+    place = place_in_line(job, kinds_in_queue_of(job.kind))
+    context = {"job": job, "address": query.urlencode(), "place": place}
     is_whole_page = not getattr(request, "htmx", False)
     template = "web/plan/samples.html" if is_whole_page else "web/plan/samples_bar.html"
     return render(request, template, context)

@@ -87,7 +87,7 @@ def webhooks(request: HttpRequest, team: Team) -> HttpResponse:
         "team": team,
         "form": WebhookForm() if created else form,
         "endpoints": WebhookEndpoint.objects.filter(team=team),
-        "secret": webhook_service.signing_secret(created) if created else "",
+        "secret": created.secret if created else "",
         "made": created,
     }
     return render(request, "team/webhooks.html", context, status=400 if form.errors else 200)
@@ -132,9 +132,7 @@ def rotate(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     rotated = webhook_service.rotate_secret(get_access(request), endpoint)
     names = ("url", "description", "events", "active", "version")
     form = WebhookChangeForm(initial={name: getattr(rotated, name) for name in names})
-    return _render_webhook(
-        request, team, rotated, form=form, secret=webhook_service.signing_secret(rotated)
-    )
+    return _render_webhook(request, team, rotated, form=form, secret=rotated.secret)
 
 
 @team_page(OWN)

@@ -8,9 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.models import Job
+from planner.models import AuditEntry, Job
 from planner.services.jobs import jobs, quarantine
+from planner.services.jobs.kinds import kinds_in_queue_of
+from planner.services.jobs.limits import place_in_line
 from planner.services.jobs.price_refreshes import require_operator, start_refresh
+from planner.services.jobs.recovery import recover_jobs
 from planner.web.common.current_team import current_team, get_access
 from planner.web.common.view_helpers import NOT_FOUND, run_with_messages, signed_in, submit_form
 from planner.web.team.forms import RefreshForm
@@ -38,6 +41,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "held": waiting,
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": running.first(),
+        "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
     }
     return render(request, "team/operator.html", context, status=400 if form.errors else 200)
 
@@ -81,7 +85,7 @@ def reject(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _get_job_or_404(request: HttpRequest, pk: uuid.UUID) -> Job:
-    jobs.mark_lost()
+    recover_jobs()
     mine = Job.objects.for_access(get_access(request))
     job: Job | None = mine.filter(pk=pk).select_related("team").first()
     if job is None:
@@ -96,9 +100,12 @@ def job(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     current = _get_job_or_404(request, pk)
     is_whole_page = not getattr(request, "htmx", False)
     template = "team/job.html" if is_whole_page else "team/parts/job.html"
-    return render(
-        request, template, {"job": current, "team": current.team or current_team(request)}
-    )
+    context = {
+        "job": current,
+        "team": current.team or current_team(request),
+        "place": place_in_line(current, kinds_in_queue_of(current.kind)),
+    }
+    return render(request, template, context)
 
 
 @signed_in

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import messages
@@ -13,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from planner.models import Access, Invitation, Membership, Role, Team
+from planner.services.invitations import invite_by_mail
 from planner.services.teams import teams
 from planner.services.teams.secrets import hash_secret
 from planner.web.common.accounts import INVITED
@@ -35,7 +37,11 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
     """Who is in the team; owners invite with a link that is shown once."""
     access = get_access(request)
     form = InviteForm(request.POST or None)
-    created = submit_form(form, lambda values: _invite(access, team, values))
+
+    def link_of(secret: str) -> str:
+        return request.build_absolute_uri(reverse("join", args=[secret]))
+
+    created = submit_form(form, lambda values: _invite(access, team, values, link_of))
     may_own = access.has_role(team.pk, Role.OWNER)
     context = {
         "team": team,
@@ -44,16 +50,19 @@ def members(request: HttpRequest, team: Team) -> HttpResponse:
         "roles": list(ROLE_WORDS.items()),
         "may_own": may_own,
         "form": InviteForm() if created else form,
-        "invitations": Invitation.objects.filter(team=team) if may_own else [],
+        "invitations": Invitation.objects.filter(team=team, revoked_at=None) if may_own else [],
     }
     if created is not None:
-        _, secret = created
-        context["link"] = request.build_absolute_uri(reverse("join", args=[secret]))
+        context["link"] = link_of(created[1])
+        context["sent_to"] = created[0].email
     return render(request, "team/members.html", context, status=400 if form.errors else 200)
 
 
-def _invite(access: Access, team: Team, values: dict[str, Any]) -> tuple[Invitation, str]:
-    return teams.invite(access, team, Role(values["role"]), values["email"], values["days"])
+def _invite(
+    access: Access, team: Team, values: dict[str, Any], link_of: Callable[[str], str]
+) -> tuple[Invitation, str]:
+    role, email, days = Role(values["role"]), values["email"], values["days"]
+    return invite_by_mail(access, team, role, email, days, link_of=link_of)
 
 
 @team_page()
@@ -105,7 +114,7 @@ def join(request: HttpRequest, secret: str) -> HttpResponse:
     invitation = existing if existing and existing.is_open else None
     if not request.user.is_authenticated:
         if invitation:
-            request.session[INVITED] = True
+            request.session[INVITED] = invitation.digest
         return sign_in_first(request)
     if request.method == "POST":
         return _accept(request, secret)

@@ -19,6 +19,7 @@ from planner.services.alerts.project_summaries import changes_since, current_rev
 from planner.services.jobs import jobs
 from planner.services.projects import projects
 from planner.services.projects import saved_comparisons as comparison_service
+from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT
 from planner.web.common.current_team import get_access
 from planner.web.common.view_helpers import (
@@ -197,7 +198,11 @@ def reprice(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Answers everything that is kept of the project at today's prices, as a job."""
     project = get_project_or_404(request, team, pk)
     arguments = {"project": str(project.pk), "as_of": None}
-    job = jobs.start(get_access(request), "project_reprice", arguments, team)
+    try:
+        job = jobs.start(get_access(request), "project_reprice", arguments, team)
+    except WrongStateError as refusal:
+        messages.error(request, str(refusal))
+        return redirect("project", team.slug, pk)
     return redirect("job", job.pk)
 
 

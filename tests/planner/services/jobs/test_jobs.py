@@ -15,9 +15,12 @@ from django.utils import timezone
 from planner.models import Access, Job, JobState, Role, Scope
 from planner.services.jobs import jobs, price_refreshes
 from planner.services.jobs.jobs import background
+from planner.services.jobs.kinds import KINDS
+from planner.services.jobs.recovery import recover_jobs
 from planner.services.teams.errors import WrongStateError
 from pricing import discovery
 from pricing.common.invalid_input import InvalidInput
+from tests.planner.services.jobs.jobs_of import queued
 from tests.planner.workspace import REQUEST, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -28,12 +31,6 @@ OPERATOR = Access(user_id=None, name="op", scopes=frozenset({Scope.REFRESH}), is
 def work() -> Workspace:
     market()
     return Workspace("alpha")
-
-
-def queued(work: Workspace, **values: object) -> Job:
-    return Job.objects.create(
-        team=work.team, kind="comparison", arguments={"request": REQUEST}, **values
-    )
 
 
 def test_a_job_is_done_once(work: Workspace) -> None:
@@ -86,45 +83,11 @@ def test_a_bug_says_so_without_showing_itself(work: Workspace, monkeypatch) -> N
     assert "secret" not in str(job.error)
 
 
-def test_a_job_whose_process_is_gone_is_failed(work: Workspace) -> None:
-    now = timezone.now()
-    lost = queued(work, state=JobState.RUNNING, heartbeat_at=now - dt.timedelta(hours=1))
-    alive = queued(work, state=JobState.RUNNING, heartbeat_at=now)
-    assert jobs.mark_lost() == 1
-    lost.refresh_from_db()
-    alive.refresh_from_db()
-    assert (lost.state, alive.state) == (JobState.FAILED, JobState.RUNNING)
-
-
-@pytest.fixture
-def resubmitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The jobs that are put in line, without anything doing them."""
-    ids: list[str] = []
-    monkeypatch.setattr(background, "submit", lambda task, job_id: ids.append(job_id))
-    return ids
-
-
-@pytest.mark.parametrize(("backend", "minutes"), [("thread", 5), ("celery", 60)])
-def test_a_job_that_waits_for_nobody_is_put_in_line_again(
-    work: Workspace, settings, resubmitted: list[str], backend: str, minutes: int
-) -> None:
-    settings.JOBS_BACKEND = backend
-    long = timezone.now() - dt.timedelta(minutes=minutes + 1)
-    orphan = queued(work, created_at=long)
-    queued(work, created_at=timezone.now() - dt.timedelta(minutes=minutes - 1))
-    queued(work, created_at=long, state=JobState.CANCELLED)
-    assert jobs.mark_lost() == jobs.mark_lost() == 0
-    assert resubmitted == [str(orphan.pk)], "once for each such wait, however often it is polled"
-    Job.objects.filter(pk=orphan.pk).update(heartbeat_at=long)
-    jobs.mark_lost()
-    assert resubmitted == [str(orphan.pk)] * 2
-
-
 def test_a_job_that_is_put_in_line_twice_is_done_once(work: Workspace, settings) -> None:
     orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=1))
     settings.JOBS_BACKEND = "thread"
     with TestCase.captureOnCommitCallbacks() as again:
-        jobs.mark_lost()
+        recover_jobs()
     settings.JOBS_BACKEND = "inline"
     assert len(again) == 1
     jobs.run(str(orphan.pk))
@@ -133,24 +96,11 @@ def test_a_job_that_is_put_in_line_twice_is_done_once(work: Workspace, settings)
     assert Job.objects.get().finished_at == first
 
 
-@pytest.mark.parametrize("backend", ["thread", "celery", "inline"])
-def test_a_job_that_nothing_does_for_a_day_is_failed_in_words(
-    work: Workspace, settings, resubmitted: list[str], backend: str
-) -> None:
-    settings.JOBS_BACKEND = backend
-    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=25))
-    assert jobs.mark_lost() == 1
-    orphan.refresh_from_db()
-    assert orphan.state == JobState.FAILED
-    assert orphan.finished_at is not None
-    assert "within 24 hours" in orphan.error["detail"]
-    assert resubmitted == []
-
-
 def test_every_kind_names_a_function_that_is_there() -> None:
     from django.utils.module_loading import import_string
 
-    for path in (*jobs.KINDS.values(), *background.TASKS.values()):
+    paths = [kind.work for kind in KINDS.values()] + [kind.clean_up for kind in KINDS.values()]
+    for path in (*filter(None, paths), *(task.function for task in background.TASKS.values())):
         assert callable(import_string(path))
 
 
@@ -172,7 +122,8 @@ def test_a_task_is_sent_to_celery_by_name(
     )
     with django_capture_on_commit_callbacks(execute=True):
         job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
-    assert sent == [(("planner.tasks.run_job", (str(job.pk),)), {"countdown": 0})]
+    options = {"queue": "comparisons", "expires": None}
+    assert sent == [(("planner.tasks.run_job", (str(job.pk),)), options)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -182,7 +133,7 @@ def test_without_a_broker_a_thread_does_it(settings) -> None:
     work = Workspace("alpha")
     with transaction.atomic():
         job = jobs.start(work.access(), "comparison", {"request": REQUEST}, work.team)
-    background._executor("run_job").submit(lambda: None).result(timeout=20)
+    background._executor("comparisons").submit(lambda: None).result(timeout=20)
     assert Job.objects.get(pk=job.pk).state == JobState.SUCCEEDED
 
 
@@ -200,7 +151,7 @@ def test_a_slow_delivery_holds_up_no_job(settings, monkeypatch) -> None:
         answered.set()
 
 
-def test_what_is_put_off_shares_one_timer_and_one_thread(settings, monkeypatch) -> None:
+def test_what_is_put_off_shares_one_timer(settings, monkeypatch) -> None:
     settings.JOBS_BACKEND = "thread"
     threads: list[str] = []
     monkeypatch.setattr(
@@ -211,7 +162,7 @@ def test_what_is_put_off_shares_one_timer_and_one_thread(settings, monkeypatch) 
         for seconds in (60, 0.1, 0.1, 60):
             background.submit_later(seconds, "deliver_webhooks")
         time.sleep(0.5)
-        assert threads == ["planner-deliver_webhooks_0"] * expected
+        assert [name[:17] for name in threads] == ["planner-webhooks_"] * expected
 
 
 # Refreshes --------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from tests.planner.workspace import Workspace, person
 
 pytestmark = pytest.mark.django_db
 append_only = import_module("planner.migrations.0002_audit_log_append_only")
+of_the_server = import_module("planner.migrations.0007_audit_log_of_the_server")
 
 
 @pytest.fixture
@@ -166,6 +167,7 @@ def test_the_audit_log_is_append_only(work: Workspace) -> None:
         "DELETE FROM {}",
         "INSERT INTO {0} SELECT * FROM {0} WHERE true ON CONFLICT (id) DO UPDATE SET actor = 'x'",
         "INSERT OR REPLACE INTO {0} SELECT * FROM {0}",
+        "TRUNCATE {}",
     ],
 )
 def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement: str) -> None:
@@ -174,9 +176,14 @@ def test_the_database_refuses_to_change_the_audit_log(work: Workspace, statement
     table = AuditEntry._meta.db_table
     if "OR REPLACE" in statement and connection.vendor != "sqlite":
         pytest.skip("SQLite alone replaces a row so")
+    if "TRUNCATE" in statement and connection.vendor == "sqlite":
+        pytest.skip("SQLite has no TRUNCATE")
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(append_only.ON_DELETE_SQLITE)
+        else:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            cursor.execute(of_the_server.ON_TRUNCATE_POSTGRESQL)
         with pytest.raises(DatabaseError, match="append-only"):
             cursor.execute(statement.format(table))
 

@@ -12,13 +12,13 @@ from planner.web.plan.sentences import cpu_sentence, link_note, sample_progress
 @pytest.mark.parametrize(
     ("job", "sentence"),
     [
-        (Job(), "Waiting for its turn"),
+        (Job(), "Waiting: number 2 in line"),
         (Job(message="Trying"), "Trying"),
         (Job(message="Trying", done=2000, total=10000), "Trying: 2,000 of 10,000"),
     ],
 )
 def test_progress_counts_where_a_total_is_known(job: Job, sentence: str) -> None:
-    assert sample_progress(job) == sentence
+    assert sample_progress(job, 2) == sentence
 
 
 def test_hours_of_a_cpu_are_left_out_where_not_known() -> None:

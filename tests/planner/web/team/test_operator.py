@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from planner.models import Job, Role
+from planner.models import AuditEntry, Job, Role
 from planner.services.jobs import jobs
 from pricing.models import HeldBatch, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
@@ -47,6 +47,10 @@ def test_held_prices_are_released(held, operator):
     page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
     assert "are published" in page
     assert Revision.objects.filter(provider="aws").count() == 2
+    entry = AuditEntry.objects.get(team=None)
+    assert (entry.actor, entry.action) == ("operator", "prices.released")
+    assert entry.after == {"provider": "aws", "offers": 1, "reasons": held.reasons, "revision": 2}
+    assert "prices.released" in page
 
 
 def test_held_prices_are_rejected(held, operator):

@@ -94,8 +94,33 @@ def test_only_owners_see_invitations(work, link, signed_in):
 def test_a_revoked_link_no_longer_works(work, link, signed_in, client):
     invitation = Invitation.objects.get()
     signed_in().post(f"/team/alpha/settings/invitations/{invitation.pk}/revoke/")
+    assert not Invitation.objects.exists()
+    assert "There are no invitations" in text(signed_in().get(HERE))
     client.force_login(person("newcomer"))
     assert client.get(link).status_code == 404
+
+
+def test_whoever_opened_a_link_opens_no_account_once_it_is_revoked(
+    work, link, signed_in, client, settings
+):
+    settings.SIGNUP_OPEN = False
+    client.get(link)
+    assert "closed" not in text(client.get("/accounts/signup/")).lower()
+    invitation = Invitation.objects.get()
+    signed_in().post(f"/team/alpha/settings/invitations/{invitation.pk}/revoke/")
+    assert "closed" in text(client.get("/accounts/signup/")).lower()
+
+
+def test_an_invitation_with_an_address_is_mailed(work, signed_in, mailoutbox):
+    values = {"role": "editor", "days": "7", "email": "new@example.com"}
+    page = text(signed_in().post(HERE, values))
+    (letter,) = mailoutbox
+    assert letter.to == ["new@example.com"]
+    assert letter.subject == "Invitation to the team Alpha"
+    link = re.search(r"http://testserver/join/\S+", letter.body)
+    assert link is not None
+    assert link.group() in page
+    assert "A mail with the link goes to new@example.com" in page
 
 
 def test_whoever_opens_the_link_signed_in_may_join(work, link, client):

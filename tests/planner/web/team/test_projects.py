@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import io
 
 import pytest
+from django.core.files import uploadedfile
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from planner.models import ActualsUpload, Job, Project, Role, SavedComparison, Variant
 from planner.services.actuals import actuals
 from planner.services.actuals import uploads as aside
+from planner.services.jobs import jobs
 from planner.services.projects import projects, saved_comparisons
 from tests.planner.web.team.texts import text
 
@@ -164,13 +167,46 @@ def test_a_stopped_upload_keeps_nothing(work, project, settings, tmp_path):
     file = SimpleUploadedFile("paid.csv", PAID)
     job = aside.start_upload(work.access(), project, file)
     Job.objects.filter(pk=job.pk).update(cancel_requested=True)
-    from planner.services.jobs import jobs
-
     jobs.run(str(job.pk))
     job.refresh_from_db()
     assert job.state == "cancelled"
     assert not project.uploads.exists()
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_an_upload_that_is_stopped_before_it_began_keeps_nothing(work, project, settings, tmp_path):
+    settings.JOBS_BACKEND = "thread"
+    job = aside.start_upload(work.access(), project, SimpleUploadedFile("paid.csv", PAID))
+    jobs.cancel(work.access(), job)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_full_disk_is_said_and_nothing_half_written_stays(
+    project, here, signed_in, monkeypatch, tmp_path
+):
+    monkeypatch.setattr("planner.web.team.views.projects.AT_ONCE_BYTES", 10)
+
+    def half(_file: object, chunk_size: object = None):
+        yield PAID[:10]
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(uploadedfile.InMemoryUploadedFile, "chunks", half)
+    answer = send(signed_in(), here, PAID)
+    assert answer.status_code == 400
+    assert "disk is full, so nothing was stored" in text(answer)
+    assert not Job.objects.exists()
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_an_upload_whose_first_attempt_ended_before_it_said_so_counts_once(work, project, settings):
+    settings.JOBS_BACKEND = "thread"
+    job = aside.start_upload(work.access(), project, SimpleUploadedFile("paid.csv", PAID))
+    actuals.load_actuals(work.access(), project, io.BytesIO(PAID), "paid.csv")
+    Job.objects.filter(pk=job.pk).update(attempts=1)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, job.error) == ("succeeded", None)
+    assert job.result["upload"] == str(project.uploads.get().pk)
 
 
 def test_an_upload_is_taken_out_again(work, project, here, signed_in):

@@ -1,0 +1,187 @@
+"""A process, the broker or the database goes: no job is lost, none is done twice."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+from kombu.exceptions import OperationalError as BrokerDown
+
+from planner.models import Job, JobState
+from planner.services import timer
+from planner.services.jobs import background, jobs
+from planner.services.jobs.mail import queue_mail
+from planner.services.jobs.recovery import recover_jobs
+from tests.planner.services.jobs.jobs_of import queued, start
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def lost(work: Workspace, **values: object) -> Job:
+    """A running job whose process has said nothing for a minute."""
+    silent = timezone.now() - dt.timedelta(minutes=1)
+    plain = {"state": JobState.RUNNING, "heartbeat_at": silent, "attempts": 1}
+    return queued(work, **plain | values)
+
+
+def test_a_job_whose_process_is_gone_is_done_again(work: Workspace) -> None:
+    job = lost(work)
+    alive = lost(work, heartbeat_at=timezone.now() - dt.timedelta(seconds=20))
+    assert recover_jobs() == 0
+    job.refresh_from_db()
+    alive.refresh_from_db()
+    assert (job.state, job.attempts, alive.state) == (JobState.SUCCEEDED, 2, JobState.RUNNING)
+    assert job.result["scenarios"]
+
+
+@pytest.mark.parametrize(
+    ("values", "state", "words"),
+    [
+        ({"attempts": 3}, JobState.FAILED, "ended 3 times"),
+        ({"cancel_requested": True}, JobState.CANCELLED, ""),
+    ],
+)
+def test_a_job_that_is_not_done_again_says_why(
+    work: Workspace, values: dict, state: JobState, words: str
+) -> None:
+    job = lost(work, **values)
+    assert recover_jobs() == (state == JobState.FAILED)
+    job.refresh_from_db()
+    assert job.state == state
+    assert words in str(job.error)
+
+
+def test_a_refresh_of_prices_that_was_cut_off_is_not_done_again() -> None:
+    silent = timezone.now() - dt.timedelta(minutes=1)
+    Job.objects.create(kind="price_refresh", state=JobState.RUNNING, heartbeat_at=silent)
+    assert recover_jobs() == 1
+    assert "start the job again" in Job.objects.get().error["detail"]
+
+
+def test_an_attempt_that_was_given_up_writes_nothing(work: Workspace, monkeypatch) -> None:
+    """A process that slept wakes up and finds that its job is another's."""
+    seen: list[bool] = []
+
+    def sleeper(job: Job, progress: jobs.Progress) -> dict:
+        Job.objects.filter(pk=job.pk).update(attempts=2, message="another's")
+        seen.append(progress.is_cancelled())
+        return {"stale": True}
+
+    monkeypatch.setattr("planner.services.projects.comparisons.comparison_job", sleeper)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert seen == [True]
+    assert (job.state, job.result, job.message) == (JobState.RUNNING, None, "another's")
+
+
+def test_a_job_under_which_the_database_went_waits_again(work: Workspace, monkeypatch) -> None:
+    failures = iter([OperationalError("the server closed the connection")])
+
+    def interrupted(job: Job, progress: jobs.Progress) -> dict:
+        for failure in failures:
+            raise failure
+        return {"scenarios": []}
+
+    monkeypatch.setattr(jobs.connection, "close", lambda: None)
+    monkeypatch.setattr("planner.services.projects.comparisons.comparison_job", interrupted)
+    job = queued(work)
+    jobs.run(str(job.pk))
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == (JobState.SUCCEEDED, 2)
+
+
+@pytest.fixture
+def resubmitted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The jobs that are put in line, without anything doing them."""
+    ids: list[str] = []
+    monkeypatch.setattr(background, "submit", lambda task, job_id, **_: ids.append(job_id))
+    return ids
+
+
+@pytest.mark.parametrize("backend", ["thread", "celery"])
+def test_a_job_that_waits_for_nobody_is_put_in_line_again(
+    work: Workspace, settings, resubmitted: list[str], backend: str
+) -> None:
+    settings.JOBS_BACKEND = backend
+    long = timezone.now() - dt.timedelta(seconds=31)
+    orphan = queued(work, created_at=long)
+    queued(work, created_at=timezone.now() - dt.timedelta(seconds=20))
+    queued(work, created_at=long, state=JobState.CANCELLED)
+    assert recover_jobs() == recover_jobs() == 0
+    assert resubmitted == [str(orphan.pk)], "once for each such wait, however often it is polled"
+    Job.objects.filter(pk=orphan.pk).update(heartbeat_at=long)
+    recover_jobs()
+    assert resubmitted == [str(orphan.pk)] * 2
+
+
+@pytest.mark.parametrize("backend", ["thread", "celery", "inline"])
+def test_a_job_that_nothing_does_for_a_day_is_failed_in_words(
+    work: Workspace, settings, resubmitted: list[str], backend: str
+) -> None:
+    settings.JOBS_BACKEND = backend
+    orphan = queued(work, created_at=timezone.now() - dt.timedelta(hours=25))
+    assert recover_jobs() == 1
+    orphan.refresh_from_db()
+    assert orphan.state == JobState.FAILED
+    assert orphan.finished_at is not None
+    assert "within 24 hours" in orphan.error["detail"]
+    assert resubmitted == []
+
+
+def test_a_job_is_there_when_the_broker_is_not(
+    work: Workspace, settings, monkeypatch, django_capture_on_commit_callbacks
+) -> None:
+    settings.JOBS_BACKEND = "celery"
+    sent: list[str] = []
+
+    def send(task: str, arguments: tuple, **_: object) -> None:
+        if not sent:
+            sent.append("refused")
+            raise BrokerDown("nobody listens")
+        sent.append(arguments[0])
+
+    monkeypatch.setattr("planner.celery.app.send_task", send)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start(work)
+    assert Job.objects.get().state == JobState.QUEUED
+    Job.objects.update(created_at=timezone.now() - dt.timedelta(minutes=1))
+    with django_capture_on_commit_callbacks(execute=True):
+        recover_jobs()
+        recover_jobs()
+    assert sent == ["refused", str(job.pk)]
+
+
+def test_mail_is_sent_without_the_broker(
+    settings, monkeypatch, mailoutbox, django_capture_on_commit_callbacks
+) -> None:
+    settings.JOBS_BACKEND = "celery"
+
+    def refuse(*_: object, **__: object) -> None:
+        raise BrokerDown("nobody listens")
+
+    monkeypatch.setattr("planner.celery.app.send_task", refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        queue_mail("Prices\nfailed", "Look.", ["ops@example.com"])
+    background._executor("mail").submit(lambda: None).result(timeout=5)
+    assert [(one.subject, one.to) for one in mailoutbox] == [("Prices failed", ["ops@example.com"])]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_timer_sends_what_is_due_and_sets_itself_again(settings, monkeypatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    calls: list[tuple] = []
+    monkeypatch.setattr(timer.background, "submit", lambda *task, **_: calls.append(task))
+    monkeypatch.setattr(timer.background, "submit_later", lambda *task: calls.append(task))
+    monkeypatch.setattr(timer, "is_any_due", lambda: True)
+    timer.look_after()
+    assert calls == [("deliver_webhooks",), (10.0, "look_after")]

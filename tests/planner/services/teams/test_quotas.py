@@ -1,0 +1,84 @@
+"""One person and one team keep so much and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from planner.models import Role, access_of
+from planner.services.actuals import actuals
+from planner.services.teams import quotas, teams, tokens
+from planner.services.teams.quotas import QuotaError
+from tests.planner.workspace import Workspace, person
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    return Workspace("alpha")
+
+
+def create_team(work: Workspace, name: str) -> None:
+    teams.create_team(access_of(work.users[Role.VIEWER]), name)
+
+
+def create_project(work: Workspace, name: str) -> None:
+    work.project(name=name)
+
+
+def invite(work: Workspace, name: str) -> None:
+    teams.invite(work.access(), work.team, Role.VIEWER)
+
+
+def create_token(work: Workspace, name: str) -> None:
+    work.token("read")
+
+
+@pytest.mark.parametrize(
+    ("limit", "create", "words"),
+    [
+        ("TEAMS_PER_PERSON", create_team, "One person owns at most 2 teams"),
+        ("PROJECTS_PER_TEAM", create_project, "A team has at most 2 projects"),
+        ("OPEN_INVITATIONS_PER_TEAM", invite, "A team has at most 2 invitations"),
+        ("TOKENS_PER_TEAM", create_token, "A team has at most 2 tokens"),
+    ],
+)
+def test_the_one_beyond_the_limit_is_refused(
+    work: Workspace,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    create: Callable[[Workspace, str], None],
+    words: str,
+) -> None:
+    if hasattr(settings, limit):
+        setattr(settings, limit, 2)
+    for module in (quotas, tokens):
+        monkeypatch.setattr(module, limit, 2, raising=False)
+    create(work, "First")
+    create(work, "Second")
+    with pytest.raises(QuotaError, match=words):
+        create(work, "Third")
+
+
+def test_a_full_team_takes_no_member_in(work: Workspace, settings: Any) -> None:
+    settings.MEMBERS_PER_TEAM = 4
+    _, secret = teams.invite(work.access(), work.team, Role.VIEWER)
+    newcomer = person("newcomer")
+    with pytest.raises(QuotaError, match="at most 4 members"):
+        teams.accept(access_of(newcomer), secret)
+    settings.MEMBERS_PER_TEAM = 5
+    assert teams.accept(access_of(newcomer), secret).role == Role.VIEWER
+
+
+def test_a_project_takes_so_many_uploads(work: Workspace, settings: Any) -> None:
+    settings.UPLOADS_PER_PROJECT = 1
+    project = work.project()
+    rows = b"month,cost\n2027-01,%d\n"
+    actuals.load_actuals(work.access(), project, BytesIO(rows % 1))
+    with pytest.raises(QuotaError, match="at most 1 uploads"):
+        actuals.load_actuals(work.access(), project, BytesIO(rows % 2))

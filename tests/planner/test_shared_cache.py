@@ -1,0 +1,52 @@
+"""The cache that processes share goes, and comes back: nothing fails, limits go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.cache.backends.redis import RedisCache
+from redis.exceptions import ConnectionError as RedisGone
+
+from planner import shared_cache
+from planner.shared_cache import SharedCache
+
+
+class Clock:
+    now = 1000.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    monkeypatch.setattr(shared_cache.time, "monotonic", lambda: Clock.now)
+    monkeypatch.setattr(shared_cache._down_until, "moment", 0.0)
+    return Clock()
+
+
+def test_a_process_counts_by_itself_while_the_cache_is_down(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def refuse(_: Any, key: str, *args: Any, **kwargs: Any) -> Any:
+        asked.append(key)
+        raise RedisGone("nobody listens")
+
+    for name in ("add", "incr", "get"):
+        monkeypatch.setattr(RedisCache, name, refuse)
+    cache = SharedCache("redis://127.0.0.1:1/0", {})
+    cache.stand_in.clear()
+    assert cache.add("visits", 0)
+    assert [SharedCache("redis://127.0.0.1:1/0", {}).incr("visits") for _ in range(3)] == [1, 2, 3]
+    assert asked == ["visits"], "it is left alone for a while"
+    clock.__class__.now += 11
+    assert cache.get("visits") == 3
+    assert asked == ["visits", "visits"]
+
+
+def test_no_server_is_waited_for_that_is_not_there(clock: Clock) -> None:
+    cache = SharedCache("redis://127.0.0.1:1/0", {"OPTIONS": {"socket_connect_timeout": 1}})
+    cache.set("a", 1)
+    assert (cache.get("a"), cache.get_many(["a", "b"])) == (1, {"a": 1})
+    cache.delete("a")
+    assert cache.get("a") is None

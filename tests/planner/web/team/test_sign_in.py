@@ -1,0 +1,199 @@
+"""Signing in: limits by account and address, the second factor, the company's sign-in alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from allauth.mfa.models import Authenticator
+from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
+from django.conf import settings as site
+from django.core.cache import cache
+from django.test import Client
+
+from planner.environment import GroupRole
+from planner.models import AuditEntry, Membership, Role
+from planner.services.teams.company_groups import apply_groups
+from planner.web.common.accounts import follow_groups
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import Workspace, person
+
+pytestmark = pytest.mark.django_db
+PASSWORD = "pass word 4711"
+LOGIN = "/accounts/login/"
+
+
+@pytest.fixture(autouse=True)
+def _fresh_limits():
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def sign_in(client: Client, name: str, password: str = PASSWORD, **more: Any) -> Any:
+    return client.post(LOGIN, {"login": name, "password": password}, **more)
+
+
+def test_an_account_is_locked_after_five_wrong_passwords_from_anywhere(client: Client) -> None:
+    person("victim")
+    for n in range(5):
+        sign_in(client, "victim", "wrong", REMOTE_ADDR=f"192.0.2.{n}")
+    assert "Too many failed login attempts" in text(
+        sign_in(client, "victim", REMOTE_ADDR="192.0.2.77")
+    )
+
+
+def test_an_address_behind_our_proxy_is_locked_after_ten(client: Client, settings: Any) -> None:
+    settings.NUM_PROXIES = 1
+    person("someone")
+    for n in range(10):
+        headers = {"X-Forwarded-For": f"1.1.1.{n}, 198.51.100.7"}
+        sign_in(client, f"guess-{n}", "wrong", headers=headers)
+    again = sign_in(client, "someone", headers={"X-Forwarded-For": "198.51.100.7"})
+    other = sign_in(client, "someone", headers={"X-Forwarded-For": "198.51.100.8"})
+    assert (again.status_code, other.status_code) == (200, 302)
+
+
+def test_the_admin_asks_at_the_same_door(client: Client) -> None:
+    assert client.get("/admin/login/")["Location"].startswith(LOGIN)
+    client.force_login(person("someone"))
+    assert client.get("/admin/login/").status_code == 403
+
+
+def test_a_second_factor_is_set_up_and_asked_for(client: Client) -> None:
+    user = person("careful")
+    sign_in(client, "careful")
+    activate = "/accounts/2fa/totp/activate/"
+    again = client.get(activate)["Location"]
+    page = client.post(again, {"password": PASSWORD}, follow=True)
+    secret = page.context["form"].secret
+    assert secret in text(page)
+    assert "otpauth://totp/" in text(page)
+    code = format_hotp_value(hotp_value(secret, int(time.time()) // 30))
+    client.post(activate, {"code": code})
+    assert Authenticator.objects.filter(user=user, type="totp").exists()
+    other = Client()
+    assert sign_in(other, "careful")["Location"] == "/accounts/2fa/authenticate/"
+    assert "_auth_user_id" not in other.session
+    cache.clear()
+    other.post("/accounts/2fa/authenticate/", {"code": code})
+    assert "_auth_user_id" in other.session
+
+
+def test_recovery_codes_are_shown_in_our_layout(client: Client) -> None:
+    user = person("careful")
+    TOTP.activate(user, "A" * 32)
+    sign_in(client, "careful")
+    assert "GPU cost planner" in text(client.get("/accounts/2fa/authenticate/"))
+
+
+# The company's sign-in ------------------------------------------------------------------
+
+
+ASK = """
+import django, json
+django.setup()
+from django.core.management import call_command
+from django.test import Client
+call_command("check", fail_level="WARNING")
+call_command("migrate", verbosity=0)
+client = Client(headers={"host": "localhost"})
+pages = ("/accounts/login/", "/accounts/signup/", "/accounts/password/reset/", "/accounts/2fa/")
+statuses = {page: client.get(page).status_code for page in pages}
+statuses["POST"] = client.post("/accounts/login/", {"login": "a", "password": "b"}).status_code
+print(json.dumps([statuses, "company" in client.get("/accounts/login/").content.decode()]))
+"""
+
+
+def run_with(tmp_path: Any, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = {
+        "PATH": os.environ["PATH"],
+        "DJANGO_SETTINGS_MODULE": "planner.settings",
+        "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", ASK],
+        env=environment | variables,
+        cwd=site.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_nobody_signs_in_by_password_where_the_company_s_sign_in_is_the_only_one(tmp_path) -> None:
+    done = run_with(tmp_path, SSO_ONLY="1", OIDC_SERVER_URL="https://id.example.com")
+    assert done.returncode == 0, done.stderr
+    statuses, is_offered = json.loads(done.stdout.splitlines()[-1])
+    assert statuses == {
+        "/accounts/login/": 200,
+        "/accounts/signup/": 404,
+        "/accounts/password/reset/": 404,
+        "/accounts/2fa/": 404,
+        "POST": 403,
+    }
+    assert is_offered
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"SSO_ONLY": "1"}, "needs OIDC_SERVER_URL"),
+        ({"OIDC_GROUPS": "ml=vision:boss"}, "'ml=vision:boss' gives no role"),
+    ],
+)
+def test_settings_that_would_let_nobody_in_stop_the_start(tmp_path, variables, words) -> None:
+    assert words in run_with(tmp_path, **variables).stderr
+
+
+@pytest.fixture
+def groups(settings: Any) -> Workspace:
+    settings.OIDC_GROUPS = [
+        GroupRole("ml", "alpha", "editor"),
+        GroupRole("leads", "alpha", "approver"),
+        GroupRole("ops", is_operator=True),
+    ]
+    return Workspace("alpha")
+
+
+def test_groups_give_the_highest_of_their_roles_and_take_them_back(groups: Workspace) -> None:
+    user = person("newcomer")
+    members = Membership.objects.filter(team=groups.team, user=user)
+    for now, role in ((["ml", "leads"], "approver"), (["ml"], "editor"), ([], None)):
+        apply_groups(user, now)
+        assert members.values_list("role", flat=True).first() == role
+    actions = AuditEntry.objects.filter(actor="company sign-in").order_by("at")
+    assert [entry.action for entry in actions] == [
+        "member.added",
+        "member.role_changed",
+        "member.removed",
+    ]
+
+
+def test_a_group_makes_operators_and_its_loss_unmakes_them(groups: Workspace) -> None:
+    user = person("newcomer")
+    for now in (["ops"], []):
+        apply_groups(user, now)
+        user.refresh_from_db()
+        assert user.is_staff is bool(now)
+
+
+def test_the_only_owner_of_a_team_stays(groups: Workspace) -> None:
+    apply_groups(groups.users[Role.OWNER], [])
+    assert Membership.objects.filter(team=groups.team, role=Role.OWNER).count() == 1
+
+
+def test_groups_are_read_at_each_sign_in_with_the_company(groups: Workspace) -> None:
+    claims = {"userinfo": {"groups": ["ml"]}, "id_token": {}}
+    login = SimpleNamespace(account=SimpleNamespace(extra_data=claims))
+    user = person("newcomer")
+    follow_groups(user=user)
+    assert not Membership.objects.filter(user=user).exists()
+    follow_groups(user=user, sociallogin=login)
+    assert Membership.objects.get(user=user).role == Role.EDITOR

@@ -1,0 +1,48 @@
+"""What one visitor sees is kept by no cache; what everybody sees may be."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from planner.models import Role, Scope
+from tests.planner.workspace import REQUEST, Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def test_what_belongs_to_a_team_is_not_stored(work: Workspace, client: Client) -> None:
+    saved = work.saved()
+    client.force_login(work.users[Role.VIEWER])
+    for path in (
+        "/team/alpha/",
+        f"/c/{saved.pk}/",
+        f"/c/{saved.pk}/export/csv/",
+        f"/api/v1/saved-comparisons/{saved.pk}/",
+        f"/api/v1/saved-comparisons/{saved.pk}/exports/xlsx/",
+        "/market/",
+    ):
+        answer = client.get(path)
+        assert (answer.status_code, "no-store" in answer["Cache-Control"]) == (200, True), path
+
+
+def test_an_answer_to_a_token_is_not_stored(work: Workspace, client: Client) -> None:
+    headers = {"Authorization": f"Bearer {work.token(Scope.READ)}"}
+    answer = client.get("/api/v1/projects/", headers=headers)
+    assert answer["Cache-Control"] == "private, no-store"
+
+
+def test_an_export_is_not_stored_whoever_asks(work: Workspace, client: Client) -> None:
+    answer = client.post("/api/v1/comparisons/exports/csv/", REQUEST, "application/json")
+    assert (answer.status_code, answer["Cache-Control"]) == (200, "private, no-store")
+
+
+def test_prices_for_everybody_may_be_stored(work: Workspace, client: Client) -> None:
+    assert client.get("/api/v1/offers/")["Cache-Control"] == "no-cache"
+    assert "no-store" not in client.get("/hardware/").get("Cache-Control", "")
