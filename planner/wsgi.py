@@ -11,5 +11,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 application = get_wsgi_application()
 
 from planner.services.jobs.price_schedule import start_timer  # noqa: E402 - needs the apps
+from planner.services.observability.reports import start_reports  # noqa: E402
 
 start_timer()
+start_reports()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx
@@ -17,6 +17,7 @@ from django.core.mail import send_mail
 from django.urls import reverse
 
 from planner.contract.labels import cloud_title
+from planner.services.observability.measures import NOTICES
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
@@ -33,11 +34,27 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
-    for send in (_send_mail, _send_to_webhook):
-        try:
-            send(problems)
-        except Exception:
-            logger.exception("A notice on prices could not be sent.")
+    for way, is_wanted, send in (
+        ("mail", bool(settings.PRICE_NOTICE_EMAILS), _send_mail),
+        ("webhook", bool(settings.PRICE_NOTICE_WEBHOOK), _send_to_webhook),
+    ):
+        if is_wanted:
+            _send_by(way, send, problems)
+
+
+def _send_by(
+    way: str,
+    send: Callable[[Sequence[dict[str, str]]], None],
+    problems: Sequence[dict[str, str]],
+) -> None:
+    """Send it by one way; a way that fails leaves the other to be tried."""
+    try:
+        send(problems)
+    except Exception:
+        NOTICES.labels(way, "failed").inc()
+        logger.exception("A notice on prices could not be sent.")
+    else:
+        NOTICES.labels(way, "delivered").inc()
 
 
 def _describe(result: RefreshResult) -> dict[str, str]:
@@ -86,8 +103,6 @@ def _address() -> str:
 
 
 def _send_mail(problems: Sequence[dict[str, str]]) -> None:
-    if not settings.PRICE_NOTICE_EMAILS:
-        return
     parts = [
         "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
         for one in problems
@@ -103,8 +118,6 @@ def _send_mail(problems: Sequence[dict[str, str]]) -> None:
 
 def _send_to_webhook(problems: Sequence[dict[str, str]]) -> None:
     """The operator's own address, which may be inside: no team can set it."""
-    if not settings.PRICE_NOTICE_WEBHOOK:
-        return
     body = {
         "event": "prices.not_published",
         "text": "; ".join(one["title"] for one in problems),

@@ -18,6 +18,8 @@ from django.utils.module_loading import import_string
 from planner.costing.optimizer.work import WorkCancelledError
 from planner.models import ALL_SCOPES, Access, Job, JobState, Role, Team
 from planner.services.jobs import background
+from planner.services.observability.measures import JOB_SECONDS
+from planner.services.observability.request_id import current_request_id, use_request_id
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from planner.services.work_budget import Budget, spend_from
@@ -86,7 +88,11 @@ class Progress:
 def start(access: Access, kind: str, arguments: Mapping[str, Any], team: Team | None) -> Job:
     """A queued job of the team; it begins once the transaction is committed."""
     job = Job.objects.create(
-        kind=kind, arguments=dict(arguments), team=team, created_by_id=access.user_id
+        kind=kind,
+        arguments=dict(arguments),
+        team=team,
+        created_by_id=access.user_id,
+        request_id=current_request_id(),
     )
     background.submit("run_job", str(job.pk))
     job.refresh_from_db()
@@ -116,7 +122,17 @@ def run(job_id: str) -> None:
     if not claimed:
         return
     job = Job.objects.select_related("team", "created_by").get(pk=job_id)
+    with use_request_id(job.request_id):
+        _do(job)
+
+
+def _do(job: Job) -> None:
+    start = time.perf_counter()
     state, result, error = _run_work(job)
+    seconds = time.perf_counter() - start
+    JOB_SECONDS.labels(job.kind, state.value).observe(seconds)
+    facts = {"job": str(job.pk), "kind": job.kind, "state": state.value}
+    logger.info("Job %s (%s) %s after %.1f s.", job.pk, job.kind, state.value, seconds, extra=facts)
     job.refresh_from_db()
     job.result, job.error = result, error
     if state == JobState.SUCCEEDED:

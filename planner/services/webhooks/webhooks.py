@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import http.client
 import json
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +25,14 @@ from planner.models import (
     WebhookEvent,
 )
 from planner.services.jobs import background
+from planner.services.observability.measures import DELIVERY_ATTEMPTS
+from planner.services.observability.request_id import current_request_id, use_request_id
 from planner.services.teams.audit import edit, record
 from planner.services.teams.permissions import OWN, require
 from planner.services.webhooks import outbound
 from pricing.common.invalid_input import InvalidInput
 
+logger = logging.getLogger(__name__)
 MAX_ENDPOINTS = 20
 RETRY_SECONDS = (10, 60, 600, 3600, 21_600)
 """Waits before the second to the sixth attempt, s; after that the delivery has failed."""
@@ -110,7 +114,13 @@ def _queue(
     endpoints: list[WebhookEndpoint], event: WebhookEvent, payload: Mapping[str, Any]
 ) -> list[WebhookDelivery]:
     deliveries = WebhookDelivery.objects.bulk_create(
-        WebhookDelivery(team_id=e.team_id, endpoint=e, event=event, payload=dict(payload))
+        WebhookDelivery(
+            team_id=e.team_id,
+            endpoint=e,
+            event=event,
+            payload=dict(payload),
+            request_id=current_request_id(),
+        )
         for e in endpoints
     )
     if deliveries:
@@ -122,7 +132,9 @@ def deliver_due() -> int:
     """Attempts each delivery whose time has come; says how many it attempted."""
     attempted = 0
     while delivery := _claim():
-        _deliver(delivery)
+        with use_request_id(delivery.request_id):
+            _deliver(delivery)
+            _note(delivery)
         attempted += 1
     _plan_next()
     return attempted
@@ -163,6 +175,14 @@ def _deliver(delivery: WebhookDelivery) -> None:
     delivery.save()
 
 
+def _note(delivery: WebhookDelivery) -> None:
+    """What came of an attempt; the address, which may hold a key of the receiver, is not logged."""
+    DELIVERY_ATTEMPTS.labels(delivery.state).inc()
+    facts = {"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state}
+    text = "Delivery %s (%s) %s after %d attempts."
+    logger.info(text, delivery.pk, delivery.event, delivery.state, delivery.attempts, extra=facts)
+
+
 def _send(delivery: WebhookDelivery) -> outbound.Delivery:
     envelope = {
         "id": str(delivery.pk),
@@ -177,6 +197,7 @@ def _send(delivery: WebhookDelivery) -> outbound.Delivery:
         ("User-Agent", "gpu-cost-planner-webhook/1"),
         ("Webhook-Id", str(delivery.pk)),
         ("Webhook-Signature", signed),
+        ("X-Request-Id", delivery.request_id or str(delivery.pk)),
     ]
     return outbound.post(delivery.endpoint.url, body, headers)
 
