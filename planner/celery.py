@@ -26,16 +26,14 @@ app.conf.update(
     timezone="UTC",
     beat_schedule={
         "webhooks": {"task": "planner.tasks.deliver_webhooks", "schedule": 60.0},
-        **(
-            {
-                "prices": {
-                    "task": "planner.tasks.refresh_prices",
-                    "schedule": crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
-                }
-            }
-            if settings.PRICE_REFRESH_SCHEDULE
-            else {}
-        ),
+        **{
+            name: {"task": f"planner.tasks.{task}", "schedule": crontab.from_string(when)}
+            for name, task, when in (
+                ("prices", "refresh_prices", settings.PRICE_REFRESH_SCHEDULE),
+                ("housekeeping", "housekeeping", settings.HOUSEKEEPING_SCHEDULE),
+            )
+            if when
+        },
     },
 )
 

@@ -62,6 +62,15 @@ VARIABLES = {
     "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
     "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",
     "SPOT_PRICES_RED_AFTER_DAYS": "median age from which spot prices are shown red, days",
+    "HOUSEKEEPING_SCHEDULE": "when rows and files that nobody needs any more are removed, in the "
+    "form of PRICE_REFRESH_SCHEDULE; empty: never by itself",
+    "RETAIN_JOBS_DAYS": "days after its end that a job and its result stay; 0: forever",
+    "RETAIN_DELIVERIES_DAYS": "days that webhook deliveries stay on record; 0: forever",
+    "RETAIN_INVITATIONS_DAYS": "days that invitations stay after they were accepted or revoked, or "
+    "expired; 0: forever",
+    "RETAIN_HELD_BATCHES_DAYS": "days that the prices of released and rejected batches stay, "
+    "beside the record of the decision; 0: forever",
+    "RETAIN_REFRESH_RUNS_DAYS": "days that refreshes of prices stay on record; 0: forever",
     "LOG_LEVEL": "least severe message that is logged",
     "LOG_FORMAT": "`plain`, or `json` for one object a line and a line for each request",
     "METRICS_TOKEN": "bearer token of `/metrics`; unset: there is no such address",
@@ -124,9 +133,9 @@ class Environment:
         except ValueError:
             raise ImproperlyConfigured(f"{name}={value!r} is not a whole number.") from None
 
-    def cron(self, name: str) -> str:
+    def cron(self, name: str, default: str = "") -> str:
         """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""
-        value = self.text(name)
+        value = self.text(name, default)
         if value:
             from celery.schedules import ParseException, crontab
 

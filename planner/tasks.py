@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.celery import app
+from planner.services.housekeeping import schedule
 from planner.services.jobs import jobs, price_schedule
 from planner.services.webhooks import webhooks
 
@@ -20,3 +21,8 @@ def deliver_webhooks() -> None:
 @app.task(name="planner.tasks.refresh_prices")  # type: ignore[untyped-decorator]
 def refresh_prices() -> None:
     price_schedule.refresh_if_due()
+
+
+@app.task(name="planner.tasks.housekeeping")  # type: ignore[untyped-decorator]
+def housekeeping() -> None:
+    schedule.run_when_due()

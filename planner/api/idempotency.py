@@ -21,11 +21,11 @@ from rest_framework.response import Response
 from planner.api.authentication import access_of_request
 from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
+from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
 from pricing.api.rest import Conflict
 from pricing.common.invalid_input import InvalidInput
 
 HEADER = "Idempotency-Key"
-RETENTION = dt.timedelta(hours=24)
 _ABANDONED_AFTER = dt.timedelta(minutes=5)
 _IN_MEMORY_BYTES = 1_000_000
 _STORED_HEADERS = ("Location", "ETag")
@@ -94,7 +94,7 @@ def _spool(stream: BinaryIO) -> tuple[BinaryIO, str]:
 def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     now = timezone.now()
     rows = IdempotencyRecord.objects.filter(owner=owner)
-    rows.filter(created_at__lt=now - RETENTION).delete()
+    rows.filter(created_at__lt=now - IDEMPOTENCY_RETENTION).delete()
     rows.filter(status=None, created_at__lt=now - _ABANDONED_AFTER).delete()
     try:
         with transaction.atomic():

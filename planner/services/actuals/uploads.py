@@ -17,6 +17,8 @@ from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from pricing.common.invalid_input import InvalidInput
 
+UPLOAD_FOLDER = "actuals"
+"""Folder of the storage in which files wait to be read."""
 AT_ONCE_BYTES = 1_000_000
 """Files up to this size are read while the sender waits: about 10,000 rows, under a second."""
 
@@ -24,7 +26,7 @@ AT_ONCE_BYTES = 1_000_000
 def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     """Puts the file aside and queues its reading; with several servers, storage is shared."""
     require(access, project.team_id, EDIT)
-    stored_name = default_storage.save(f"actuals/{project.pk}.csv", file)
+    stored_name = default_storage.save(f"{UPLOAD_FOLDER}/{project.pk}.csv", file)
     arguments = {
         "project": str(project.pk),
         "kept": stored_name,

@@ -19,6 +19,7 @@ TASKS = {
     "run_job": "planner.services.jobs.jobs.run",
     "deliver_webhooks": "planner.services.webhooks.webhooks.deliver_due",
     "refresh_prices": "planner.services.jobs.price_schedule.refresh_if_due",
+    "housekeeping": "planner.services.housekeeping.schedule.run_when_due",
 }
 """Name of the Celery task in `planner.tasks` → the function that does it."""
 
