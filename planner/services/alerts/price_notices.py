@@ -1,7 +1,7 @@
 """Tells operators of prices that were not published: by e-mail, and to an address of theirs.
 
-One notice for what is new: a provider that fails or is held as it was in its run before is told
-again after a day.
+One notice for what is new: a provider that goes on failing, or being held, for the same reason is
+told again after each day.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _describe(result: RefreshResult) -> dict[str, str]:
 
 
 def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
-    """Providers just read whose list prices are old all the same."""
+    """Providers just read whose list prices are old all the same, once a day."""
     return [
         {
             "provider": row.provider,
@@ -80,20 +80,38 @@ def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
             "remedy": "See what the last refresh left out.",
         }
         for row in freshness()
-        if row.provider in providers
+        if row.provider in providers and _is_first_of_day(row.provider)
         for part in row.parts
         if part.part == "on_demand" and part.level == "red" and part.median_age_days is not None
     ]
 
 
 def _is_new(result: RefreshResult) -> bool:
-    """Whether the run before ended otherwise, or long ago."""
+    """Whether its runs ended otherwise before, or a day more has gone by since they end so.
+
+    However often prices are refreshed: every hour would otherwise tell nobody again, or everybody
+    every time.
+    """
     runs = RefreshRun.objects.filter(provider=result.provider).exclude(finished_at=None)
-    last, before = (*runs.order_by("-id")[:2], None, None)[:2]
-    if last is None or before is None:
+    last = runs.order_by("-id").first()
+    if last is None:
         return True
-    same = (before.outcome, before.message) == (last.outcome, last.message)
-    return not same or last.started_at - before.started_at >= REPEATED_AFTER
+    other = runs.exclude(outcome=last.outcome, message=last.message).order_by("-id").first()
+    alike = runs.filter(id__gt=other.id if other else 0).order_by("id")
+    first, before = alike[0], alike.filter(id__lt=last.id).last()
+    if before is None:
+        return True
+    days = [(run.started_at - first.started_at) // REPEATED_AFTER for run in (before, last)]
+    return days[0] < days[1]
+
+
+def _is_first_of_day(provider: str) -> bool:
+    """Whether prices were last published on another day, in UTC: ages are counted in days."""
+    published = RefreshRun.objects.filter(
+        provider=provider, outcome=RefreshRun.Outcome.PUBLISHED
+    ).exclude(finished_at=None)
+    moments = published.order_by("-id").values_list("started_at", flat=True)[:2]
+    return len({moment.date() for moment in moments}) != 1 or len(moments) == 1
 
 
 def _address() -> str:
