@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
+.PHONY: help rehearse run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -81,6 +81,9 @@ mutants: .make/venv-dev .make/npm ## Does a test notice a change to what makes f
 
 bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
+
+rehearse: ## The installation by its documents, in a fresh Debian (root, debootstrap; ARGS=machine or image)
+	@$(BIN)/python -m tests.rehearsal $(ARGS)
 
 attack: .make/venv-dev .make/npm ## Hostile requests against two workers on PostgreSQL (ARGS=--short: 300, --count N)
 	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
