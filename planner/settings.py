@@ -198,7 +198,8 @@ STORAGES = {
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "planner.web.common.front_end.CollectedFiles"
+        else "planner.web.common.front_end.CollectedFiles",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
 MEDIA_ROOT = env.text("UPLOAD_DIR") or BASE_DIR / ".uploads"

@@ -10,9 +10,12 @@ import sys
 from pathlib import Path
 
 from django.conf import settings
+from django.core.files.base import ContentFile
 
 from planner.static_files import is_collected
+from planner.web.common.front_end import CollectedFiles
 
+OPTIONS = settings.STORAGES["staticfiles"]["OPTIONS"]
 ROOT = Path(settings.BASE_DIR)
 ASK = """
 import re, sys, django
@@ -74,3 +77,11 @@ def test_the_page_of_a_server_error_names_only_files_that_exist() -> None:
     for page in ("500.html", "503.html"):
         names = re.findall(r"{% static '([^']+)' %}", (ROOT / "templates" / page).read_text())
         assert len(names) == 3
+
+
+def test_collected_files_are_for_every_account_and_uploads_are_not(tmp_path: Path) -> None:
+    """Whoever installs is root; the services have an account of their own."""
+    storage = CollectedFiles(location=tmp_path, base_url="/static/", **OPTIONS)
+    storage.save("planner.css", ContentFile(b"a {}"))
+    assert (tmp_path / "planner.css").stat().st_mode & 0o777 == 0o644
+    assert settings.FILE_UPLOAD_PERMISSIONS == 0o600

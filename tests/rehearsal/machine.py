@@ -15,21 +15,22 @@ REPOSITORY = HERE.parents[1]
 PROGRAM = "srv/planner"
 PASSWORD = "quiet-operator-7"
 MOST_SECONDS = 600
+_USUAL_PORT = "sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf"
+"""Debian's package takes another where a PostgreSQL of the machine outside has the usual one."""
 
 
 def rehearse_machine(folder: Path) -> None:
     """Prints the seconds of the installation; ends with an error beyond ten minutes."""
-    base = make_base(folder)
-    root = copy_root(base, folder / "machine")
+    downloads, local = split_by_network(read_blocks("On a machine"))
+    root = copy_root(make_base(folder), folder / "machine")
     copy_program(root / PROGRAM)
     shutil.copy(HERE / "systemctl.sh", root / "usr/local/bin/systemctl")
     (root / "usr/local/bin/systemctl").chmod(0o755)
-    downloads, local = split_by_network(read_blocks("On a machine"))
     start = time.monotonic()
     for block in downloads:
         run_inside(root, block, network=True, environment={"DEBIAN_FRONTEND": "noninteractive"})
-    downloaded = time.monotonic()
-    print(f"Packages installed in {downloaded - start:.0f} s", flush=True)
+    run_inside(root, _USUAL_PORT)
+    print(f"Packages installed in {time.monotonic() - start:.0f} s", flush=True)
     steps = "\n".join(local).replace("createsuperuser ", "createsuperuser --noinput ")
     done = 'echo "Installed and running: $(($(date +%s) - began)) s after the packages"'
     script = "\n".join(("began=$(date +%s)", steps, done, (HERE / "use.sh").read_text()))

@@ -38,6 +38,7 @@ def make_base(folder: Path) -> Path:
     if not (base / "usr/bin/apt-get").exists():
         shutil.rmtree(base, ignore_errors=True)
         _call(["debootstrap", "--variant=minbase", SUITE, str(base)], quiet=True)
+        (base / "etc/hosts").write_text("127.0.0.1 localhost\n")
         (base / "usr/sbin/policy-rc.d").write_text("#!/bin/sh\nexit 101\n")
         (base / "usr/sbin/policy-rc.d").chmod(0o755)
     return base
