@@ -76,10 +76,8 @@ def find_licence(fields: PackageMetadata) -> str:
         for text in fields.get_all("Classifier", [])
         if text.startswith("License :: ") and text != "License :: OSI Approved"
     ]
-    stated: list[str] = [
-        fields[name] for name in ("License-Expression", "License") if name in fields
-    ]
-    for text in [*stated, *classifiers]:
+    stated = [fields[name] for name in ("License-Expression", "License") if name in fields]
+    for text in map(str, [*stated, *classifiers]):
         if text and len(text) <= _SHORT and "\n" not in text and text != "UNKNOWN":
             return _NAMES.get(text.lower(), text)
     return ""
