@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
+.PHONY: help rehearse sbom audit run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -82,8 +82,19 @@ mutants: .make/venv-dev .make/npm ## Does a test notice a change to what makes f
 bench: .make/venv-dev .make/npm ## Speed and memory as ratios to baselines of the same run
 	@$(BIN)/python -m tests.bench $(ARGS)
 
+rehearse: ## The installation by its documents, in a fresh Debian (root, debootstrap; ARGS=machine or image)
+	@$(BIN)/python -m tests.rehearsal $(ARGS)
+
 attack: .make/venv-dev .make/npm ## Hostile requests against two workers on PostgreSQL (ARGS=--short: 300, --count N)
 	@$(BIN)/python -W ignore -m tests.attack $(ARGS)
+
+sbom: .make/venv-dev ## The bill of materials, CycloneDX in build/sbom.json
+	@mkdir -p build && $(BIN)/python -m docs_build.sbom > build/sbom.json && echo "build/sbom.json"
+
+audit: .make/venv-dev ## Known vulnerabilities of the locked packages (asks PyPI and npm)
+	@[ -x .make/audit/bin/pip-audit ] || { $(PYTHON) -m venv .make/audit && .make/audit/bin/pip install -q --disable-pip-version-check "pip-audit~=2.10"; }
+	@.make/audit/bin/pip-audit --disable-pip --require-hashes -r requirements.lock
+	@.ci/npm audit --omit=dev
 
 EXTRAS := --extra server --extra aws --extra azure --extra gcp --extra mcp --extra parquet
 lock: .make/venv ## Pin the dependencies anew

@@ -1,5 +1,9 @@
 """What gunicorn reads wherever it is started from this folder."""
 
+import os
+from pathlib import Path
+from typing import Any
+
 limit_request_line = 8190
 """Longest first line of a request, bytes: the address of a page holds a whole plan, and one sent
 by a browser without scripts names every empty box too. 8190 is gunicorn's most."""
@@ -17,3 +21,32 @@ def worker_exit(server: object, worker: object) -> None:
     from planner.services.jobs.background import stop
 
     stop()
+
+
+if os.environ.get("LOG_FORMAT") == "json":
+    logconfig_dict = {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "planner.services.observability.log_format.JsonFormatter"}},
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "root": {"handlers": ["console"], "level": "INFO"},
+        "loggers": {
+            name: {"handlers": ["console"], "propagate": False}
+            for name in ("gunicorn.error", "gunicorn.access")
+        },
+    }
+
+
+def on_starting(_server: Any) -> None:
+    """What processes of an earlier start counted is not theirs to go on from."""
+    folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+    for file in Path(folder).glob("*.db") if folder else ():
+        file.unlink()
+
+
+def child_exit(_server: Any, worker: Any) -> None:
+    """A worker that ended is no longer counted among those alive."""
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+        from prometheus_client import multiprocess
+
+        multiprocess.mark_process_dead(worker.pid)

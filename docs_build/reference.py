@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from docs_build.api_reference import render_operations
 from docs_build.commands_reference import render_commands
+from docs_build.components import render_licences
 from docs_build.data_reference import render_defaults, render_servers
 from docs_build.models_reference import render_models
 from docs_build.settings_reference import render_settings
@@ -53,6 +54,11 @@ _SERVERS = """# Reference servers
 Servers that `on_prem.servers` takes by slug. Read from
 `planner/costing/assumptions/reference_servers.csv`, which also holds the range of prices seen,
 idle power, sources and notes."""
+_LICENCES = """# Licences
+
+What an installation of the server holds beside the program itself, as the lock files pin it, with
+the licence that each package states. `make sbom` writes the same as a bill of materials
+([Supply chain](../operations/supply-chain.md))."""
 _API = """# API
 
 Every operation of the REST API. `/api/v1/docs/` of a running server is the interactive page,
@@ -71,5 +77,6 @@ def render_pages() -> dict[str, str]:
         "api": (_API, render_operations()),
         "defaults": (_DEFAULTS, render_defaults()),
         "servers": (_SERVERS, render_servers()),
+        "licences": (_LICENCES, render_licences()),
     }
     return {f"reference/{name}.md": "\n\n".join(parts) + "\n" for name, parts in bodies.items()}

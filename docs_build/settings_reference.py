@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from docs_build.markdown_table import format_table
-from planner.environment import VARIABLES
+from planner.environment import SECRETS, VARIABLES
 
 SETTINGS = Path(__file__).parent.parent / "planner" / "settings.py"
 KINDS = {
@@ -16,6 +16,7 @@ KINDS = {
     "number": "whole number",
     "words": "list, by comma",
     "text": "text",
+    "choice": "one of",
     "cron": "schedule",
     "group_roles": "list, by comma",
 }
@@ -49,10 +50,16 @@ def read_variables(source: str | None = None) -> list[Variable]:
 def render_settings() -> str:
     """The table of the reference page."""
     rows = (
-        (f"`{v.name}`", KINDS[v.kind], f"`{v.default}`" if v.default else "", VARIABLES[v.name])
+        (f"`{v.name}`", KINDS[v.kind], f"`{v.default}`" if v.default else "", _meaning(v.name))
         for v in read_variables()
     )
     return format_table(("variable", "value", "default", "meaning"), rows)
+
+
+def _meaning(name: str) -> str:
+    """What it is for; a secret may be in a file."""
+    hint = f"; or `{name}_FILE`, a file that holds it" if name in SECRETS else ""
+    return VARIABLES[name] + hint
 
 
 def _calls(tree: ast.AST) -> Iterator[ast.Call]:
@@ -72,6 +79,8 @@ def _default(node: ast.expr) -> str:
     """The default in plain text; a setting it depends on by its name."""
     if isinstance(node, ast.IfExp):
         return f"{_default(node.body)} ({ast.unparse(node.test)})"
+    if isinstance(node, ast.Tuple):
+        return _default(node.elts[0])
     if isinstance(node, ast.Constant):
         return str(int(node.value) if isinstance(node.value, bool) else node.value)
     return ast.unparse(node)

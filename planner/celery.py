@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
+from celery.signals import worker_process_init, worker_ready
 from django.conf import settings
 
 from planner.allocator import map_large_blocks
@@ -24,6 +26,7 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     broker_connection_timeout=2,
@@ -51,5 +54,33 @@ app.conf.update(
             if settings.PRICE_REFRESH_SCHEDULE
             else {}
         ),
+        **(
+            {
+                "housekeeping": {
+                    "task": "planner.tasks.housekeeping",
+                    "schedule": crontab.from_string(settings.HOUSEKEEPING_SCHEDULE),
+                    "options": {"queue": background.TIMER},
+                }
+            }
+            if settings.HOUSEKEEPING_SCHEDULE
+            else {}
+        ),
     },
 )
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def serve_what_is_counted(**_: Any) -> None:
+    """The worker's own measures, for Prometheus."""
+    if settings.METRICS_PORT:
+        from planner.services.observability.exposition import serve_measures
+
+        serve_measures(settings.METRICS_PORT)
+
+
+@worker_process_init.connect  # type: ignore[untyped-decorator]
+def report_errors_and_traces(**_: Any) -> None:
+    """Each process that does jobs reports by itself."""
+    from planner.services.observability.reports import start_reports
+
+    start_reports()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from django.core.exceptions import ImproperlyConfigured
@@ -15,6 +16,8 @@ _FALSE = frozenset({"0", "false", "no", "off", ""})
 VARIABLES = {
     "DEBUG": "0 in production; then `SECRET_KEY` and `ALLOWED_HOSTS` are required",
     "SECRET_KEY": "long random text that signs sessions and links (Django's own)",
+    "SECRET_KEY_FALLBACKS": "former values of `SECRET_KEY`, by comma, whose sessions and links "
+    "still hold (Django's own)",
     "ALLOWED_HOSTS": "names under which the server may be called (Django's own)",
     "CSRF_TRUSTED_ORIGINS": "origins, with https://, whose forms are accepted (Django's own)",
     "LOGIN_REQUIRED": "1 closes market, estimate and comparison to anonymous visitors",
@@ -79,9 +82,42 @@ VARIABLES = {
     "PRICES_RED_AFTER_DAYS": "median age from which list prices are shown red, days",
     "SPOT_PRICES_AMBER_AFTER_DAYS": "median age from which spot prices are shown amber, days",
     "SPOT_PRICES_RED_AFTER_DAYS": "median age from which spot prices are shown red, days",
+    "HOUSEKEEPING_SCHEDULE": "when rows and files that nobody needs any more are removed, in the "
+    "form of PRICE_REFRESH_SCHEDULE; empty: never by itself",
+    "RETAIN_JOBS_DAYS": "days after its end that a job and its result stay; 0: forever",
+    "RETAIN_DELIVERIES_DAYS": "days that webhook deliveries stay on record; 0: forever",
+    "RETAIN_INVITATIONS_DAYS": "days that invitations stay after they were accepted or revoked, or "
+    "expired; 0: forever",
+    "RETAIN_HELD_BATCHES_DAYS": "days that the prices of released and rejected batches stay, "
+    "beside the record of the decision; 0: forever",
+    "RETAIN_REFRESH_RUNS_DAYS": "days that refreshes of prices stay on record; 0: forever",
     "LOG_LEVEL": "least severe message that is logged",
+    "LOG_FORMAT": "`plain`, or `json` for one object a line and a line for each request",
+    "METRICS_TOKEN": "bearer token of `/metrics`; unset: there is no such address",
+    "METRICS_PORT": "port on which a Celery worker serves what it counted; 0: none",
+    "PROMETHEUS_MULTIPROC_DIR": "empty folder in which the processes of one service keep what they "
+    "count, so that each tells of all; needed with several gunicorn workers or Celery processes",
+    "SENTRY_DSN": "address of a Sentry project that errors are sent to (extra `telemetry`)",
+    "OTEL_EXPORTER_OTLP_ENDPOINT": "OpenTelemetry collector that traces are sent to over http "
+    "(extra `telemetry`); its other `OTEL_` variables hold too",
 }
 """Every variable that may be read, with its meaning: the settings reference prints it."""
+SECRETS = frozenset(
+    {
+        "SECRET_KEY",
+        "SECRET_KEY_FALLBACKS",
+        "DATABASE_URL",
+        "OIDC_CLIENT_SECRET",
+        "EMAIL_HOST_PASSWORD",
+        "PRICE_NOTICE_WEBHOOK",
+        "CELERY_BROKER_URL",
+        "CACHE_URL",
+        "METRICS_TOKEN",
+        "SENTRY_DSN",
+    }
+)
+"""Variables that may be read from a file, which `NAME_FILE` names, instead."""
+MAX_SECRET_BYTES = 65_536
 
 
 ROLES = ("viewer", "editor", "approver", "owner")
@@ -104,7 +140,12 @@ class Environment:
         self.variables = os.environ if variables is None else variables
 
     def text(self, name: str, default: str = "") -> str:
-        return self.variables.get(name, default).strip()
+        path = self.variables.get(f"{name}_FILE", "").strip() if name in SECRETS else ""
+        if not path:
+            return self.variables.get(name, default).strip()
+        if self.variables.get(name, "").strip():
+            raise ImproperlyConfigured(f"{name} and {name}_FILE are both set; unset one of them.")
+        return _read_secret(name, path)
 
     def flag(self, name: str, default: bool = False) -> bool:
         if name not in self.variables:
@@ -125,9 +166,9 @@ class Environment:
         except ValueError:
             raise ImproperlyConfigured(f"{name}={value!r} is not a whole number.") from None
 
-    def cron(self, name: str) -> str:
+    def cron(self, name: str, default: str = "") -> str:
         """Minute, hour, day of the month, month and day of the week, in UTC; empty: never."""
-        value = self.text(name)
+        value = self.text(name, default)
         if value:
             from celery.schedules import ParseException, crontab
 
@@ -156,6 +197,28 @@ class Environment:
             )
         return GroupRole(group, team, role)
 
+    def choice(self, name: str, allowed: tuple[str, ...]) -> str:
+        """One of these, the first by default."""
+        value = self.text(name) or allowed[0]
+        if value not in allowed:
+            raise ImproperlyConfigured(f"{name}={value!r} is none of {', '.join(allowed)}.")
+        return value
+
     def words(self, name: str, default: str = "") -> list[str]:
         """A list separated by commas."""
         return [word.strip() for word in self.text(name, default).split(",") if word.strip()]
+
+
+def _read_secret(name: str, path: str) -> str:
+    """The text of a file, as Docker, Kubernetes and systemd hand over secrets."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_SECRET_BYTES + 1)
+        text = content.decode().strip()
+    except (OSError, ValueError) as error:
+        raise ImproperlyConfigured(f"{name}_FILE={path!r} cannot be read: {error}") from None
+    if len(content) > MAX_SECRET_BYTES:
+        raise ImproperlyConfigured(f"{name}_FILE={path!r} is larger than a secret can be.")
+    if not text:
+        raise ImproperlyConfigured(f"{name}_FILE={path!r} is empty; write the secret into it.")
+    return text

@@ -15,6 +15,7 @@ from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
 
 from planner.environment import Environment
+from planner.static_files import is_collected
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -25,6 +26,7 @@ if not SECRET_KEY:
     if not DEBUG:
         raise ImproperlyConfigured("SECRET_KEY is empty; set it to a long random text.")
     SECRET_KEY = "insecure-for-development-only-" + "0" * 30
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 ALLOWED_HOSTS = env.words("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]" if DEBUG else "")
 CSRF_TRUSTED_ORIGINS = env.words("CSRF_TRUSTED_ORIGINS")
 LOGIN_REQUIRED = env.flag("LOGIN_REQUIRED")
@@ -51,6 +53,8 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "planner.web.request_log.RequestLog",
+    "planner.web.probes.Probes",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "planner.web.private_pages.PrivatePages",
@@ -110,6 +114,8 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "timeout": 30,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"].setdefault("OPTIONS", {}).setdefault("connect_timeout", 5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTHENTICATION_BACKENDS = [
@@ -193,14 +199,22 @@ STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.AppDirectoriesFinder",
     "planner.web.common.front_end.FrontEndFinder",
 ]
-WHITENOISE_USE_FINDERS = DEBUG
+STATIC_IS_COLLECTED = not DEBUG and is_collected(
+    STATIC_ROOT,
+    [
+        *STATICFILES_DIRS,
+        *(folder / file for folder, files in FRONT_END_FILES.values() for file in files),
+    ],
+)
+WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG
-        else "whitenoise.storage.CompressedManifestStaticFilesStorage"
+        else "planner.web.common.front_end.CollectedFiles",
+        "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
 MEDIA_ROOT = env.text("UPLOAD_DIR") or BASE_DIR / ".uploads"
@@ -298,11 +312,12 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL")
 JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "thread")
-if env.text("CACHE_URL"):
+CACHE_URL = env.text("CACHE_URL")
+if CACHE_URL:
     CACHES = {
         "default": {
             "BACKEND": "planner.shared_cache.SharedCache",
-            "LOCATION": env.text("CACHE_URL"),
+            "LOCATION": CACHE_URL,
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
         }
     }
@@ -316,10 +331,30 @@ PRICES_RED_AFTER_DAYS = env.number("PRICES_RED_AFTER_DAYS", 365)
 SPOT_PRICES_AMBER_AFTER_DAYS = env.number("SPOT_PRICES_AMBER_AFTER_DAYS", 7)
 SPOT_PRICES_RED_AFTER_DAYS = env.number("SPOT_PRICES_RED_AFTER_DAYS", 30)
 
+HOUSEKEEPING_SCHEDULE = env.cron("HOUSEKEEPING_SCHEDULE", "40 2 * * *")
+RETAIN_JOBS_DAYS = env.number("RETAIN_JOBS_DAYS", 30)
+RETAIN_DELIVERIES_DAYS = env.number("RETAIN_DELIVERIES_DAYS", 90)
+RETAIN_INVITATIONS_DAYS = env.number("RETAIN_INVITATIONS_DAYS", 90)
+RETAIN_HELD_BATCHES_DAYS = env.number("RETAIN_HELD_BATCHES_DAYS", 90)
+RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400)
+
+LOG_FORMAT = env.choice("LOG_FORMAT", ("plain", "json"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "formatters": {
+        "plain": {
+            "()": "planner.services.observability.log_format.PlainFormatter",
+            "format": "{asctime} {levelname} {name}: {message}",
+            "style": "{",
+        },
+        "json": {"()": "planner.services.observability.log_format.JsonFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
 }
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+METRICS_PORT = env.number("METRICS_PORT", 0)
+PROMETHEUS_MULTIPROC_DIR = env.text("PROMETHEUS_MULTIPROC_DIR")
+SENTRY_DSN = env.text("SENTRY_DSN")
+OTEL_EXPORTER_OTLP_ENDPOINT = env.text("OTEL_EXPORTER_OTLP_ENDPOINT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.celery import app
 from planner.services import timer
+from planner.services.housekeeping import schedule
 from planner.services.jobs import jobs, mail, price_schedule
 from planner.services.webhooks import webhooks
 
@@ -38,3 +39,8 @@ def look_after() -> None:
 def send_mail(subject: str, message: str, *recipients: str) -> None:
     """Sent once, and again only where the mail server did not take it."""
     mail.send(subject, message, *recipients)
+
+
+@app.task(name="planner.tasks.housekeeping")  # type: ignore[untyped-decorator]
+def housekeeping() -> None:
+    schedule.run_when_due()

@@ -10,6 +10,10 @@ map_large_blocks()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
 application = get_wsgi_application()
 
-from planner.services.jobs.price_schedule import start_timer  # noqa: E402 - needs the apps
+from planner.services.housekeeping import schedule  # noqa: E402 - needs the apps
+from planner.services.jobs import price_schedule  # noqa: E402
+from planner.services.observability.reports import start_reports  # noqa: E402
 
-start_timer()
+price_schedule.start_timer()
+schedule.start_timer()
+start_reports()

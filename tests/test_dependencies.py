@@ -20,7 +20,6 @@ NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
     "defusedxml": "openpyxl reads workbooks safely where it is installed",
-    "django-prometheus": "an application of Django, named in the settings",
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
     "openpyxl": "pandas reads workbooks with it",
@@ -87,7 +86,16 @@ def test_every_dependency_is_imported_or_used_by_name(imported: set[str]) -> Non
 def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
     assert {"numpy", "pandas", "highspy", "pydantic"} <= core()
     assert [name for name in core() if FOREIGN_TO_THE_CORE.search(name)] == []
-    assert {"server", "aws", "azure", "gcp", "notebook", "mcp", "parquet"} == EXTRAS.keys()
+    assert {
+        "server",
+        "aws",
+        "azure",
+        "gcp",
+        "notebook",
+        "mcp",
+        "parquet",
+        "telemetry",
+    } == EXTRAS.keys()
 
 
 def test_what_is_installed_here_is_every_extra_of_the_server() -> None:

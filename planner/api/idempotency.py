@@ -27,6 +27,7 @@ from rest_framework.response import Response
 from planner.api.authentication import access_of_request
 from planner.api.uploads import STREAM
 from planner.models import IdempotencyRecord
+from planner.services.housekeeping.retention import IDEMPOTENCY_RETENTION
 from pricing.api.rest import Conflict
 from pricing.common.invalid_input import InvalidInput
 
@@ -108,7 +109,7 @@ def _spool(stream: BinaryIO) -> tuple[BinaryIO, str]:
 def _claim(owner: str, key: str, digest: str) -> tuple[IdempotencyRecord, bool]:
     now = timezone.now()
     rows = IdempotencyRecord.objects.filter(owner=owner)
-    rows.filter(created_at__lt=now - RETENTION).delete()
+    rows.filter(created_at__lt=now - IDEMPOTENCY_RETENTION).delete()
     rows.filter(status=None, created_at__lt=now - _ABANDONED_AFTER).delete()
     try:
         with transaction.atomic():

@@ -118,6 +118,8 @@ class Job(TeamOwned):
     error = models.JSONField(null=True)
     """Problem details of what made it fail."""
     cancel_requested = models.BooleanField(default=False)
+    request_id = models.CharField(max_length=64, default="", db_default="", blank=True)
+    """Of the request that asked for it, to find both in the log."""
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

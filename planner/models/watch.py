@@ -92,6 +92,8 @@ class WebhookDelivery(TeamOwned):
     error = models.CharField(max_length=300, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     delivered_at = models.DateTimeField(null=True)
+    request_id = models.CharField(max_length=64, default="", db_default="", blank=True)
+    """Of the request that asked for it, to find both in the log."""
 
     class Meta:
         ordering = ("-created_at", "id")

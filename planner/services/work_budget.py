@@ -20,6 +20,7 @@ from django.http import HttpRequest
 from planner.costing.optimizer.work import IsCancelled, WorkMeter
 from planner.services.fair_use.addresses import client_address
 from planner.services.fair_use.rates import count_work
+from planner.services.observability.measures import WORK_LIMITED, WORK_UNITS
 
 SOCKET = "gunicorn.socket"
 """Where gunicorn puts the connection of a request in its WSGI environment."""
@@ -50,7 +51,17 @@ class Budget:
 
     def renew(self) -> None:
         """Gives the next part of a job, a comparison that was saved by itself, the whole anew."""
+        self.measure()
         self._meter = None
+
+    def measure(self) -> None:
+        """Counts for the operator what was spent, where anything was computed."""
+        if self._meter is None:
+            return
+        origin = "job" if self.is_job else "request"
+        WORK_UNITS.labels(origin).observe(self._meter.done)
+        if self._meter.left_out:
+            WORK_LIMITED.labels(origin).inc()
 
     def _limit(self) -> int:
         steps = [settings.WORK_ANONYMOUS, settings.WORK_SIGNED_IN, settings.WORK_JOB]
@@ -78,6 +89,7 @@ def spend_from(budget: Budget) -> Iterator[None]:
         yield
     finally:
         _budget.reset(token)
+        budget.measure()
 
 
 def current_budget() -> Budget:

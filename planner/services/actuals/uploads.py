@@ -21,6 +21,8 @@ from planner.services.teams.permissions import EDIT, require
 from planner.services.teams.quotas import require_room_for_upload
 from pricing.common.invalid_input import InvalidInput
 
+UPLOAD_FOLDER = "actuals"
+"""Folder of the storage in which files wait to be read."""
 AT_ONCE_BYTES = 1_000_000
 """Files up to this size are read while the sender waits: about 10,000 rows, under a second."""
 
@@ -30,7 +32,7 @@ def start_upload(access: Access, project: Project, file: File[Any]) -> Job:
     require(access, project.team_id, EDIT)
     require_room_for_upload(project.uploads.all())
     check_room(access, project.team, "")
-    stored_name = _store(f"actuals/{project.pk}-{uuid.uuid4()}.csv", file)
+    stored_name = _store(f"{UPLOAD_FOLDER}/{project.pk}-{uuid.uuid4()}.csv", file)
     arguments = {
         "project": str(project.pk),
         "kept": stored_name,

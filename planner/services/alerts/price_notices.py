@@ -1,14 +1,14 @@
 """Tells operators of prices that were not published: by e-mail, and to an address of theirs.
 
-One notice for what is new: a provider that fails or is held as it was in its run before is told
-again after a day.
+One notice for what is new: a provider that goes on failing, or being held, for the same reason is
+told again after each day.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import httpx
@@ -17,6 +17,7 @@ from django.urls import reverse
 
 from planner.contract.labels import cloud_title
 from planner.services.jobs.mail import queue_mail
+from planner.services.observability.measures import NOTICES
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
@@ -33,11 +34,27 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
-    for send in (_send_mail, _send_to_webhook):
-        try:
-            send(problems)
-        except Exception:
-            logger.exception("A notice on prices could not be sent.")
+    for way, is_wanted, send in (
+        ("mail", bool(settings.PRICE_NOTICE_EMAILS), _send_mail),
+        ("webhook", bool(settings.PRICE_NOTICE_WEBHOOK), _send_to_webhook),
+    ):
+        if is_wanted:
+            _send_by(way, send, problems)
+
+
+def _send_by(
+    way: str,
+    send: Callable[[Sequence[dict[str, str]]], None],
+    problems: Sequence[dict[str, str]],
+) -> None:
+    """Send it by one way; a way that fails leaves the other to be tried."""
+    try:
+        send(problems)
+    except Exception:
+        NOTICES.labels(way, "failed").inc()
+        logger.exception("A notice on prices could not be sent.")
+    else:
+        NOTICES.labels(way, "delivered").inc()
 
 
 def _describe(result: RefreshResult) -> dict[str, str]:
@@ -52,7 +69,7 @@ def _describe(result: RefreshResult) -> dict[str, str]:
 
 
 def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
-    """Providers just read whose list prices are old all the same."""
+    """Providers just read whose list prices are old all the same, once a day."""
     return [
         {
             "provider": row.provider,
@@ -63,20 +80,38 @@ def _stale_prices(providers: set[str]) -> list[dict[str, str]]:
             "remedy": "See what the last refresh left out.",
         }
         for row in freshness()
-        if row.provider in providers
+        if row.provider in providers and _is_first_of_day(row.provider)
         for part in row.parts
         if part.part == "on_demand" and part.level == "red" and part.median_age_days is not None
     ]
 
 
 def _is_new(result: RefreshResult) -> bool:
-    """Whether the run before ended otherwise, or long ago."""
+    """Whether its runs ended otherwise before, or a day more has gone by since they end so.
+
+    However often prices are refreshed: every hour would otherwise tell nobody again, or everybody
+    every time.
+    """
     runs = RefreshRun.objects.filter(provider=result.provider).exclude(finished_at=None)
-    last, before = (*runs.order_by("-id")[:2], None, None)[:2]
-    if last is None or before is None:
+    last = runs.order_by("-id").first()
+    if last is None:
         return True
-    same = (before.outcome, before.message) == (last.outcome, last.message)
-    return not same or last.started_at - before.started_at >= REPEATED_AFTER
+    other = runs.exclude(outcome=last.outcome, message=last.message).order_by("-id").first()
+    alike = runs.filter(id__gt=other.id if other else 0).order_by("id")
+    first, before = alike[0], alike.filter(id__lt=last.id).last()
+    if before is None:
+        return True
+    days = [(run.started_at - first.started_at) // REPEATED_AFTER for run in (before, last)]
+    return days[0] < days[1]
+
+
+def _is_first_of_day(provider: str) -> bool:
+    """Whether prices were last published on another day, in UTC: ages are counted in days."""
+    published = RefreshRun.objects.filter(
+        provider=provider, outcome=RefreshRun.Outcome.PUBLISHED
+    ).exclude(finished_at=None)
+    moments = published.order_by("-id").values_list("started_at", flat=True)[:2]
+    return len({moment.date() for moment in moments}) != 1 or len(moments) == 1
 
 
 def _address() -> str:
@@ -86,8 +121,6 @@ def _address() -> str:
 
 
 def _send_mail(problems: Sequence[dict[str, str]]) -> None:
-    if not settings.PRICE_NOTICE_EMAILS:
-        return
     parts = [
         "\n".join(filter(None, (f"{one['title']}.", one["message"], one["remedy"])))
         for one in problems
@@ -102,8 +135,6 @@ def _send_mail(problems: Sequence[dict[str, str]]) -> None:
 
 def _send_to_webhook(problems: Sequence[dict[str, str]]) -> None:
     """The operator's own address, which may be inside: no team can set it."""
-    if not settings.PRICE_NOTICE_WEBHOOK:
-        return
     body = {
         "event": "prices.not_published",
         "text": "; ".join(one["title"] for one in problems),

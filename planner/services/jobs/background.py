@@ -45,6 +45,7 @@ TASKS = {
     "look_after": Task("planner.services.timer.look_after", TIMER),
     "deliver_webhooks": Task("planner.services.webhooks.webhooks.deliver_due", WEBHOOKS),
     "refresh_prices": Task("planner.services.jobs.price_schedule.refresh_if_due", PRICES),
+    "housekeeping": Task("planner.services.housekeeping.schedule.run_when_due", TIMER),
     "send_mail": Task("planner.services.jobs.mail.send", MAIL, is_in_database=False),
 }
 

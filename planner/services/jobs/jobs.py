@@ -19,6 +19,8 @@ from planner.services.jobs.heartbeat import keep_alive
 from planner.services.jobs.kinds import KINDS, clean_up_after, queue_of
 from planner.services.jobs.limits import check_room, owner_key
 from planner.services.jobs.recovery import MAX_ATTEMPTS, put_back
+from planner.services.observability.measures import JOB_SECONDS
+from planner.services.observability.request_id import current_request_id, use_request_id
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from planner.services.work_budget import Budget, spend_from
@@ -84,6 +86,7 @@ def start(
         team=team,
         created_by_id=access.user_id,
         owner=owner_key(access, visitor),
+        request_id=current_request_id(),
     )
     background.submit("run_job", str(job.pk), queue=queue_of(kind))
     job.refresh_from_db()
@@ -118,14 +121,24 @@ def run(job_id: str) -> None:
         return
     job = Job.objects.select_related("team", "created_by").get(pk=job_id)
     try:
-        with keep_alive(job):
-            state, result, error = _run_work(job)
-        _finish(job, state, result, error)
+        with use_request_id(job.request_id), keep_alive(job):
+            _do(job)
     except DATABASE_GONE:
         logger.warning("The database was gone under job %s (%s).", job.pk, job.kind)
         connection.close()
         if KINDS[job.kind].may_be_repeated and job.attempts < MAX_ATTEMPTS:
             put_back(job)
+
+
+def _do(job: Job) -> None:
+    """One attempt, counted and logged; its end is written."""
+    start = time.perf_counter()
+    state, result, error = _run_work(job)
+    seconds = time.perf_counter() - start
+    JOB_SECONDS.labels(job.kind, state.value).observe(seconds)
+    facts = {"job": str(job.pk), "kind": job.kind, "state": state.value}
+    logger.info("Job %s (%s) %s after %.1f s.", job.pk, job.kind, state.value, seconds, extra=facts)
+    _finish(job, state, result, error)
 
 
 def _finish(job: Job, state: JobState, result: Any, error: Any) -> None:

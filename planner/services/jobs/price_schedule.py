@@ -27,7 +27,8 @@ TASK = "refresh_prices"
 def start_timer() -> None:
     """Where no Celery beat does it, let this process refresh the prices when they are due."""
     if settings.PRICE_REFRESH_SCHEDULE and settings.JOBS_BACKEND == "thread":
-        background.submit_later(_seconds_to_next(timezone.now()), TASK)
+        wait = seconds_to_next(settings.PRICE_REFRESH_SCHEDULE, timezone.now())
+        background.submit_later(wait, TASK)
 
 
 def refresh_if_due() -> None:
@@ -49,7 +50,10 @@ def refresh_if_due() -> None:
 
 def last_ring(now: dt.datetime) -> dt.datetime:
     """When the schedule last rang, at or before `now`; a year ago where it did not since."""
-    schedule, earlier = _schedule(), now - dt.timedelta(days=366)
+    schedule, earlier = (
+        crontab.from_string(settings.PRICE_REFRESH_SCHEDULE),
+        now - dt.timedelta(days=366),
+    )
     last = earlier
     for span in (dt.timedelta(hours=2), dt.timedelta(days=8), dt.timedelta(days=366)):
         moment = now - span
@@ -61,16 +65,13 @@ def last_ring(now: dt.datetime) -> dt.datetime:
     return last
 
 
-def _schedule() -> crontab:
-    return crontab.from_string(settings.PRICE_REFRESH_SCHEDULE)
-
-
 def _until_next(schedule: crontab, moment: dt.datetime) -> dt.timedelta | None:
     schedule.nowfun = lambda: moment
     remaining: dt.timedelta = schedule.remaining_estimate(moment)
     return remaining if remaining > dt.timedelta(0) else None
 
 
-def _seconds_to_next(now: dt.datetime) -> float:
-    step = _until_next(_schedule(), now)
+def seconds_to_next(schedule: str, now: dt.datetime) -> float:
+    """How long until a schedule rings next."""
+    step = _until_next(crontab.from_string(schedule), now)
     return 60.0 if step is None else step.total_seconds()

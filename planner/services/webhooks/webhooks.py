@@ -24,6 +24,8 @@ from planner.models import (
     WebhookEvent,
 )
 from planner.services.jobs import background
+from planner.services.observability.measures import DELIVERY_ATTEMPTS
+from planner.services.observability.request_id import current_request_id, use_request_id
 from planner.services.teams.audit import edit, record
 from planner.services.teams.permissions import OWN, require
 from planner.services.teams.secrets import SIGNING_PREFIX, new_secret
@@ -116,7 +118,13 @@ def _queue(
     endpoints: list[WebhookEndpoint], event: WebhookEvent, payload: Mapping[str, Any]
 ) -> list[WebhookDelivery]:
     deliveries = WebhookDelivery.objects.bulk_create(
-        WebhookDelivery(team_id=e.team_id, endpoint=e, event=event, payload=dict(payload))
+        WebhookDelivery(
+            team_id=e.team_id,
+            endpoint=e,
+            event=event,
+            payload=dict(payload),
+            request_id=current_request_id(),
+        )
         for e in endpoints
     )
     if deliveries:
@@ -128,7 +136,9 @@ def deliver_due() -> int:
     """Attempts each delivery whose time has come; says how many it attempted."""
     attempted = 0
     while delivery := _claim():
-        _deliver(delivery)
+        with use_request_id(delivery.request_id):
+            _deliver(delivery)
+            _note(delivery)
         attempted += 1
     _plan_next()
     return attempted
@@ -183,6 +193,14 @@ def _deliver(delivery: WebhookDelivery) -> None:
     delivery.save()
 
 
+def _note(delivery: WebhookDelivery) -> None:
+    """What came of an attempt; the address, which may hold a key of the receiver, is not logged."""
+    DELIVERY_ATTEMPTS.labels(delivery.state).inc()
+    facts = {"delivery": str(delivery.pk), "event": delivery.event, "state": delivery.state}
+    text = "Delivery %s (%s) %s after %d attempts."
+    logger.info(text, delivery.pk, delivery.event, delivery.state, delivery.attempts, extra=facts)
+
+
 def _send(delivery: WebhookDelivery) -> outbound.Delivery:
     envelope = {
         "id": str(delivery.pk),
@@ -200,6 +218,7 @@ def _send(delivery: WebhookDelivery) -> outbound.Delivery:
         ("User-Agent", "gpu-cost-planner-webhook/1"),
         ("Webhook-Id", str(delivery.pk)),
         ("Webhook-Signature", signed),
+        ("X-Request-Id", delivery.request_id or str(delivery.pk)),
     ]
     return outbound.post(delivery.endpoint.url, body, headers)
 

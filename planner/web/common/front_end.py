@@ -14,6 +14,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import BaseFinder
 from django.contrib.staticfiles.utils import matches_patterns
 from django.core.files.storage import FileSystemStorage
+from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 PREFIX = "npm/"
 
@@ -38,3 +39,17 @@ class FrontEndFinder(BaseFinder):
                     path, ignore_patterns or ()
                 ):
                     yield path, storage
+
+
+class CollectedFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+    """Names with the hash of their content where `collectstatic` has been run, else plain ones,
+    which are served from where they are."""
+
+    def stored_name(self, name: str) -> str:
+        if not settings.STATIC_IS_COLLECTED:
+            return name
+        try:
+            stored: str = super().stored_name(name)
+        except ValueError:
+            return name
+        return stored

@@ -67,6 +67,24 @@ class TeamForm(Form):
         self.fields["currency"].initial = self.initial.get("currency", "USD")
 
 
+class ConfirmForm(Form):
+    """What cannot be undone is typed out."""
+
+    confirm = forms.CharField(max_length=200)
+
+    def __init__(self, *args: Any, text: str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.text = text
+        self.fields["confirm"].label = f"Type {text} to confirm"
+        self.fields["confirm"].widget.attrs["autocomplete"] = "off"
+
+    def clean_confirm(self) -> str:
+        typed: str = self.cleaned_data["confirm"]
+        if typed != self.text:
+            raise forms.ValidationError(f"{typed[:60]!r} is not {self.text!r}.")
+        return typed
+
+
 class ProjectForm(Form):
     """Name, budget and watch of a project; its workload comes from a plan."""
 

@@ -10,6 +10,7 @@ from planner.web.team.views import (
     audit,
     home,
     integrations,
+    leaving,
     operator,
     people,
     projects,
@@ -66,6 +67,8 @@ _settings = [
     path("webhooks/<uuid:pk>/test/", integrations.send_test, name="webhook-test"),
     path("webhooks/<uuid:pk>/remove/", integrations.remove_webhook, name="webhook-remove"),
     path("audit/", audit.log, name="team-audit"),
+    path("export/", leaving.export, name="team-export"),
+    path("delete/", leaving.delete, name="team-delete"),
 ]
 
 _team: Routes = [
@@ -93,6 +96,7 @@ urlpatterns = [
     path("team/", home.home, name="team"),
     path("teams/new/", home.new, name="team-new"),
     path("team/<slug:slug>/", include(_team)),
+    path("account/", leaving.account, name="account"),
     path("join/<str:secret>/", people.join, name="join"),
     path("resume/", resume.resume, name="resume"),
     path("save/", saving.save, name="save"),

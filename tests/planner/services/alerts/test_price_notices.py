@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.utils import timezone
 
@@ -14,6 +15,7 @@ from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
 from pricing.publish.signals import refresh_ended
 from tests.planner.services.alerts.receivers import mail_server, web_server
+from tests.planner.workspace import market
 
 pytestmark = pytest.mark.django_db
 HELD = RefreshResult("aws", "held", "a third of us-east-1 is missing", "Release or reject it.")
@@ -63,6 +65,28 @@ def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: 
     run(HELD, ago=dt.timedelta(hours=25))
     tell(results=(run(HELD),))
     assert len(mailbox.outbox) == 2
+
+
+@pytest.mark.parametrize("hours", [1, 6, 24])
+def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
+    mailbox: Any, hours: int
+) -> None:
+    for ago in range(72, -1, -hours):
+        tell(results=(run(HELD, ago=dt.timedelta(hours=ago)),))
+    assert len(mailbox.outbox) == 4  # at once, and after one, two and three days
+
+
+def test_old_prices_are_told_once_a_day(mailbox: Any, settings: Any) -> None:
+    market()
+    settings.PRICES_AMBER_AFTER_DAYS, settings.PRICES_RED_AFTER_DAYS = 1, 2
+    noon = dt.datetime(2027, 3, 1, 12, tzinfo=dt.UTC)
+    for hour in range(0, 30, 3):
+        with time_machine.travel(noon + dt.timedelta(hours=hour), tick=False):
+            tell(results=(run(RefreshResult("aws", "published")),))
+    assert [letter.subject for letter in mailbox.outbox] == [
+        "[GPU cost planner] Prices of AWS are old"
+    ] * 2
+    assert "120 days old" in mailbox.outbox[0].body
 
 
 def test_a_real_mailbox_and_a_real_webhook_receive_it(settings: Any) -> None:

@@ -1,0 +1,35 @@
+"""`backup FOLDER`: a copy of the database while it is in use."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from planner.services.housekeeping.backup import BackupError, back_up, remove_old
+from pricing.management.database_command import DatabaseCommand
+
+
+class Command(DatabaseCommand):
+    help = "Copies the database, PostgreSQL or SQLite, to a new file, and checks that it is whole."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("folder", help="folder for the copy; made where it is not there")
+        parser.add_argument(
+            "--retain-days",
+            type=int,
+            default=0,
+            metavar="N",
+            help="remove copies in the folder that are older; 0, the default, removes none",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        folder = Path(options["folder"])
+        try:
+            file = back_up(folder)
+        except BackupError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(f"{file}: {file.stat().st_size / 1e6:,.1f} MB")
+        for old in remove_old(folder, options["retain_days"]):
+            self.stdout.write(f"{old} is removed")

@@ -1,0 +1,1 @@
+"""What nobody needs any more goes: old rows by age, teams and accounts on demand."""

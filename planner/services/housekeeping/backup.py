@@ -1,0 +1,137 @@
+"""Copies of the whole database while it is in use, and their way back into an empty one."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from django.db import connection
+from django.db.backends.postgresql.client import DatabaseClient
+from django.utils import timezone
+
+PREFIX = "planner-"
+MAX_FINDINGS = 10_000_000
+SUFFIXES = {"sqlite": ".sqlite3", "postgresql": ".dump"}
+
+
+class BackupError(Exception):
+    """A copy could not be made or brought back; the text says why and what to do."""
+
+
+def back_up(folder: Path) -> Path:
+    """A new file in `folder`, readable by its owner alone. It has its name once it is whole."""
+    suffix = _suffix()
+    moment = timezone.now().strftime("%Y%m%dT%H%M%SZ")
+    target = folder / f"{PREFIX}{moment}{suffix}"
+    part = target.with_suffix(f"{suffix}.part")
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            _copy(part)
+            part.rename(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise BackupError(f"{part} cannot be written: {error.strerror or error}.") from None
+    return target
+
+
+def remove_old(folder: Path, days: int) -> list[Path]:
+    """Removes copies in `folder` that are older than `days`; 0 keeps them all."""
+    if days <= 0:
+        return []
+    moment = (timezone.now() - dt.timedelta(days=days)).timestamp()
+    copies = [path for suffix in SUFFIXES.values() for path in folder.glob(f"{PREFIX}*{suffix}")]
+    old = [path for path in copies if path.stat().st_mtime < moment]
+    for path in old:
+        path.unlink()
+    return old
+
+
+def restore(file: Path) -> None:
+    """Brings a copy back into the database of the settings, which must be empty."""
+    suffix = _suffix()
+    if not file.is_file():
+        raise BackupError(f"{file} is not a file.")
+    if file.suffix != suffix:
+        raise BackupError(
+            f"{file.name} is no copy of a {connection.vendor} database; those end in {suffix}."
+        )
+    if connection.introspection.table_names():
+        raise BackupError(
+            "The database is not empty; name a new one in DATABASE_URL. The present one stays as "
+            "it is, to go back to."
+        )
+    connection.close()
+    if connection.vendor == "sqlite":
+        with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as source:
+            _check_whole(source, file)
+            with closing(sqlite3.connect(_name())) as target:
+                source.backup(target)
+    else:
+        _run("pg_restore", "--no-owner", "--exit-on-error", str(file), database_option=True)
+
+
+def _suffix() -> str:
+    suffix = SUFFIXES.get(connection.vendor)
+    if suffix is None:
+        raise BackupError(f"{connection.vendor} databases are backed up by their own tools.")
+    return suffix
+
+
+def _name() -> str:
+    return str(connection.settings_dict["NAME"])
+
+
+def _copy(target: Path) -> None:
+    if connection.vendor == "sqlite":
+        with (
+            closing(sqlite3.connect(f"file:{_name()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)
+            _check_whole(copy, target)
+    else:
+        _run("pg_dump", "--format=custom", "--no-owner", f"--file={target}")
+        _run_tool(["pg_restore", "--list", str(target)], {})
+
+
+def _check_whole(database: sqlite3.Connection, file: Path) -> None:
+    """Raise `BackupError` where SQLite finds damage.
+
+    SQLite 3.40 takes columns of tables without row ids, as that of the prices, for
+    NULL. Their columns cannot be NULL, and everything else that it finds counts.
+    """
+    try:
+        lines = (line for (line,) in database.execute(f"PRAGMA integrity_check({MAX_FINDINGS})"))
+        findings = [line for line in lines if not line.startswith(("ok", "NULL value in "))]
+    except sqlite3.DatabaseError as error:
+        findings = [str(error)]
+    if findings:
+        raise BackupError(f"{file} is damaged: {findings[0]}.")
+
+
+def _run(tool: str, *arguments: str, database_option: bool = False) -> None:
+    """One of PostgreSQL's tools on the database of the settings; the password is not among its
+    arguments, which everybody on the machine sees."""
+    command, environment = DatabaseClient.settings_to_cmd_args_env(connection.settings_dict, [])
+    *options, name = command[1:]
+    place = [*options, "--dbname", name] if database_option else [*options, name]
+    _run_tool([tool, *place, *arguments], environment or {})
+
+
+def _run_tool(command: Sequence[str], environment: dict[str, str]) -> None:
+    if shutil.which(command[0]) is None:
+        raise BackupError(f"{command[0]} is not here; install PostgreSQL's client programs.")
+    done = subprocess.run(  # noqa: S603 - no shell, our own settings
+        command, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise BackupError(f"{command[0]} failed: {done.stderr.strip()[-500:]}")

@@ -1,0 +1,180 @@
+"""Rows and files that nobody needs after some time, removed a few at a time.
+
+Prices, revisions, projects, saved comparisons, actuals, alerts and the audit log are data: they
+stay until somebody deletes them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib.sessions.models import Session
+from django.core.files.storage import default_storage
+from django.db.models import Max, Q, QuerySet
+from django.utils import timezone
+
+from planner.models import (
+    DeliveryState,
+    IdempotencyRecord,
+    Invitation,
+    Job,
+    JobState,
+    WebhookDelivery,
+)
+from planner.services.actuals.uploads import UPLOAD_FOLDER
+from pricing.models import HeldBatch, RefreshRun
+
+logger = logging.getLogger(__name__)
+AT_ONCE = 1_000
+"""Rows deleted in one transaction, so that nobody waits for a lock."""
+IDEMPOTENCY_RETENTION = dt.timedelta(hours=24)
+SUPERSEDED_AFTER = dt.timedelta(days=1)
+"""After that a batch that a newer one took the place of is of no use."""
+UPLOAD_RETENTION = dt.timedelta(days=2)
+"""A file that waits for no job after so long was left by a process that ended."""
+
+
+@dataclass(frozen=True)
+class Removed:
+    """How many of one kind went, or would go."""
+
+    what: str
+    count: int
+
+
+Sweep = Callable[[dt.datetime, bool], int]
+
+
+def remove_expired(*, dry_run: bool = False) -> list[Removed]:
+    """Removes what is older than its retention; each kind by itself, so that one that fails
+    leaves the others to be done."""
+    now = timezone.now()
+    removed = []
+    for what, sweep in SWEEPS.items():
+        try:
+            removed.append(Removed(what, sweep(now, dry_run)))
+        except Exception:
+            logger.exception("Housekeeping of %s failed.", what)
+    counts = {one.what: one.count for one in removed if one.count}
+    if counts and not dry_run:
+        logger.info("Housekeeping removed %s.", counts, extra={"removed": counts})
+    return removed
+
+
+def _delete(rows: QuerySet, dry_run: bool) -> int:  # type: ignore[type-arg]
+    """Rows deleted, or that would be; what is deleted along with them is not counted."""
+    if dry_run:
+        return rows.count()
+    deleted = 0
+    while keys := list(rows.order_by("pk").values_list("pk", flat=True)[:AT_ONCE]):
+        rows.model._default_manager.filter(pk__in=keys).delete()
+        deleted += len(keys)
+    return deleted
+
+
+def _before(now: dt.datetime, days: int) -> dt.datetime | None:
+    """The moment before which something goes; None where it never does."""
+    return now - dt.timedelta(days=days) if days > 0 else None
+
+
+def _sweep_jobs(now: dt.datetime, dry_run: bool) -> int:
+    moment = _before(now, settings.RETAIN_JOBS_DAYS)
+    if moment is None:
+        return 0
+    over = Job.objects.exclude(state__in=(JobState.QUEUED, JobState.RUNNING))
+    return _delete(over.filter(finished_at__lt=moment), dry_run)
+
+
+def _sweep_idempotency_records(now: dt.datetime, dry_run: bool) -> int:
+    rows = IdempotencyRecord.objects.filter(created_at__lt=now - IDEMPOTENCY_RETENTION)
+    return _delete(rows, dry_run)
+
+
+def _sweep_deliveries(now: dt.datetime, dry_run: bool) -> int:
+    moment = _before(now, settings.RETAIN_DELIVERIES_DAYS)
+    if moment is None:
+        return 0
+    ended = WebhookDelivery.objects.exclude(state=DeliveryState.PENDING)
+    return _delete(ended.filter(created_at__lt=moment), dry_run)
+
+
+def _sweep_invitations(now: dt.datetime, dry_run: bool) -> int:
+    """Links that work no more: they hold addresses, and the audit log has what came of them."""
+    moment = _before(now, settings.RETAIN_INVITATIONS_DAYS)
+    if moment is None:
+        return 0
+    closed = Q(accepted_at__lt=moment) | Q(revoked_at__lt=moment) | Q(expires_at__lt=moment)
+    return _delete(Invitation.objects.filter(closed), dry_run)
+
+
+def _sweep_sessions(now: dt.datetime, dry_run: bool) -> int:
+    return _delete(Session.objects.filter(expire_date__lt=now), dry_run)
+
+
+def _sweep_refresh_runs(now: dt.datetime, dry_run: bool) -> int:
+    """All but the last run, and the last that was published, of each provider."""
+    moment = _before(now, settings.RETAIN_REFRESH_RUNS_DAYS)
+    if moment is None:
+        return 0
+    runs = RefreshRun.objects.order_by()
+    published = runs.filter(outcome=RefreshRun.Outcome.PUBLISHED)
+    last = [
+        number
+        for rows in (runs, published)
+        for number in rows.values("provider")
+        .annotate(last=Max("pk"))
+        .values_list("last", flat=True)
+    ]
+    return _delete(runs.filter(started_at__lt=moment).exclude(pk__in=last), dry_run)
+
+
+def _sweep_batches(now: dt.datetime, dry_run: bool) -> int:
+    """The content of batches that can be published no more; what was decided stays on record."""
+    superseded = Q(state=HeldBatch.State.SUPERSEDED, created_at__lt=now - SUPERSEDED_AFTER)
+    which = superseded
+    if moment := _before(now, settings.RETAIN_HELD_BATCHES_DAYS):
+        decided = (HeldBatch.State.RELEASED, HeldBatch.State.DISCARDED)
+        which |= Q(state__in=decided, created_at__lt=moment)
+    full = HeldBatch.objects.filter(which).exclude(payload=b"")
+    return full.count() if dry_run else full.update(payload=b"")
+
+
+def _sweep_uploads(now: dt.datetime, dry_run: bool) -> int:
+    waiting = Job.objects.filter(state__in=(JobState.QUEUED, JobState.RUNNING))
+    needed = set(waiting.filter(kind="actuals_upload").values_list("arguments__kept", flat=True))
+    left = [name for name in _list_uploads() if name not in needed and _is_old(name, now)]
+    for name in () if dry_run else left:
+        default_storage.delete(name)
+    return len(left)
+
+
+def _list_uploads() -> Iterator[str]:
+    try:
+        _, names = default_storage.listdir(UPLOAD_FOLDER)
+    except FileNotFoundError:
+        return
+    yield from (f"{UPLOAD_FOLDER}/{name}" for name in names)
+
+
+def _is_old(name: str, now: dt.datetime) -> bool:
+    """False for a file that a job has just read and removed."""
+    try:
+        return default_storage.get_modified_time(name) < now - UPLOAD_RETENTION
+    except FileNotFoundError:
+        return False
+
+
+SWEEPS: dict[str, Sweep] = {
+    "jobs": _sweep_jobs,
+    "idempotency records": _sweep_idempotency_records,
+    "webhook deliveries": _sweep_deliveries,
+    "invitations": _sweep_invitations,
+    "sessions": _sweep_sessions,
+    "refresh runs": _sweep_refresh_runs,
+    "contents of batches": _sweep_batches,
+    "uploads": _sweep_uploads,
+}

@@ -1,0 +1,44 @@
+"""Log lines as JSON, one object a line, for a collector to read."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import logging
+
+from planner.services.observability.request_id import current_request_id
+
+_STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_LEFT_OUT = frozenset({"request", "response", "sock", "exc_info", "data"})
+"""Extras of other programs that are no figures: objects, and what a task was called with."""
+
+
+class JsonFormatter(logging.Formatter):
+    """Time, level, logger, message, request id, and whatever a line was given by `extra`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": dt.datetime.fromtimestamp(record.created, dt.UTC).isoformat(),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if request_id := getattr(record, "request_id", "") or current_request_id():
+            line["request_id"] = request_id
+        line |= {
+            name: value
+            for name, value in vars(record).items()
+            if name not in _STANDARD and name not in _LEFT_OUT and name not in line
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+class PlainFormatter(logging.Formatter):
+    """A line to read, with the request id where there is one."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        text = super().format(record)
+        request_id = current_request_id()
+        return f"{text} [{request_id}]" if request_id else text

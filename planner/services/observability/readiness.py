@@ -1,0 +1,116 @@
+"""Whether this process can serve: database and migrations, broker, cache, prices and their age."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.core.cache import cache
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+
+from pricing.freshness import freshness
+
+logger = logging.getLogger(__name__)
+BROKER_TIMEOUT_SECONDS = 2.0
+OK, DEGRADED, FAILED = "ok", "degraded", "failed"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What came of one look; `required` ones decide whether requests are to be sent here."""
+
+    state: str
+    detail: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """All checks, and what they come to."""
+
+    checks: Mapping[str, Check]
+
+    @property
+    def state(self) -> str:
+        """failed where nothing can be served, degraded where something waits or is old."""
+        states = [check.state for check in self.checks.values()]
+        if any(check.required and check.state == FAILED for check in self.checks.values()):
+            return FAILED
+        return DEGRADED if any(state != OK for state in states) else OK
+
+
+def check_readiness() -> Readiness:
+    """The database decides; without broker, cache or fresh prices pages are served all the same."""
+    checks = {"database": _run(_check_database, required=True)}
+    if checks["database"].state == OK:
+        checks["migrations"] = _run(_check_migrations, required=True)
+        checks["prices"] = _run(_check_prices)
+    if settings.CELERY_BROKER_URL:
+        checks["broker"] = _run(_check_broker)
+    if settings.CACHE_URL:
+        checks["cache"] = _run(_check_cache)
+    return Readiness(checks)
+
+
+def _run(look: Callable[[], Check], *, required: bool = False) -> Check:
+    """The check; an error is one that failed. Its text names hosts and accounts: it is logged, and
+    not told to whoever asks."""
+    try:
+        check = look()
+    except Exception as error:
+        logger.warning("The readiness check %s failed: %s", look.__name__, error)
+        return Check(FAILED, f"{type(error).__name__}; see the server log", required)
+    return Check(check.state, check.detail, required)
+
+
+def _check_database() -> Check:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return Check(OK)
+
+
+_migrated: set[str] = set()
+"""Databases seen with every migration: they are not undone below a running process."""
+
+
+def _check_migrations() -> Check:
+    name = str(connection.settings_dict["NAME"])
+    if name in _migrated:
+        return Check(OK)
+    executor = MigrationExecutor(connection)
+    missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    if missing:
+        return Check(FAILED, f"{len(missing)} not applied; run `manage.py migrate`")
+    _migrated.add(name)
+    return Check(OK)
+
+
+def _check_prices() -> Check:
+    """An empty market, or one with a part that is red, is served with its age."""
+    rows = [row for row in freshness(timezone.now().date()) if row.revision is not None]
+    if not rows:
+        return Check(FAILED, "no prices are loaded; run `manage.py load_catalog`")
+    old = [f"{row.provider} {part.part}" for row in rows for part in row.parts if _is_red(part)]
+    return Check(DEGRADED, f"old: {', '.join(old)}") if old else Check(OK)
+
+
+def _is_red(part: object) -> bool:
+    return getattr(part, "level", "") == "red"
+
+
+def _check_broker() -> Check:
+    from kombu.connection import Connection
+
+    url, timeout = settings.CELERY_BROKER_URL, BROKER_TIMEOUT_SECONDS
+    with Connection(url, connect_timeout=timeout) as broker:  # type: ignore[no-untyped-call]
+        broker.ensure_connection(max_retries=1, interval_start=0, timeout=timeout)
+    return Check(OK)
+
+
+def _check_cache() -> Check:
+    cache.get("readiness")
+    return Check(OK)

@@ -1,0 +1,147 @@
+"""A copy of the database in use comes back whole into an empty one, and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+
+from planner.management.commands.verify_saved import Command as VerifySaved
+from planner.services.housekeeping import backup
+from tests.planner.workspace import Workspace, market
+
+FOREIGN = tuple(backup.SUFFIXES.values())
+FILL = """
+import sys
+import django; django.setup()
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+from tests.planner.workspace import Workspace, market
+market()
+work = Workspace("alpha")
+project = work.project()
+for _ in range(2):
+    work.saved(project)
+call_command("backup", sys.argv[1])
+"""
+RETURN = """
+import sys
+import django; django.setup()
+from django.core.management import call_command
+call_command("restore", sys.argv[1])
+call_command("verify_saved")
+"""
+
+
+def run(script: str, argument: Path, database: str) -> str:
+    """What a process of its own prints, on a database of its own."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(argument)],
+        cwd=settings.BASE_DIR,
+        env=os.environ | {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "planner.settings"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rehearse(database: str, another: str, folder: Path) -> None:
+    """Back up one database, restore it into another, replay what is saved there."""
+    copied = run(FILL, folder, database)
+    (file,) = folder.iterdir()
+    assert copied.startswith(f"{file}: ")
+    assert file.stat().st_mode & 0o777 == 0o600
+    replayed = run(RETURN, file, another)
+    assert replayed.endswith("2 saved comparisons replayed, no difference\n")
+
+
+def test_an_sqlite_database_comes_back_and_replays(tmp_path: Path) -> None:
+    one, another = (f"sqlite:///{tmp_path / name}.sqlite3" for name in ("one", "another"))
+    rehearse(one, another, tmp_path / "copies")
+
+
+@pytest.mark.faults
+@pytest.mark.skipif("POSTGRES_REHEARSAL_URL" not in os.environ, reason="no PostgreSQL is named")
+def test_a_postgresql_database_comes_back_and_replays(tmp_path: Path) -> None:
+    """Two empty databases: POSTGRES_REHEARSAL_URL, and the same with `_restored` behind."""
+    url = os.environ["POSTGRES_REHEARSAL_URL"]
+    rehearse(url, f"{url}_restored", tmp_path / "copies")
+
+
+@pytest.mark.django_db
+def test_a_foreign_file_and_a_database_in_use_are_refused(tmp_path: Path) -> None:
+    for name in ("planner-1.dump", "planner-1.sqlite3"):
+        (tmp_path / name).write_bytes(b"content")
+    own = backup.SUFFIXES[connection.vendor]
+    (foreign,) = (tmp_path / f"planner-1{suffix}" for suffix in FOREIGN if suffix != own)
+    for file, message in (
+        (foreign, f"those end in {own}"),
+        (tmp_path / f"missing{own}", "is not a file"),
+        (tmp_path / f"planner-1{own}", "The database is not empty"),
+    ):
+        with pytest.raises(CommandError, match=message):
+            call_command("restore", str(file))
+
+
+@pytest.mark.parametrize("at", [100, 4096])
+def test_a_damaged_file_is_refused(tmp_path: Path, at: int) -> None:
+    file = tmp_path / "planner-1.sqlite3"
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("CREATE TABLE price (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+        database.executemany("INSERT INTO price (text) VALUES (?)", [("x" * 50,)] * 500)
+        database.commit()
+        backup._check_whole(database, file)
+    content = bytearray(file.read_bytes())
+    content[at : at + 400] = b"\xff" * 400
+    file.write_bytes(content)
+    with (
+        closing(sqlite3.connect(file)) as database,
+        pytest.raises(backup.BackupError, match="is damaged"),
+    ):
+        backup._check_whole(database, file)
+
+
+def test_old_copies_go_and_other_files_stay(tmp_path: Path) -> None:
+    for name in ("planner-old.dump", "planner-old.sqlite3", "other.dump", "planner-new.dump"):
+        (tmp_path / name).write_bytes(b"")
+        if "new" not in name:
+            os.utime(tmp_path / name, (1_000_000_000,) * 2)
+    assert backup.remove_old(tmp_path, 0) == []
+    assert {path.name for path in backup.remove_old(tmp_path, 30)} == {
+        "planner-old.dump",
+        "planner-old.sqlite3",
+    }
+    assert {path.name for path in tmp_path.iterdir()} == {"other.dump", "planner-new.dump"}
+
+
+def test_a_folder_that_cannot_be_written_leaves_nothing(tmp_path: Path, db: Any) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("backup", str(blocked / "folder"))
+
+
+@pytest.mark.django_db
+def test_a_saved_answer_that_was_changed_is_named() -> None:
+    market()
+    saved = Workspace("alpha").saved()
+    saved.answer["scenarios"][0]["total_cost"] = "1"
+    type(saved).objects.filter(pk=saved.pk).update(answer=saved.answer)
+    errors = StringIO()
+    with pytest.raises(SystemExit):
+        call_command(VerifySaved(stderr=errors))
+    assert "1 of 1 saved comparisons differ" in errors.getvalue()
+    assert f"First plan ({saved.pk}): " in errors.getvalue()

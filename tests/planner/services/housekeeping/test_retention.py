@@ -1,0 +1,182 @@
+"""Old rows go by their age, those that somebody still needs stay."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from planner.models import (
+    DeliveryState,
+    IdempotencyRecord,
+    Invitation,
+    Job,
+    JobState,
+    Role,
+    SavedComparison,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from planner.services.housekeeping import retention, schedule
+from planner.services.teams import teams
+from pricing.models import HeldBatch, Price, RefreshRun, Revision
+from tests.planner.workspace import Workspace, market
+
+pytestmark = pytest.mark.django_db
+YEARS_AGO = timezone.now() - dt.timedelta(days=800)
+YESTERDAY = timezone.now() - dt.timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def _uploads(settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+
+@pytest.fixture
+def work() -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def removed() -> dict[str, int]:
+    return {one.what: one.count for one in retention.remove_expired() if one.count}
+
+
+def test_jobs_that_ended_long_ago_go_and_those_that_wait_stay(work: Workspace) -> None:
+    def job(state: JobState, ended: dt.datetime | None) -> Job:
+        return Job.objects.create(
+            team=work.team, kind="comparison", state=state, created_at=YEARS_AGO, finished_at=ended
+        )
+
+    job(JobState.SUCCEEDED, YEARS_AGO)
+    stay = {job(JobState.FAILED, YESTERDAY).pk, job(JobState.QUEUED, None).pk}
+    assert removed() == {"jobs": 1}
+    assert set(Job.objects.values_list("pk", flat=True)) == stay
+
+
+def test_deliveries_answers_sessions_and_links_go(work: Workspace) -> None:
+    endpoint = WebhookEndpoint.objects.create(team=work.team, url="https://example.com/")
+    for state, moment in (("failed", YEARS_AGO), ("pending", YEARS_AGO), ("failed", YESTERDAY)):
+        WebhookDelivery.objects.create(
+            team=work.team, endpoint=endpoint, payload={}, state=state, created_at=moment
+        )
+    IdempotencyRecord.objects.create(owner="user:1", key="old", digest="d", created_at=YEARS_AGO)
+    IdempotencyRecord.objects.create(owner="user:1", key="new", digest="d")
+    for key, moment in (("old", YEARS_AGO), ("new", timezone.now() + dt.timedelta(days=1))):
+        Session.objects.create(session_key=key, session_data="", expire_date=moment)
+    old, _ = teams.invite(work.access(), work.team, Role.VIEWER)
+    Invitation.objects.filter(pk=old.pk).update(expires_at=YEARS_AGO)
+    teams.invite(work.access(), work.team, Role.VIEWER)
+    assert removed() == {
+        "webhook deliveries": 1,
+        "idempotency records": 1,
+        "sessions": 1,
+        "invitations": 1,
+    }
+    assert WebhookDelivery.objects.filter(state=DeliveryState.PENDING).count() == 1
+    assert (IdempotencyRecord.objects.get().key, Session.objects.get().pk) == ("new", "new")
+
+
+def test_refreshes_go_but_the_last_of_each_provider() -> None:
+    for outcome in ("published", "published", "failed", "failed"):
+        RefreshRun.objects.create(provider="aws", outcome=outcome, started_at=YEARS_AGO)
+    assert removed() == {"refresh runs": 2}
+    left = RefreshRun.objects.order_by("pk").values_list("outcome", flat=True)
+    assert list(left) == ["published", "failed"]
+
+
+def test_batches_lose_their_content_once_nobody_can_publish_them() -> None:
+    for state, moment in (
+        ("waiting", YEARS_AGO),
+        ("superseded", YESTERDAY - dt.timedelta(hours=1)),
+        ("superseded", timezone.now()),
+        ("discarded", YESTERDAY),
+        ("discarded", YEARS_AGO),
+        ("released", YEARS_AGO),
+    ):
+        HeldBatch.objects.create(
+            provider="aws",
+            state=state,
+            created_at=moment,
+            reasons=[],
+            offer_count=1,
+            digest="d",
+            payload=b"content",
+        )
+    assert removed() == {"contents of batches": 3}
+    full = HeldBatch.objects.exclude(payload=b"").order_by("pk").values_list("state", flat=True)
+    assert list(full) == ["waiting", "superseded", "discarded"]
+
+
+def test_uploads_that_no_job_waits_for_go(work: Workspace, tmp_path: Path) -> None:
+    names = [default_storage.save("actuals/file.csv", ContentFile(b"rows")) for _ in range(3)]
+    for name in names[:2]:
+        os.utime(tmp_path / name, (YEARS_AGO.timestamp(),) * 2)
+    Job.objects.create(team=work.team, kind="actuals_upload", arguments={"kept": names[0]})
+    assert removed() == {"uploads": 1}
+    assert [default_storage.exists(name) for name in names] == [True, False, True]
+
+
+def test_data_stays_whatever_its_age(work: Workspace) -> None:
+    saved = work.saved()
+    SavedComparison.objects.filter(pk=saved.pk).update(created_at=YEARS_AGO)
+    before = (Revision.objects.count(), Price.objects.count())
+    assert removed() == {}
+    assert SavedComparison.objects.filter(pk=saved.pk).exists()
+    assert (Revision.objects.count(), Price.objects.count()) == before
+
+
+def test_nothing_goes_where_a_setting_is_0(work: Workspace, settings: Any) -> None:
+    settings.RETAIN_JOBS_DAYS = 0
+    Job.objects.create(
+        team=work.team, kind="comparison", state=JobState.FAILED, finished_at=YEARS_AGO
+    )
+    assert removed() == {}
+
+
+def test_many_rows_go_in_parts(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 2)
+    for _ in range(5):
+        Job.objects.create(
+            team=work.team, kind="comparison", state=JobState.FAILED, finished_at=YEARS_AGO
+        )
+    assert removed() == {"jobs": 5}
+
+
+def test_the_command_counts_first_and_says_what_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    RefreshRun.objects.create(provider="aws", outcome="failed", started_at=YEARS_AGO)
+    RefreshRun.objects.create(provider="aws", outcome="failed")
+    out = StringIO()
+    call_command("housekeeping", "--dry-run", stdout=out)
+    assert "refresh runs: 1\n" in out.getvalue()
+    assert RefreshRun.objects.count() == 2
+
+    def fail(*_: object) -> int:
+        raise OSError("disk")
+
+    monkeypatch.setitem(retention.SWEEPS, "jobs", fail)
+    with pytest.raises(CommandError, match="the log says why"):
+        call_command("housekeeping", stdout=out)
+    assert RefreshRun.objects.count() == 1
+
+
+def test_it_waits_for_its_next_time(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.JOBS_BACKEND = "thread"
+    settings.HOUSEKEEPING_SCHEDULE = "40 2 * * *"
+    waits: list[float] = []
+    monkeypatch.setattr(schedule.background, "submit_later", lambda wait, _task: waits.append(wait))
+    schedule.run_when_due()
+    assert 0 < waits[0] <= 86_400
+    settings.HOUSEKEEPING_SCHEDULE = ""
+    schedule.run_when_due()
+    assert len(waits) == 1

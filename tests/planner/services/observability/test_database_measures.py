@@ -1,0 +1,93 @@
+"""What Prometheus is told of jobs, deliveries and prices; what nobody knows is absent."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import pytest
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+
+from planner.models import Job, JobState, WebhookDelivery, WebhookEndpoint
+from planner.services.observability.exposition import render_measures
+from planner.services.observability.request_id import use_request_id
+from planner.services.webhooks import outbound, webhooks
+from pricing.models import HeldBatch, RefreshRun
+from tests.planner.workspace import SEEN, Workspace, market
+
+pytestmark = pytest.mark.django_db
+Labels = frozenset[tuple[str, str]]
+
+
+def measures() -> dict[tuple[str, Labels], float]:
+    families = text_string_to_metric_families(render_measures().decode())
+    return {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def of(name: str, **labels: str) -> float | None:
+    return measures().get((name, frozenset(labels.items())))
+
+
+def test_jobs_by_kind_and_state_and_the_oldest_that_waits() -> None:
+    work = Workspace("alpha")
+    hour = dt.timedelta(hours=1)
+    for state in (JobState.QUEUED, JobState.QUEUED, JobState.FAILED):
+        Job.objects.create(
+            team=work.team, kind="comparison", state=state, created_at=timezone.now() - hour
+        )
+    assert of("planner_jobs", kind="comparison", state="queued") == 2
+    assert of("planner_jobs", kind="comparison", state="failed") == 1
+    assert of("planner_oldest_queued_job_seconds") == pytest.approx(3600, abs=60)
+
+
+def test_without_jobs_and_prices_nothing_is_made_up() -> None:
+    names = {name for name, _ in measures()}
+    assert "planner_jobs" not in names
+    assert "planner_price_median_age_days" not in names
+    assert of("planner_oldest_queued_job_seconds") == 0
+
+
+def test_prices_by_part_and_how_their_refreshes_went() -> None:
+    market()
+    RefreshRun.objects.create(
+        provider="aws", outcome="published", started_at=timezone.now() - dt.timedelta(days=2)
+    )
+    RefreshRun.objects.create(provider="aws", outcome="held")
+    HeldBatch.objects.create(
+        provider="aws", reasons=[], offer_count=1, digest="d", payload=b"content"
+    )
+    age = (timezone.now().date() - SEEN).days
+    assert of("planner_price_median_age_days", provider="aws", part="on_demand") == age
+    assert of("planner_price_count", provider="aws", part="spot") == 1
+    assert of("planner_held_batches", provider="aws") == 1
+    assert of("planner_price_refresh_outcome", provider="aws", outcome="held") == 1
+    seconds = of("planner_price_refresh_age_seconds", provider="aws")
+    assert seconds == pytest.approx(2 * 86_400, abs=60)
+
+
+def test_deliveries_carry_the_request_id_and_are_counted(monkeypatch, settings) -> None:
+    settings.JOBS_BACKEND = "celery"  # nothing is delivered but by the call below
+    monkeypatch.setattr(webhooks.background, "submit", lambda *_: None)
+    monkeypatch.setattr(webhooks.background, "submit_later", lambda *_: None)
+    requests: list[dict[str, str]] = []
+
+    def post(_url: str, _body: bytes, headers: list[tuple[str, str]]) -> outbound.Delivery:
+        requests.append(dict(headers))
+        return outbound.Delivery(200)
+
+    monkeypatch.setattr(outbound, "post", post)
+    work = Workspace("alpha")
+    endpoint = WebhookEndpoint.objects.create(team=work.team, url="https://example.com/hook")
+    before = of("planner_webhook_attempts_total", state="delivered") or 0
+    with use_request_id("from-a-page"):
+        webhooks.send_test(work.access(), endpoint)
+    assert WebhookDelivery.objects.get().request_id == "from-a-page"
+    assert of("planner_webhook_deliveries", event="test", state="pending") == 1
+    assert webhooks.deliver_due() == 1
+    assert requests[0]["X-Request-Id"] == "from-a-page"
+    assert of("planner_webhook_deliveries", event="test", state="delivered") == 1
+    assert of("planner_webhook_attempts_total", state="delivered") == before + 1

@@ -1,0 +1,68 @@
+"""Log lines that a machine reads, with the id of the request that they are about."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from planner.services.observability.log_format import JsonFormatter, PlainFormatter
+from planner.services.observability.request_id import (
+    accept_request_id,
+    current_request_id,
+    use_request_id,
+)
+
+
+def line(text: str, *arguments: object, error: Exception | None = None, **extra: object) -> Any:
+    record = logging.getLogger("planner.test").makeRecord(
+        "planner.test",
+        logging.INFO,
+        "file.py",
+        1,
+        text,
+        arguments,
+        (type(error), error, None) if error else None,
+        extra=extra,
+    )
+    return json.loads(JsonFormatter().format(record))
+
+
+def test_a_line_is_one_object_with_what_it_was_given() -> None:
+    got = line("Job %s ended", "7", job="7", state="failed")
+    assert got.pop("time").endswith("+00:00")
+    assert got == {
+        "level": "INFO",
+        "logger": "planner.test",
+        "message": "Job 7 ended",
+        "job": "7",
+        "state": "failed",
+    }
+
+
+def test_a_line_break_in_a_message_stays_within_its_line() -> None:
+    record = logging.makeLogRecord({"msg": 'first\n{"level": "forged"}'})
+    assert "\n" not in JsonFormatter().format(record)
+
+
+def test_requests_and_responses_are_left_out_and_errors_are_told() -> None:
+    got = line("failed", request=object(), error=ValueError("no such thing"))
+    assert "request" not in got
+    assert "ValueError: no such thing" in got["exception"]
+
+
+def test_the_request_id_is_on_every_line_inside() -> None:
+    with use_request_id("abc-1"):
+        assert line("inside")["request_id"] == "abc-1"
+        plain = PlainFormatter("{message}", style="{")
+        assert plain.format(logging.makeLogRecord({"msg": "inside"})) == "inside [abc-1]"
+        with use_request_id(""):
+            assert current_request_id() == "abc-1"
+    assert "request_id" not in line("outside")
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a" * 65, "é", "a\n", '"'])
+def test_an_id_that_a_log_line_could_not_carry_is_replaced(text: str) -> None:
+    assert accept_request_id(text) != text

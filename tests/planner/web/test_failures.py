@@ -1,0 +1,73 @@
+"""Errors of ours: problem details for the API, a page without a database for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+from django.test import Client
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from planner.web import site
+from pricing.api.price_state import FreshnessView
+
+API, PAGE = "/api/v1/freshness/", "/method/"
+AWAY = (OperationalError("the database system is shutting down"), RedisConnectionError("refused"))
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch, db: Any) -> Any:
+    """A request whose view raises."""
+
+    def send(address: str, error: Exception) -> Any:
+        def fail(*_: object, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(FreshnessView, "get", fail)
+        monkeypatch.setattr(site, "read_sections", fail)
+        client = Client(raise_request_exception=False)
+        return client.get(address, headers={"X-Request-Id": "asked-1"})
+
+    return send
+
+
+def test_a_bug_is_a_500_with_problem_details(ask: Any) -> None:
+    answer = ask(API, ZeroDivisionError("private detail"))
+    assert (answer.status_code, answer["Content-Type"]) == (500, "application/problem+json")
+    assert answer.json() == {
+        "type": "about:blank",
+        "title": "Internal Server Error",
+        "status": 500,
+        "detail": "The error is ours and has been logged.",
+        "errors": [],
+        "request_id": "asked-1",
+    }
+
+
+@pytest.mark.parametrize("error", AWAY, ids=["database", "cache"])
+def test_a_part_that_is_away_is_a_503_that_says_when_to_try_again(
+    ask: Any, error: Exception
+) -> None:
+    answer = ask(API, error)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "10")
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["title"] == "Service Unavailable"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "heading"),
+    [
+        (KeyError("private detail"), 500, "Something went wrong"),
+        (AWAY[0], 503, "Temporarily unavailable"),
+    ],
+)
+def test_a_page_names_the_reference_of_the_log(
+    ask: Any, error: Exception, status: int, heading: str
+) -> None:
+    answer = ask(PAGE, error)
+    assert answer.status_code == status
+    text = answer.content.decode()
+    assert heading in text
+    assert "<code>asked-1</code>" in text
+    assert "private detail" not in text

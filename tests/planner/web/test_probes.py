@@ -1,0 +1,137 @@
+"""What machines ask: answered by any address and over plain http, whatever is away."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import OperationalError
+
+from planner.models import Job
+from planner.services.jobs import jobs
+from planner.services.observability import readiness
+from tests.planner.workspace import REQUEST, SEEN, Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _as_deployed(settings: Any) -> None:
+    settings.ALLOWED_HOSTS = ["planner.example.com"]
+    settings.SECURE_SSL_REDIRECT = True
+
+
+def test_alive_needs_no_database_no_host_name_and_no_https(
+    client: Any, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(0):
+        answer = client.get("/livez", headers={"Host": "10.1.2.3:8000"})
+    assert (answer.status_code, answer.json()) == (200, {"status": "ok"})
+    assert answer["Cache-Control"] == "no-store"
+    assert client.post("/livez", headers={"Host": "10.1.2.3"}).status_code == 405
+
+
+def test_a_page_still_needs_its_host_and_https(client: Any) -> None:
+    assert client.get("/", headers={"Host": "10.1.2.3"}).status_code == 400
+    assert client.get("/", headers={"Host": "planner.example.com"}).status_code == 301
+
+
+def test_ready_with_prices_and_degraded_with_old_ones(client: Any) -> None:
+    market()
+    with time_machine.travel(SEEN + dt.timedelta(days=1), tick=False):
+        answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
+        assert (answer.status_code, answer.json()["status"]) == (200, "ok")
+        assert answer.json()["checks"].keys() == {"database", "migrations", "prices"}
+    with time_machine.travel(SEEN + dt.timedelta(days=40), tick=False):
+        answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
+        assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+        assert answer.json()["checks"]["prices"]["detail"] == "old: aws spot"
+        assert client.get("/readyz?strict=1", headers={"Host": "10.1.2.3"}).status_code == 503
+
+
+def test_an_empty_market_is_said(client: Any) -> None:
+    checks = client.get("/readyz", headers={"Host": "10.1.2.3"}).json()["checks"]
+    assert "load_catalog" in checks["prices"]["detail"]
+
+
+def test_without_a_database_nothing_can_be_served(client: Any, monkeypatch: Any) -> None:
+    def fail() -> None:
+        raise OperationalError("connection to db.internal refused for user planner")
+
+    monkeypatch.setattr(readiness, "_check_database", fail)
+    answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
+    assert (answer.status_code, answer.json()["status"]) == (503, "failed")
+    assert answer.json()["checks"].keys() == {"database"}
+    assert "db.internal" not in answer.content.decode()
+
+
+def test_a_migration_that_is_not_applied_keeps_requests_away(client: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(readiness, "_migrated", set())
+    monkeypatch.setattr(readiness.MigrationExecutor, "migration_plan", lambda *_: [("0007", False)])
+    answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
+    assert answer.status_code == 503
+    assert "manage.py migrate" in answer.json()["checks"]["migrations"]["detail"]
+
+
+def test_a_broker_that_is_away_degrades_and_is_noticed_soon(client: Any, settings: Any) -> None:
+    settings.CELERY_BROKER_URL = "redis://127.0.0.1:1/0"
+    answer = client.get("/readyz", headers={"Host": "10.1.2.3"})
+    assert answer.status_code == 200
+    assert answer.json()["checks"]["broker"]["state"] == "failed"
+
+
+def test_measures_are_for_who_holds_the_token(client: Any, settings: Any) -> None:
+    def ask(**headers: str) -> Any:
+        return client.get("/metrics", headers={"Host": "10.1.2.3", **headers})
+
+    assert ask().status_code == 404
+    settings.METRICS_TOKEN = "a long token"
+    assert ask().status_code == 401
+    assert ask(Authorization="Bearer another").status_code == 401
+    assert ask(Authorization="Bearer é").status_code == 401
+    answer = ask(Authorization="Bearer a long token")
+    assert answer.status_code == 200
+    assert "planner_oldest_queued_job_seconds" in answer.content.decode()
+
+
+def test_a_request_is_measured_by_its_route_and_logged_with_its_id(
+    client: Any, settings: Any, caplog: Any
+) -> None:
+    settings.METRICS_TOKEN = "token"
+    settings.SECURE_SSL_REDIRECT = False
+    settings.LOG_FORMAT = "json"
+    headers = {"Host": "planner.example.com", "X-Request-Id": "asked-1"}
+    with caplog.at_level("INFO", "planner.requests"):
+        answer = client.get("/join/inv_secret/", headers=headers)
+    assert answer["X-Request-Id"] == "asked-1"
+    (record,) = [one for one in caplog.records if one.name == "planner.requests"]
+    assert (record.route, record.status) == ("/join/<str:secret>/", answer.status_code)
+    measures = client.get("/metrics", headers={"Authorization": "Bearer token"}).content.decode()
+    assert 'route="/join/<str:secret>/"' in measures
+    assert "inv_secret" not in measures + caplog.text
+
+
+def test_a_job_is_logged_with_the_id_of_its_request(
+    client: Any, settings: Any, caplog: Any
+) -> None:
+    settings.JOBS_BACKEND = "celery"
+    settings.SECURE_SSL_REDIRECT = False
+    market()
+    work = Workspace("alpha")
+    client.force_login(next(iter(work.users.values())))
+    job = Job.objects.create(
+        team=work.team, kind="comparison", arguments={"request": REQUEST}, request_id="asked-2"
+    )
+    with caplog.at_level("INFO", "planner.services.jobs.jobs"):
+        caplog.handler.setFormatter(_json())
+        jobs.run(str(job.pk))
+    assert '"request_id": "asked-2"' in caplog.text
+    assert '"state": "succeeded"' in caplog.text
+
+
+def _json() -> Any:
+    from planner.services.observability.log_format import JsonFormatter
+
+    return JsonFormatter()

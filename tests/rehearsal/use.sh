@@ -1,0 +1,66 @@
+# What somebody does with the installation once it runs. Ends at the first thing that fails.
+site=https://planner.example.com
+ask() { curl --silent --show-error --fail --insecure --resolve planner.example.com:443:127.0.0.1 "$@"; }
+ready() { curl --silent --fail http://127.0.0.1:8000/readyz; }
+manage=/srv/planner/deploy/manage
+python=/srv/planner/.venv/bin/python
+
+echo "== Ready, with broker and cache"
+ready | $python -c 'import json, sys; r = json.load(sys.stdin); print(r); assert r["status"] != "failed"
+assert r["checks"]["broker"]["state"] == r["checks"]["cache"]["state"] == "ok"'
+
+echo "== Pages, their files and plain http"
+page=$(ask $site/)
+for file in $(echo "$page" | grep -o '/static/[^"]*' | sort -u); do ask -o /dev/null "$site$file"; done
+echo "$page" | grep -o '/static/[^"]*' | sort -u | wc -l
+test "$(ask -o /dev/null -w '%{http_code}' "$site/plan/?workload.kind=accelerator_hours&workload.accelerator=H100&workload.hours_per_month=100")" = 200
+test "$(curl -s -o /dev/null -w '%{http_code}' -H 'Host: planner.example.com' http://127.0.0.1/)" = 301
+for probe in livez readyz metrics; do
+    test "$(curl -s -k -o /dev/null -w '%{http_code}' --resolve planner.example.com:443:127.0.0.1 $site/$probe)" = 404
+done
+
+echo "== Measures for who holds the token"
+curl --silent --fail -H "Authorization: Bearer $(cat /etc/planner/secrets/metrics_token)" http://127.0.0.1:8000/metrics | grep -c '^planner_'
+
+echo "== A comparison over the API, and one as a job that the worker does"
+body='{"start": "2027-01", "horizon_months": 12, "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}}'
+ask -H 'Content-Type: application/json' -d "$body" $site/api/v1/comparisons/ | $python -c 'import json, sys; print(json.load(sys.stdin)["verdict"]["sentence"])'
+cat >/tmp/fill.py <<'PYTHON'
+from django.contrib.auth import get_user_model
+from planner.models import Role, Team, access_of
+from planner.services.projects import projects, saved_comparisons
+from planner.services.jobs import jobs
+from planner.services.teams import teams
+user = get_user_model().objects.get(username="operator")
+team = teams.create_team(access_of(user), "Rehearsed")
+access = access_of(user)
+work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 1000}
+project = projects.create_project(access, team, {"name": "P", "workload": work, "assumptions": {"horizon_months": 12}})
+for n in range(50):
+    request = {"start": "2027-01", "horizon_months": 6 + n, "workload": work | {"hours_per_month": 100 * (n + 1)}}
+    saved_comparisons.save_comparison(access, project, name=f"Plan {n}", request=request)
+jobs.start(access, "project_reprice", {"project": str(project.pk)}, team)
+print("50 comparisons saved, a job queued")
+PYTHON
+chmod 0644 /tmp/fill.py
+$manage shell --no-imports -c "exec(open('/tmp/fill.py').read())" || $manage shell -c "exec(open('/tmp/fill.py').read())"
+for _ in $(seq 60); do
+    state=$($manage shell -c "from planner.models import Job; print(Job.objects.get().state)" | tail -n 1)
+    [ "$state" = succeeded ] && break
+    sleep 1
+done
+echo "The job $state."
+test "$state" = succeeded
+grep -c 'beat: Starting' /var/log/planner-beat.log
+
+echo "== Backed up, restored into another database, replayed"
+$manage backup /var/lib/planner/backups --retain-days 30
+runuser -u postgres -- createdb -O planner planner_restored
+sed 's#/planner$#/planner_restored#' /etc/planner/secrets/database_url >/etc/planner/secrets/restored_url
+chgrp planner /etc/planner/secrets/restored_url && chmod 0440 /etc/planner/secrets/restored_url
+sed 's#database_url#restored_url#' /etc/planner/planner.env >/etc/planner/restored.env
+chgrp planner /etc/planner/restored.env
+export PLANNER_ENV=/etc/planner/restored.env
+$manage restore "$(ls /var/lib/planner/backups/*.dump)"
+$manage verify_prices --all
+$manage verify_saved
