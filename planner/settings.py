@@ -15,6 +15,7 @@ from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
 
 from planner.environment import Environment
+from planner.services.observability.log_format import configure_logging
 from planner.static_files import is_collected
 
 env = Environment()
@@ -339,20 +340,7 @@ RETAIN_HELD_BATCHES_DAYS = env.number("RETAIN_HELD_BATCHES_DAYS", 90)
 RETAIN_REFRESH_RUNS_DAYS = env.number("RETAIN_REFRESH_RUNS_DAYS", 400)
 
 LOG_FORMAT = env.choice("LOG_FORMAT", ("plain", "json"))
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {
-            "()": "planner.services.observability.log_format.PlainFormatter",
-            "format": "{asctime} {levelname} {name}: {message}",
-            "style": "{",
-        },
-        "json": {"()": "planner.services.observability.log_format.JsonFormatter"},
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
-    "root": {"handlers": ["console"], "level": env.text("LOG_LEVEL", "INFO")},
-}
+LOGGING = configure_logging(LOG_FORMAT, env.text("LOG_LEVEL", "INFO"))
 METRICS_TOKEN = env.text("METRICS_TOKEN")
 METRICS_PORT = env.number("METRICS_PORT", 0)
 PROMETHEUS_MULTIPROC_DIR = env.text("PROMETHEUS_MULTIPROC_DIR")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import logging
+from typing import Any
 
 from planner.services.observability.request_id import current_request_id
 
@@ -42,3 +43,21 @@ class PlainFormatter(logging.Formatter):
         text = super().format(record)
         request_id = current_request_id()
         return f"{text} [{request_id}]" if request_id else text
+
+
+def configure_logging(form: str, level: str) -> dict[str, Any]:
+    """Everything to standard error, in the form `plain` or `json`, from `level` on."""
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {
+            "plain": {
+                "()": f"{__name__}.PlainFormatter",
+                "format": "{asctime} {levelname} {name}: {message}",
+                "style": "{",
+            },
+            "json": {"()": f"{__name__}.JsonFormatter"},
+        },
+        "handlers": {"console": {"class": "logging.StreamHandler", "formatter": form}},
+        "root": {"handlers": ["console"], "level": level},
+    }

@@ -27,7 +27,7 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
     except KeyError:
         raise Http404("No accelerator has this name.") from None
     rows = list_providers(device)
-    asked = OfferSearch(accelerator=(device.slug,), sold_now=True)
+    sold = OfferSearch(accelerator=(device.slug,), sold_now=True)
     context = {
         "accelerator": device,
         "effective_tflops": effective_tflops(device),
@@ -38,6 +38,6 @@ def accelerator(request: HttpRequest, slug: str) -> HttpResponse:
         "rows": rows,
         "count": sum(row.count for row in rows),
         "chart": draw_past_prices(rows, timezone.now().date()),
-        "coverage": arrange_coverage(search_coverage(asked, catalog.current().offers)),
+        "coverage": arrange_coverage(search_coverage(sold, catalog.current().offers)),
     }
     return render(request, "web/accelerator.html", context)

@@ -81,7 +81,9 @@ def test_deliveries_carry_the_request_id_and_are_counted(monkeypatch, settings) 
 
     monkeypatch.setattr(outbound, "post", post)
     work = Workspace("alpha")
-    endpoint = WebhookEndpoint.objects.create(team=work.team, url="https://example.com/hook")
+    endpoint = WebhookEndpoint.objects.create(
+        team=work.team, url="https://example.com/hook", secret="whsec_example"
+    )
     before = of("planner_webhook_attempts_total", state="delivered") or 0
     with use_request_id("from-a-page"):
         webhooks.send_test(work.access(), endpoint)
