@@ -298,14 +298,18 @@ SPECTACULAR_SETTINGS = {
 
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL")
 JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "thread")
-if env.text("CACHE_URL"):
-    CACHES = {
-        "default": {
-            "BACKEND": "planner.shared_cache.SharedCache",
-            "LOCATION": env.text("CACHE_URL"),
-            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
-        }
+CACHES = {
+    "default": {
+        "BACKEND": "planner.shared_cache.SharedCache",
+        "LOCATION": env.text("CACHE_URL"),
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
+    if env.text("CACHE_URL")
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
 
 PRICE_REFRESH_SCHEDULE = env.cron("PRICE_REFRESH_SCHEDULE")
 PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300)
