@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,12 @@ def test_a_web_process_looks_after_what_others_left(
     settings.JOBS_BACKEND = backend
     timers: list[tuple[float, str]] = []
     monkeypatch.setattr(background, "_set_timer", lambda *timer: timers.append(timer))
-    HOOKS["post_worker_init"](None)
+    before = sys.getswitchinterval()
+    try:
+        HOOKS["post_worker_init"](None)
+        assert sys.getswitchinterval() < before
+    finally:
+        sys.setswitchinterval(before)
     assert timers == ([(5.0, "look_after")] if rings else [])
 
 
