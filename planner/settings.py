@@ -282,6 +282,7 @@ PAGES_PER_MINUTE = env.number("PAGES_PER_MINUTE", 1200)
 PAGES_ANONYMOUS_PER_MINUTE = env.number("PAGES_ANONYMOUS_PER_MINUTE", 600)
 WORK_ANONYMOUS_PER_MINUTE = env.number("WORK_ANONYMOUS_PER_MINUTE", 60_000_000)
 WORK_SIGNED_IN_PER_MINUTE = env.number("WORK_SIGNED_IN_PER_MINUTE", 120_000_000)
+WORK_AT_ONCE = env.number("WORK_AT_ONCE", 1)
 WORK_ANONYMOUS = env.number("WORK_ANONYMOUS", 10_000_000)
 WORK_SIGNED_IN = env.number("WORK_SIGNED_IN", 15_000_000)
 WORK_JOB = env.number("WORK_JOB", 100_000_000)
@@ -314,14 +315,18 @@ SPECTACULAR_SETTINGS = {
 CELERY_BROKER_URL = env.text("CELERY_BROKER_URL")
 JOBS_BACKEND = env.text("JOBS_BACKEND") or ("celery" if CELERY_BROKER_URL else "thread")
 CACHE_URL = env.text("CACHE_URL")
-if CACHE_URL:
-    CACHES = {
-        "default": {
-            "BACKEND": "planner.shared_cache.SharedCache",
-            "LOCATION": CACHE_URL,
-            "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
-        }
+CACHES = {
+    "default": {
+        "BACKEND": "planner.shared_cache.SharedCache",
+        "LOCATION": CACHE_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1},
     }
+    if CACHE_URL
+    else {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 100_000},
+    }
+}
 
 PRICE_REFRESH_SCHEDULE = env.cron("PRICE_REFRESH_SCHEDULE")
 PRICE_REFRESH_JITTER_SECONDS = env.number("PRICE_REFRESH_JITTER_SECONDS", 300)

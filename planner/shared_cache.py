@@ -17,6 +17,8 @@ from django.core.cache.backends.redis import RedisCache
 from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
+MAX_ENTRIES = 100_000
+"""Counts that a process keeps; with fewer, many visitors would drop each other's."""
 TRY_AGAIN_SECONDS = 10.0
 """For how long a cache that failed is left alone."""
 _METHODS = (
@@ -44,7 +46,7 @@ class SharedCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
-        self.stand_in = LocMemCache("stand-in", params)
+        self.stand_in = LocMemCache("stand-in", {"OPTIONS": {"MAX_ENTRIES": MAX_ENTRIES}})
 
     @property
     def down_until(self) -> float:

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from planner.services.fair_use.disk import DiskFullError, is_disk_full
+from planner.services.fair_use.turns import TooBusyError
 from planner.services.jobs.limits import COME_BACK_SECONDS, TooManyJobsError
 from planner.services.teams.errors import StaleError, WrongStateError
 from pricing.api import rest
@@ -40,7 +41,7 @@ def require_length(request: Request) -> None:
 
 
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response | None:
-    if isinstance(exc, TooManyJobsError):
+    if isinstance(exc, TooManyJobsError | TooBusyError):
         exc = TooBusy(str(exc))
     elif isinstance(exc, DiskFullError) or is_disk_full(exc):
         exc = InsufficientStorage(str(DiskFullError()))

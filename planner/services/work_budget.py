@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
+from django.db import connection
 from django.http import HttpRequest
 
 from planner.costing.optimizer.work import IsCancelled, WorkMeter
 from planner.services.fair_use.addresses import client_address
 from planner.services.fair_use.rates import count_work
+from planner.services.fair_use.turns import end_turn, take_turn
 from planner.services.observability.measures import WORK_LIMITED, WORK_UNITS
 
 SOCKET = "gunicorn.socket"
@@ -36,16 +38,29 @@ class Budget:
     payer: Callable[[], str] | None = None
     """Whose use of this minute the work counts for; None for nobody's."""
     _meter: WorkMeter | None = None
+    _turn_of: str = ""
+    """Who waited for a turn and has to end it."""
 
     @property
     def meter(self) -> WorkMeter:
         """The meter, made when something is first computed: by then it is known who asks."""
         if self._meter is None:
+            self._wait_for_turn()
             self._meter = WorkMeter(self._limit(), self.is_cancelled)
         return self._meter
 
+    def _wait_for_turn(self) -> None:
+        """Not within a transaction, where others would wait for what it holds."""
+        is_limited = settings.WORK_AT_ONCE > 0 and not connection.in_atomic_block
+        if self.payer is not None and is_limited and not self._turn_of:
+            who = self.payer()
+            take_turn(who)
+            self._turn_of = who
+
     def settle(self) -> None:
-        """Counts what was computed for who asked for it."""
+        """Ends the turn, and counts what was computed for who asked for it."""
+        if self._turn_of:
+            end_turn(self._turn_of)
         if self.payer is not None and self._meter is not None:
             count_work(self.payer(), self._meter.done)
 

@@ -8,6 +8,8 @@ from functools import partial
 from django.http import HttpRequest, HttpResponse
 
 from planner.costing.optimizer.work import WorkCancelledError
+from planner.services.fair_use.turns import TooBusyError
+from planner.services.jobs.limits import COME_BACK_SECONDS
 from planner.services.work_budget import (
     SOCKET,
     Budget,
@@ -15,6 +17,7 @@ from planner.services.work_budget import (
     payer_of,
     spend_from,
 )
+from planner.web.fair_use import refuse
 
 CLIENT_LEFT = 499
 """Status in the log of a request whose client had left, as nginx writes it."""
@@ -40,7 +43,10 @@ class WorkBudget:
                 budget.settle()
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        """Nobody reads the answer to a request whose client has left."""
+        """Nobody reads the answer to a request whose client has left; one too many at once is
+        told to come back."""
         if isinstance(exception, WorkCancelledError):
             return HttpResponse(status=CLIENT_LEFT)
+        if isinstance(exception, TooBusyError):
+            return refuse(COME_BACK_SECONDS)
         return None

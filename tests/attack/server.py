@@ -49,6 +49,7 @@ def site() -> Iterator[Site]:
             "PAGES_ANONYMOUS_PER_MINUTE": "0",
             "WORK_ANONYMOUS_PER_MINUTE": "0",
             "WORK_SIGNED_IN_PER_MINUTE": "0",
+            "NUM_PROXIES": "1",
             "LOG_LEVEL": "ERROR",
             "UPLOAD_DIR": tempfile.mkdtemp(prefix="attack-"),
         }

@@ -54,6 +54,11 @@ class Client:
             time.sleep(RETRY_SECONDS)
         return None
 
+    def is_open(self, job: str) -> bool:
+        """Whether a job waits or runs, or nobody says."""
+        row = self.call("GET", f"jobs/{job}/")
+        return row is None or row["state"] in ("queued", "running")
+
     def send_test(self, webhook: str) -> str | None:
         """The id of a delivery that the server says it will make."""
         path = f"teams/{self._team}/webhooks/{webhook}/test/"

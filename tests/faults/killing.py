@@ -86,13 +86,14 @@ class Faults:
 
 
 def ask(client: Client, webhook: str, until: threading.Event, asked: Asked) -> None:
-    """Starts jobs and sends events, one after another, until it is told to stop."""
+    """Starts a job and sends an event, waits for the job, and so on until it is told to stop."""
     while not until.is_set():
         if job := client.start_job():
             asked.jobs.append(job)
         if delivery := client.send_test(webhook):
             asked.deliveries.append(delivery)
-        until.wait(1.0)
+        while job and not until.wait(1.0) and client.is_open(job):
+            pass
 
 
 def strike(

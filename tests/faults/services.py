@@ -113,6 +113,12 @@ def restart_database(address: str) -> None:
         )
 
 
+def worker_command(name: str) -> list[str]:
+    """A Celery worker with one process for the work."""
+    celery = [_program("celery"), "-A", "planner.celery"]
+    return [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING", "-n", f"{name}@%h"]
+
+
 @contextmanager
 def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Service]]]:
     """The port of the web server, and all processes that may be killed: web, workers, beat."""
@@ -122,12 +128,11 @@ def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Servic
         *("--worker-class", "gthread", "--threads", "4", "--log-level", "warning"),
     ]
     celery = [_program("celery"), "-A", "planner.celery"]
-    worker = [*celery, "worker", "--concurrency", "1", "--loglevel", "WARNING"]
     schedule = tempfile.mktemp(prefix="faults-beat-")
     commands = {
         "web": web,
-        "worker 1": [*worker, "-n", "one@%h"],
-        "worker 2": [*worker, "-n", "two@%h"],
+        "worker 1": worker_command("one"),
+        "worker 2": worker_command("two"),
         "beat": [*celery, "beat", "--schedule", schedule, "--loglevel", "WARNING", "--pidfile="],
     }
     services = [Service(name, command, environment) for name, command in commands.items()]

@@ -27,7 +27,7 @@ LOST_AFTER = dt.timedelta(seconds=40)
 START_AGAIN_AFTER = dt.timedelta(seconds=30)
 """A job that waits for so long is sent again, as its message may be lost."""
 NEVER_DONE_AFTER = dt.timedelta(days=1)
-MAX_ATTEMPTS = 3
+MAX_ATTEMPTS = 5
 """A job that took its process with it so often is not tried again."""
 _AT_ONCE = 50
 """Jobs looked after at most by one call."""

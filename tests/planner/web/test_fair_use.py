@@ -7,7 +7,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from planner.models import Role
-from planner.services.fair_use import rates
+from planner.services.fair_use import rates, turns
 from tests.planner.web.asking import HOURS, get
 from tests.planner.workspace import REQUEST, Workspace, market
 
@@ -63,3 +63,16 @@ def test_a_token_pays_for_itself(client: Client, settings):
         for token in (tokens[0], tokens[0], tokens[1])
     ]
     assert statuses == [200, 429, 200]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_question_too_many_at_once_is_told_to_come_back(client: Client, monkeypatch):
+    market()
+    monkeypatch.setattr(turns, "MOST_IN_LINE", 0)
+    page = get(client, "plan", HOURS)
+    answer = client.post(COMPARISONS, REQUEST, "application/json")
+    assert (page.status_code, answer.status_code) == (429, 429)
+    assert (page["Retry-After"], answer["Retry-After"]) == ("10", "10")
+    monkeypatch.undo()
+    assert [get(client, "plan", HOURS).status_code for _ in range(2)] == [200, 200]
+    assert turns._lines == {}

@@ -46,7 +46,7 @@ def test_a_job_whose_process_is_gone_is_done_again(work: Workspace) -> None:
 @pytest.mark.parametrize(
     ("values", "state", "words"),
     [
-        ({"attempts": 3}, JobState.FAILED, "ended 3 times"),
+        ({"attempts": 5}, JobState.FAILED, "ended 5 times"),
         ({"cancel_requested": True}, JobState.CANCELLED, ""),
     ],
 )

@@ -1,0 +1,80 @@
+"""Two workers do nearly twice as much as one: nothing of a job waits for another's."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+
+import pytest
+
+from tests.faults.killing import run_script
+from tests.faults.services import LOG, Service, database, redis, worker_command
+from tests.faults.test_killed_processes import HAS_SERVERS, LONG
+
+JOBS = 40
+LEAST_SPEED_UP = 1.7
+QUEUE = """
+import django; django.setup()
+import sys
+from django.contrib.auth.models import User
+from django.core.management import call_command
+call_command("migrate", verbosity=0)
+call_command("load_catalog", verbosity=0)
+from planner.models import Team, access_of
+from planner.services.jobs import jobs
+from planner.services.teams import teams
+from tests.attack.cases import REQUEST
+if not Team.objects.exists():
+    teams.create_team(access_of(User.objects.create_user("u", password="quiet-7")), "Team")
+access, team = access_of(User.objects.get()), Team.objects.get()
+items = [{"key": str(n), "request": REQUEST} for n in range(6)]
+for _ in range(int(sys.argv[1])):
+    jobs.start(access, "comparison_batch", {"items": items}, team)
+print("queued")
+"""
+READ = """
+import django; django.setup()
+import json
+from planner.models import Job
+print(json.dumps([[j.state, j.finished_at and j.finished_at.timestamp()]
+                  for j in Job.objects.order_by("-created_at")[:%d]]))
+"""
+
+
+def jobs_per_second(environment: dict[str, str], workers: int) -> float:
+    """From the first that is done, when every process has read the catalog, to the last."""
+    run_script(QUEUE, environment, str(JOBS))
+    services = [
+        Service(f"worker {n}", worker_command(f"w{n}"), environment) for n in range(workers)
+    ]
+    try:
+        while True:
+            rows = json.loads(run_script(READ % JOBS, environment))
+            if all(state == "succeeded" for state, _ in rows):
+                break
+            assert not any(state == "failed" for state, _ in rows)
+            time.sleep(1)
+    finally:
+        for service in services:
+            service.stop()
+    ended = sorted(moment for _, moment in rows)
+    return (JOBS - workers) / (ended[-1] - ended[workers - 1])
+
+
+@pytest.mark.sweep
+@pytest.mark.faults
+@pytest.mark.skipif(not LONG, reason="its ratio says something in the long form alone")
+@pytest.mark.skipif(not HAS_SERVERS, reason="PostgreSQL or Redis is not installed")
+def test_two_workers_do_nearly_twice_as_much_as_one() -> None:
+    LOG.parent.mkdir(exist_ok=True)
+    with database() as address, redis() as (_, url):
+        environment = os.environ | {
+            "DATABASE_URL": address,
+            "CELERY_BROKER_URL": f"{url}/0",
+            "JOBS_PER_PERSON": "0",
+            "JOBS_PER_TEAM": "0",
+        }
+        one, two = (jobs_per_second(environment, workers) for workers in (1, 2))
+    print(f"one worker {one:.2f} jobs/s, two {two:.2f} jobs/s: {two / one:.2f} times as many")
+    assert two / one >= LEAST_SPEED_UP
