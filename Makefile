@@ -8,7 +8,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 # Compiled modules are kept, whatever the shell says: no test process compiles the tests anew.
 export PYTHONDONTWRITEBYTECODE :=
-.PHONY: help rehearse sbom audit run test sweep pure check docs format fuzz faults focus mutants bench attack lock clean
+.PHONY: help rehearse sbom audit run test budget sweep pure check docs format fuzz faults focus mutants bench attack lock clean
 
 help: ## This list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,9 +33,14 @@ run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127
 	@echo "Planner: http://127.0.0.1:$(PORT)"
 	@$(BIN)/gunicorn planner.wsgi --bind 127.0.0.1:$(PORT) --worker-class gthread --threads 8 --timeout 120 --log-level warning
 
+SPREAD := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 test: .make/venv-dev .make/npm ## Everything a change needs
 	@.ci/browser
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest $(SPREAD) $(ARGS)
+
+budget: .make/venv-dev .make/npm ## What the tests take: processor time by file, and each test above a second
+	@.ci/browser
+	@$(BIN)/python -m pytest -p tests.cpu_budget $(SPREAD) -q $(ARGS)
 
 sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, longer journeys
 	@.ci/browser

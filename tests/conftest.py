@@ -37,7 +37,7 @@ def pytest_collection_finish() -> None:
     """What collecting made stays to the end: the garbage collector need not walk it again, which
     takes a tenth of the time of all tests."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 50)
     gc.enable()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from decimal import Decimal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,12 @@ def swept(tmp_path: Path | None = None, **options: object):
     return sweep(REQUEST, GRID, **{**settings, **options})  # type: ignore[arg-type]
 
 
+@cache
+def plainly_swept():
+    """On one process, without a journal: what other ways are held against."""
+    return swept()
+
+
 @pytest.fixture
 def compared(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """The requests that are compared in this process."""
@@ -42,7 +49,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 
 
 def test_a_row_for_each_combination_with_the_figures_of_its_answer() -> None:
-    frame = swept()
+    frame = plainly_swept()
     assert [*frame.columns] == [*GRID, *COLUMNS]
     assert frame[[*GRID]].values.tolist() == [[100, 0.0], [100, 0.1], [5840, 0.0], [5840, 0.1]]
     request = {**REQUEST, "workload": {**WORK, "hours_per_month": 5840}}
@@ -59,7 +66,7 @@ def test_a_row_for_each_combination_with_the_figures_of_its_answer() -> None:
 
 
 def test_two_processes_give_the_same_rows() -> None:
-    assert swept(processes=2).equals(swept())
+    assert swept(processes=2).equals(plainly_swept())
 
 
 def test_money_is_floats_where_they_are_wanted() -> None:
@@ -69,7 +76,7 @@ def test_money_is_floats_where_they_are_wanted() -> None:
 def test_a_stopped_sweep_goes_on_and_does_nothing_twice(
     tmp_path: Path, compared: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = swept()
+    whole = plainly_swept()
     compared.clear()
     with monkeypatch.context() as patch:
         patch.setattr(sweeps, "summarize", stop_after(2))
@@ -177,7 +184,7 @@ def test_a_file_is_swept(tmp_path: Path) -> None:
     path = tmp_path / "request.json"
     path.write_text(json.dumps(REQUEST))
     options = {"catalog": CATALOG, "today": TODAY, "processes": 1}
-    assert sweep(path, GRID, **options).equals(swept())  # type: ignore[arg-type]
+    assert sweep(path, GRID, **options).equals(plainly_swept())  # type: ignore[arg-type]
 
 
 def test_progress_is_told_of_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,6 +82,7 @@ def test_a_page_is_clean_and_accessible_at_every_width_and_in_both_colours(chrom
         assert [problem for problem in here.problems if expected not in problem] == []
 
 
+@pytest.mark.sweep
 def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromium, base):
     with visit(chromium, base, theme="dark", width=PHONE) as here:
         page = here.open("/")

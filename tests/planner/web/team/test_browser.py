@@ -272,6 +272,7 @@ def test_a_refused_file_says_why_without_leaving_the_page(work, full, enter):
     expect(page.get_by_text("row 2 › cost")).to_be_visible()
 
 
+@pytest.mark.sweep
 def test_another_s_workspace_is_not_there(work, full, enter):
     stranger = Workspace("beta").users[Role.OWNER]
     here = enter(stranger)
