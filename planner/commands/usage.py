@@ -8,15 +8,18 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from planner.commands.command import Command, LoadCatalog, Options
-from planner.usage.demand.plan import Demand, next_month, plan_demand, read_run
-from planner.usage.formats.base import ReadOptions
-from planner.usage.projects import DEFAULT_SOURCES, ProjectRules
-from planner.usage.reading import read_files
-from planner.usage.summary import DIMENSIONS, Usage
-from pricing.common.bounded import shorten
+from planner.usage.projects import DEFAULT_SOURCES
+from planner.usage.question import (
+    DEFAULT_BY,
+    UsageAnswer,
+    UsageQuestion,
+    answer_usage,
+    split_list,
+)
+from planner.usage.summary import DIMENSIONS
 from pricing.common.invalid_input import InvalidInput
 
 MAX_FILES = 1_000
@@ -29,7 +32,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument(
         "--by",
-        default="month,accelerator,option,project",
+        default=",".join(DEFAULT_BY),
         help=f"what to sum by, with commas: {', '.join(DIMENSIONS)}",
     )
     parser.add_argument(
@@ -91,36 +94,33 @@ def _add_demand_arguments(parser: ArgumentParser) -> None:
     )
 
 
-def read_options(options: Options) -> ReadOptions:
-    """What the arguments say about the files."""
-    return ReadOptions(
-        projects=ProjectRules(
-            [part.strip() for part in options["project_by"].split(",") if part.strip()],
-            dict(_pairs(options["rename"], "rename")),
-        ),
-        mapping=dict(_pairs(options["map"], "map")),
-        fields=tuple(part for part in options["fields"].split(",") if part),
+def read_question(options: Options) -> UsageQuestion:
+    """What the arguments ask."""
+    return UsageQuestion(
+        by=split_list(options["by"]),
+        project_by=split_list(options["project_by"]),
+        rename=tuple(options["rename"]),
+        map=tuple(options["map"]),
+        fields=split_list(options["fields"]),
         unit=options["unit"],
         month=options["month"],
+        forecast_months=options["forecast"],
+        start=options["start"],
+        accelerator=options["accelerator"],
+        past_run=tuple(options["past_run"]),
+        add_run=tuple(options["add_run"]),
     )
 
 
-def _pairs(texts: Iterable[str], field: str) -> Iterator[tuple[str, str]]:
-    for text in texts:
-        name, sign, value = text.rpartition("=")
-        if not sign or not name or not value:
-            raise InvalidInput(field, f"{shorten(text)} is not NAME=NAME")
-        yield name, value
-
-
-def read_paths(paths: Iterable[str], options: ReadOptions) -> Usage:
+def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     """The files of these names as one sum; a refusal names the file."""
     names = list(paths)
     if not names:
         raise InvalidInput("files", "are missing; name at least one, or a folder with --watch")
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
-    return Usage(*read_files(_open_each(names), options))
+    today = dt.datetime.now(dt.UTC).date()
+    return answer_usage(_open_each(names), read_question(options), today)
 
 
 def _open_each(names: list[str]) -> Iterator[tuple[str, BinaryIO]]:
@@ -135,46 +135,20 @@ def _open_each(names: list[str]) -> Iterator[tuple[str, BinaryIO]]:
             raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
-def find_demand(usage: Usage, options: Options, today: dt.date) -> Demand | None:
-    """The demand that the arguments ask for; none where the files hold no use of accelerators."""
-    if not options["forecast"] or not usage.ledger.uses:
-        return None
-    return plan_demand(
-        usage,
-        options["forecast"],
-        options["start"] or next_month(f"{today:%Y-%m}"),
-        options["accelerator"],
-        [read_run(text, "past_run") for text in options["past_run"]],
-        [read_run(text, "add_run") for text in options["add_run"]],
-    )
-
-
-def describe(usage: Usage, options: Options) -> str:
+def describe(answer: UsageAnswer, as_json: bool) -> str:
     """What the command prints."""
     from planner.commands.usage_tables import usage_tables
 
-    by = [part.strip() for part in options["by"].split(",") if part.strip()]
-    usage.lines(*by)
-    problem, demand = "", None
-    try:
-        demand = find_demand(usage, options, dt.datetime.now(dt.UTC).date())
-    except InvalidInput as refusal:
-        if options["request"] or refusal.field in ("past_run", "add_run", "accelerator"):
-            raise
-        problem = str(refusal)
-    if options["request"]:
-        _write_request(demand, options["request"])
-    if not options["json"]:
-        return usage_tables(usage, by, demand, problem)
-    answer: dict[str, Any] = usage.as_dict(by)
-    answer["demand"] = demand.as_dict() if demand else None
-    answer["no_demand_because"] = problem
-    return json.dumps(answer, indent=2, allow_nan=False)
+    if as_json:
+        return json.dumps(answer.as_dict(), indent=2, allow_nan=False)
+    return usage_tables(answer)
 
 
-def _write_request(demand: Demand | None, name: str) -> None:
+def _write_request(answer: UsageAnswer, name: str) -> None:
+    demand = answer.demand
     if demand is None:
-        raise InvalidInput("request", "cannot be written: the files hold no use to forecast")
+        because = answer.no_demand_because or "no forecast was asked for"
+        raise InvalidInput("request", f"cannot be written: {because}")
     if not demand.is_known_accelerator:
         raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
     try:
@@ -189,7 +163,10 @@ def _answer(options: Options, _: LoadCatalog) -> str:
 
         watch(options["watch"], options, lambda text: print(text, flush=True))
         return ""
-    return describe(read_paths(options["files"], read_options(options)), options)
+    answer = answer_paths(options["files"], options)
+    if options["request"]:
+        _write_request(answer, options["request"])
+    return describe(answer, options["json"])
 
 
 USAGE = Command(

@@ -11,6 +11,7 @@ from rich.table import Table
 from planner.commands.tables import make_console
 from planner.usage.demand.plan import Demand, next_month
 from planner.usage.ledger import REASONS
+from planner.usage.question import UsageAnswer
 from planner.usage.summary import Usage, UseLine
 from pricing.common.pluralize import pluralize
 
@@ -19,10 +20,9 @@ SHOWN_LINES = 60
 UNKNOWN = "not stated"
 
 
-def usage_tables(
-    usage: Usage, by: Sequence[str], demand: Demand | None, no_demand: str = ""
-) -> str:
+def usage_tables(answer: UsageAnswer) -> str:
     """Files, what became of their rows, use, commitments, and the demand that follows."""
+    usage, by, demand = answer.usage, answer.by, answer.demand
     out = StringIO()
     console = make_console(out)
     for file in usage.files:
@@ -45,8 +45,8 @@ def usage_tables(
         console.print(f"Demand of {name} by {demand.method}, from {length}")
         console.print(_demand(demand))
     notes = [*usage.notes(), *(demand.notes if demand else ())]
-    if no_demand:
-        notes.append(f"No forecast: {no_demand}")
+    if answer.no_demand_because:
+        notes.append(f"No forecast: {answer.no_demand_because}")
     for note in notes:
         console.print(f"Note: {note}")
     return out.getvalue().rstrip()

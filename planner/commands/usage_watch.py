@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from planner.commands.command import Options
-from planner.commands.usage import MAX_FILES, describe, read_options, read_paths
+from planner.commands.usage import MAX_FILES, answer_paths, describe
 from pricing.common.invalid_input import InvalidInput
 
 MIN_INTERVAL_S, MAX_INTERVAL_S = 1, 86_400
@@ -55,10 +55,10 @@ def look(folder: str) -> State:
 def _read(names: list[str], options: Options) -> str:
     """The sums of these files; a refusal is said, and the folder watched on."""
     try:
-        usage = read_paths(names, read_options(options))
-        text = describe(usage, options)
+        answer = answer_paths(names, options)
+        text = describe(answer, options["json"])
         if options["out"]:
-            _replace(Path(options["out"]), describe(usage, {**options, "json": True}))
+            _replace(Path(options["out"]), describe(answer, as_json=True))
     except InvalidInput as refusal:
         return "\n".join(str(one) for one in refusal.all())
     return text

@@ -167,6 +167,8 @@ OPERATIONS = (
        body=body({"items": [{"key": "a", "request": REQUEST}]})),
     op("comparison-export", "post", "market", where={"form": "=csv"}, body=body(REQUEST)),
     op("estimates", "post", "market", body=body({"workload": REQUEST["workload"]})),
+    op("usage", "post", "market", content_type="text/csv",
+       body=body(b"month,accelerator_hours\n2026-01,100\n")),
     op("servers", "get", "market"),
     op("server", "get", "market", where={"slug": "=dgx-h100"}),
     op("schema", "get", "market"),
