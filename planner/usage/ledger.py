@@ -108,6 +108,8 @@ class ChargeKey(NamedTuple):
     service: str
     pricing: str
     currency: str
+    usage_month: str
+    """Month of the use; another than that of the invoice where the provider tells them apart."""
 
 
 class MoneySum:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -24,7 +25,7 @@ from planner.usage.formats import (
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
 from planner.usage.ledger import Ledger, UnusableFile
 from planner.usage.sources import Source, open_source
-from planner.usage.tables import Table, read_table
+from planner.usage.tables import Table, choose_separator, read_table
 from pricing.common.invalid_input import InvalidInput
 
 TEXT_FORMATS: tuple[TextFormat, ...] = (
@@ -98,6 +99,28 @@ def _refuse_near_forms(head: str) -> None:
         raise InvalidInput("file", _NO_HOURS["timestamp, "])
     if start.startswith("{"):
         raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
+
+
+def read_source(source: Source, ledger: Ledger) -> TableFormat | TextFormat:
+    """Reads an opened file into the ledger; gives its format."""
+    try:
+        return _read(source, ledger, ReadOptions())
+    except UnusableFile as refusal:
+        raise InvalidInput("file", str(refusal)) from None
+
+
+def recognise(head: str) -> TableFormat | TextFormat | None:
+    """The format of a file by its first characters; None for one's own table and others."""
+    for form in TEXT_FORMATS:
+        if form.matches(head):
+            return form
+    line = head.split("\n", 1)[0].rstrip("\r")
+    try:
+        header = next(csv.reader([line], delimiter=choose_separator(line)), [])
+    except csv.Error:
+        return None
+    table = Table(header, iter(()))
+    return next((form for form in TABLE_FORMATS if form.matches(table)), None)
 
 
 def _read(source: Source, ledger: Ledger, options: ReadOptions) -> TableFormat | TextFormat:

@@ -167,7 +167,9 @@ class _Reader:
                 usage * kind.accelerators
             )
         self._add_commitment(row, reason, billed, amortised, currency)
-        charge = ChargeKey(start.month, "aws", line_type, columns.product(row), "", currency)
+        charge = ChargeKey(
+            start.month, "aws", line_type, columns.product(row), "", currency, start.month
+        )
         ledger.charge(charge, billed, amortised, usage)
         if reason is Reason.NOT_UNDERSTOOD:
             ledger.misread(f"row {number}", f"lineItem/UsageType: {kind.problem}")

@@ -134,7 +134,7 @@ class _Reader:
             ledger.unused_hours[start.month, name, reason.value] += amount * count
         self._add_commitment(row, reason, billed, amortised, currency)
         category = clip(columns.category(row))
-        sums = ChargeKey(start.month, "azure", charge, category, pricing, currency)
+        sums = ChargeKey(start.month, "azure", charge, category, pricing, currency, start.month)
         ledger.charge(sums, billed, amortised, amount)
         if problem:
             ledger.misread(f"row {index}", problem)

@@ -7,61 +7,25 @@ instance type, or `GpuCount` of `SkuPriceDetails` where no table knows the machi
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
-from typing import NamedTuple
 
 from planner.usage.cells import Moments, amount, clip, money, quantity
 from planner.usage.formats.base import ReadOptions, TableFormat
-from planner.usage.formats.gpu_sku import AcceleratorSku, google_sku, hours_per_unit, oracle_sku
+from planner.usage.formats.focus_machines import (
+    FocusMachine,
+    find_focus_machine,
+    provider_slug,
+)
+from planner.usage.formats.gpu_sku import hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
-from planner.usage.machines import azure_sizes_by_meter, find_machine
 from planner.usage.projects import parse_tags
 from planner.usage.tables import Table
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import PurchaseOption
 
-_PROVIDERS = {
-    "amazon web services": "aws",
-    "aws": "aws",
-    "microsoft": "azure",
-    "microsoft azure": "azure",
-    "azure": "azure",
-    "google cloud": "gcp",
-    "google cloud platform": "gcp",
-    "google": "gcp",
-    "gcp": "gcp",
-    "oracle": "oci",
-    "oracle cloud": "oci",
-    "oracle cloud infrastructure": "oci",
-    "oci": "oci",
-}
 _PRICING = {"Standard": "on_demand", "Dynamic": "spot"}
-_AWS_USE = re.compile(r"(?:[A-Z]{2,4}\d?-)?(\w+):((?:ml\.)?[\w-]+\.[\w-]+)$")
-_AWS_DESCRIPTION = re.compile(r"\b((?:ml\.)?[a-z]+\d[\w-]*\.[\w-]+) (?:Spot )?Instance", re.ASCII)
-_AWS_MACHINE_USE = ("BoxUsage", "SpotUsage", "DedicatedUsage", "HostBoxUsage")
-_AWS_NO_USE = {
-    "UnusedBox": Reason.UNUSED_RESERVATION,
-    "UnusedDed": Reason.UNUSED_RESERVATION,
-    "Reservation": Reason.CAPACITY_RESERVATION,
-    "DedicatedRes": Reason.CAPACITY_RESERVATION,
-    "EBSOptimized": Reason.NOT_A_MACHINE,
-    "HeavyUsage": Reason.COMMITMENT_FEE,
-}
 _BY_CATEGORY = {"Tax": Reason.TAX, "Credit": Reason.CREDIT, "Adjustment": Reason.REFUND}
 _TRUE = ("true", "1", "yes")
-
-
-class _Machine(NamedTuple):
-    """What a row's machine is, or why it is none."""
-
-    name: str
-    accelerator: str
-    accelerators: float | None
-    """Accelerators in it; None where nobody knows."""
-    reason: Reason | None
-    sku: AcceleratorSku | None = None
 
 
 class _Row:
@@ -117,12 +81,6 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
             ledger.misread(f"row {number}", problem)
 
 
-def provider_slug(name: str) -> str:
-    """Our name of a provider."""
-    plain = name.strip().lower().removesuffix(", inc.")
-    return _PROVIDERS.get(plain, plain[:60])
-
-
 def _read_row(
     columns: _Row, row: Sequence[str], ledger: Ledger, options: ReadOptions, moments: Moments
 ) -> str:
@@ -159,7 +117,13 @@ def _read_row(
             sums.amortised_used += effective or 0
     category = columns.category(row)
     key = ChargeKey(
-        start.month, provider, category, clip(columns.service(row)), columns.pricing(row), currency
+        start.month,
+        provider,
+        category,
+        clip(columns.service(row)),
+        columns.pricing(row),
+        currency,
+        start.month,
     )
     list_cost = amount(columns.list_cost(row), "ListCost")
     ledger.charge(key, billed, effective, consumed, list_cost)
@@ -168,7 +132,7 @@ def _read_row(
     return problem
 
 
-def _reason(columns: _Row, row: Sequence[str], machine: _Machine) -> Reason:
+def _reason(columns: _Row, row: Sequence[str], machine: FocusMachine) -> Reason:
     category = columns.category(row)
     if category == "Purchase":
         return Reason.COMMITMENT_FEE
@@ -202,8 +166,8 @@ def _option(columns: _Row, row: Sequence[str]) -> str:
     return PurchaseOption.COMMITTED_USE.value
 
 
-def _find(columns: _Row, row: Sequence[str], provider: str) -> _Machine:
-    return _machine(
+def _find(columns: _Row, row: Sequence[str], provider: str) -> FocusMachine:
+    return find_focus_machine(
         provider,
         columns.machine(row),
         columns.details(row),
@@ -215,73 +179,13 @@ def _find(columns: _Row, row: Sequence[str], provider: str) -> _Machine:
     )
 
 
-@lru_cache(maxsize=20_000)
-def _machine(
-    provider: str,
-    named: str,
-    details: str,
-    more_details: str,
-    usage_type: str,
-    meter: str,
-    meter_category: str,
-    description: str,
-) -> _Machine:
-    """The machine by whatever the provider says of it; its own columns first."""
-    known = parse_tags(details) | parse_tags(more_details)
-    sku = _sku(provider, meter, description)
-    if sku is not None:
-        reason = Reason.COMMITMENT_FEE if sku.is_fee else None
-        return _Machine("", sku.accelerator, 1.0, reason, sku)
-    name, reason = clip(named), None
-    if not name and provider == "aws":
-        name, reason = _aws_machine(usage_type, description)
-    elif not name and provider == "azure":
-        name = _azure_machine(known, meter, meter_category)
-    stated = known.get("InstanceType")
-    if not name and isinstance(stated, str):
-        name = clip(stated)
-    machine = find_machine(provider, name)
-    count = machine.accelerators if name else 0.0
-    stated_count = known.get("GpuCount")
-    if not count and isinstance(stated_count, int | float) and 0 < stated_count < 1_000:
-        count = float(stated_count)
-    return _Machine(name, machine.accelerator, count, reason)
-
-
-def _sku(provider: str, meter: str, description: str) -> AcceleratorSku | None:
-    if provider == "gcp":
-        return google_sku(meter) or google_sku(description)
-    return oracle_sku(description) or oracle_sku(meter) if provider == "oci" else None
-
-
-def _aws_machine(usage_type: str, description: str) -> tuple[str, Reason | None]:
-    match = _AWS_USE.match(usage_type)
-    if match is None:
-        described = _AWS_DESCRIPTION.search(description)
-        return (described[1] if described else ""), None
-    kind, name = match.groups()
-    if name.startswith("ml.") or kind in _AWS_MACHINE_USE:
-        return name, None
-    return name, _AWS_NO_USE.get(kind, Reason.NOT_A_MACHINE)
-
-
-def _azure_machine(known: dict[str, object], meter: str, meter_category: str) -> str:
-    size = known.get("ServiceType")
-    if isinstance(size, str) and size.lower().startswith(("standard_", "basic_")):
-        return clip(size)
-    if meter_category and meter_category != "Virtual Machines":
-        return ""
-    plain = re.sub(r"\s+(spot|low priority)$", "", meter.strip(), flags=re.IGNORECASE)
-    return azure_sizes_by_meter().get(plain.lower(), plain if meter_category else "")
-
-
 def _add_use(
     columns: _Row,
     row: Sequence[str],
     ledger: Ledger,
     options: ReadOptions,
     moments: Moments,
-    machine: _Machine,
+    machine: FocusMachine,
     option: str,
     consumed: float,
     billed: object,

@@ -116,7 +116,9 @@ def _read_row(
         if hours > 0 and end.seconds > start.seconds:
             mean = hours * 3600 / (end.seconds - start.seconds)
             ledger.hourly.add(accelerator, start.seconds, end.seconds, mean)
-    charge = ChargeKey(invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency)
+    charge = ChargeKey(
+        invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency, start.month
+    )
     ledger.charge(charge, net, None, amount, None, row.credits)
     ledger.account(reason)
 

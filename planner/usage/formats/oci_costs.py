@@ -64,7 +64,13 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
                     mean = hours * 3600 / (end.seconds - start.seconds)
                     ledger.hourly.add(sku.accelerator, start.seconds, end.seconds, mean)
             key_of_charge = ChargeKey(
-                start.month, "oci", charge, clip(service(row)), clip(product(row)), currency
+                start.month,
+                "oci",
+                charge,
+                clip(service(row)),
+                clip(product(row)),
+                currency,
+                start.month,
             )
             ledger.charge(key_of_charge, cost, cost, amount)
             ledger.account(_reason(sku is not None, service(row)))

@@ -148,7 +148,7 @@ def _read_row(
         machine_hours = None if instance_hours is None else float(instance_hours)
         ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
     if billed is not None or amortised is not None:
-        charge = ChargeKey(month, provider, "Usage", "", key.option, key.currency)
+        charge = ChargeKey(month, provider, "Usage", "", key.option, key.currency, month)
         ledger.charge(charge, billed, amortised)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
 

@@ -47,7 +47,7 @@ def _read_cluster(
     wanted = resources.get("accelerators") or {}
     cost = money(str(cluster.get("total_cost", 0)), "total_cost")
     provider = clip(str(resources.get("cloud", ""))).lower()
-    charge = ChargeKey(month, provider, "Estimate", "SkyPilot", "", "USD")
+    charge = ChargeKey(month, provider, "Estimate", "SkyPilot", "", "USD", month)
     if not wanted:
         ledger.charge(charge, None, cost)
         ledger.account(Reason.NO_ACCELERATOR)

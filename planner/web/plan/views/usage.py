@@ -48,10 +48,7 @@ def usage(request: HttpRequest) -> HttpResponse:
 
     context |= submit_form(form, read) or {}
     if context.get("carried"):
-        form.data = form.data.copy()
-        form.data["carried"], form.data["carried_name"] = (
-            context["carried"],
-            context["carried_name"],
-        )
+        carried = {name: context[name] for name in ("carried", "carried_name")}
+        form.data = {**request.POST.dict(), **carried}
     status = 400 if form.errors else 200
     return render(request, "web/usage.html", context | {"form": form}, status=status)
