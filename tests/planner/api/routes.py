@@ -209,7 +209,7 @@ OPERATIONS = (
     act("project-reprice", "post", "edit", "project", 202, body=body({})),
     act("project-request-of", "get", "view", "project"),
     act("project-variance", "get", "view", "project"),
-    act("project-completion", "get", "view", "project", ok=409),
+    act("project-completion", "get", "view", "project"),
     op("actuals-list", "get", "view", where={"project": "project"}, stranger=404),
     op("actuals-list", "post", "edit", 201, where={"project": "project"}, stranger=404,
        content_type="text/csv", body=body(b"month,cost\n2027-02,1.50\n")),
