@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 from django import forms
 
 from planner.usage.demand.plan import Demand, list_accelerators, next_month
+from planner.usage.job_files.facts import JobFacts
+from planner.usage.job_files.reading import read_job_file
 from planner.usage.question import UsageAnswer, UsageQuestion, answer_usage, split_list
 from planner.usage.reading import UnmappedColumns
 from planner.web.common.base_form import Form
@@ -24,6 +26,7 @@ reads larger ones."""
 MAX_CARRIED_BYTES = 600_000
 """Largest file that the page carries along while its columns are settled; a larger one has to be
 chosen again."""
+MAX_JOB_FILE_BYTES = 1_000_000
 SHOWN_LINES = 200
 
 
@@ -124,6 +127,16 @@ class Upload:
         self.stream.seek(0)
         return base64.b64encode(self.stream.read()).decode("ascii")
 
+    def job_file(self) -> JobFacts | None:
+        """The facts of a job file; None where the file is none."""
+        if self._size > MAX_JOB_FILE_BYTES:
+            return None
+        self.stream.seek(0)
+        try:
+            return read_job_file(self.stream.read().decode("utf-8-sig"), self.name)
+        except (InvalidInput, UnicodeDecodeError):
+            return None
+
     def answer(self, question: UsageQuestion, today: dt.date) -> UsageAnswer:
         stream: BinaryIO = self.stream
         return answer_usage([(self.name, stream)], question, today)
@@ -151,6 +164,12 @@ def plan_address(demand: Demand) -> str:
             "workload.peak_accelerators": _column(demand.peak_accelerators),
         }
     )
+
+
+def describe_job(facts: JobFacts) -> dict[str, Any]:
+    """What the template shows of a job file, and the plan form as far as it fills it."""
+    workload = facts.request(runs_per_month=1.0)["workload"]
+    return {"facts": facts, "address": urlencode({f"workload.{k}": v for k, v in workload.items()})}
 
 
 def _column(values: list[float] | list[int]) -> str:

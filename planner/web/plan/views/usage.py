@@ -17,8 +17,10 @@ from planner.web.plan.usage import (
     UsageForm,
     column_choices,
     describe_answer,
+    describe_job,
     read_question,
 )
+from pricing.common.invalid_input import InvalidInput
 
 MAX_MAPPED = 50
 """Most columns that may be mapped."""
@@ -44,6 +46,11 @@ def usage(request: HttpRequest) -> HttpResponse:
                 "carried": upload.carry(),
                 "carried_name": upload.name[:200],
             }
+        except InvalidInput as refusal:
+            facts = upload.job_file() if refusal.field.endswith(("file", "header")) else None
+            if facts is None:
+                raise
+            return {"job": describe_job(facts)}
         return {"answer": describe_answer(answer)}
 
     context |= submit_form(form, read) or {}

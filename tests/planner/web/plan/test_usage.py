@@ -90,3 +90,18 @@ def test_rows_that_are_not_understood_are_named(client, db):
     page = text(send(client, sacct({}, {"JobID": "2", "State": "DONE"})))
     assert "Some rows are not understood" in page
     assert "no state of a job" in page
+
+
+def test_a_job_file_opens_in_the_plan_form(client, work):
+    script = b"#SBATCH --nodes=2 --gres=gpu:h100:8 --time=10:00:00\n"
+    page = text(send(client, script))
+    assert "Slurm script" in page
+    query = parse_qs(urlsplit(plan_link(page)).query)
+    assert query["workload.hours_per_month"] == ["160.0"]
+    assert query["workload.peak_accelerators"] == ["16"]
+    assert text(client.get(plan_link(page)))
+
+
+def test_what_a_job_file_leaves_open_is_named(client, db):
+    page = text(send(client, b"#SBATCH --nodes=2 --exclusive\n"))
+    assert "how many accelerators the job takes is not stated" in page
