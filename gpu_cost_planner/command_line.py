@@ -1,7 +1,7 @@
 """`gpu-cost-planner`: the planner on the command line, without Django and database.
 
-`compare`, `estimate`, `calibrate` and `prices` print what `manage.py` prints; prices are those
-that come with the program, or with `--server` those of a running planner.
+`compare`, `estimate`, `calibrate`, `prices`, `usage` and `jobfile` print what `manage.py` prints;
+prices are those that come with the program, or with `--server` those of a running planner.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from planner.commands.calibrate import CALIBRATE
 from planner.commands.command import REFUSED, Command
 from planner.commands.compare import COMPARE
 from planner.commands.estimate import ESTIMATE
+from planner.commands.job_file import JOB_FILE
 from planner.commands.prices import PRICES
+from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
 
 COMMANDS: Mapping[str, Command] = {
@@ -27,6 +29,8 @@ COMMANDS: Mapping[str, Command] = {
     "estimate": ESTIMATE,
     "calibrate": CALIBRATE,
     "prices": PRICES,
+    "usage": USAGE,
+    "jobfile": JOB_FILE,
 }
 """Those that `manage.py` has too."""
 PRICED = {"compare", "prices"}

@@ -20,20 +20,28 @@ class CsvParser(BaseParser):
     """Hands the body on as a stream; its length is judged before a byte of it is read."""
 
     media_type = "text/csv"
+    accepted: tuple[str, ...] = ("text/csv",)
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         check_length((parser_context or {}).get("request"), settings.API_MAX_UPLOAD_BYTES)
         return {STREAM: io.BufferedReader(_Limited(stream, settings.API_MAX_UPLOAD_BYTES))}
 
-    @staticmethod
-    def stream_of(request: Request) -> BinaryIO:
-        """The CSV of the request; 415 for a body of any other kind."""
+    @classmethod
+    def stream_of(cls, request: Request) -> BinaryIO:
+        """The file of the request; 415 for a body of any other kind."""
         content_type = request.content_type or "nothing"
-        if content_type.split(";")[0].strip().lower() != CsvParser.media_type:
+        if content_type.split(";")[0].strip().lower() not in cls.accepted:
             raise UnsupportedMediaType(content_type)
         body: Any = request.data
         stream: BinaryIO = body.get(STREAM) or io.BytesIO()
         return stream
+
+
+class FileParser(CsvParser):
+    """The same for a file of any kind."""
+
+    media_type = "application/octet-stream"
+    accepted = ("text/csv", "application/octet-stream")
 
 
 class _Limited(io.RawIOBase):

@@ -14,6 +14,7 @@ from planner.api.views import (
     saved,
     servers,
     teams,
+    usage,
 )
 from planner.exports import FORMATS
 
@@ -61,6 +62,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="comparison-export",
     ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
+    path("usage/", usage.UsageView.as_view(), name="usage"),
     path("servers/", servers.ServersView.as_view(), name="servers"),
     path("servers/<slug:slug>/", servers.ServerView.as_view(), name="server"),
     path("me/", teams.MeView.as_view(), name="me"),

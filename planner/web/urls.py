@@ -6,7 +6,7 @@ from django.urls import include, path
 
 from planner.web import site
 from planner.web.market.views import accelerator, hardware, market
-from planner.web.plan.views import accelerators, calibrate, compare, pack, plan, samples
+from planner.web.plan.views import accelerators, calibrate, compare, pack, plan, samples, usage
 
 urlpatterns = [
     path("", site.start, name="start"),
@@ -27,6 +27,7 @@ urlpatterns = [
     path("market/changes/", market.changes, name="market-changes"),
     path("hardware/", hardware.hardware, name="hardware"),
     path("calibrate/", calibrate.calibrate, name="calibrate"),
+    path("usage/", usage.usage, name="usage"),
     path("method/", site.method, name="method"),
     path("theme/", site.theme, name="theme"),
     path("", include("planner.web.team.urls")),

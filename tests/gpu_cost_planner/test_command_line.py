@@ -32,10 +32,12 @@ LOG = "index, utilization.gpu [%], memory.used [MiB]\n0, 97 %, 4000 MiB\n"
 def files(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "estimate.json").write_text(json.dumps(ESTIMATE))
     (tmp_path / "log.csv").write_text(LOG)
+    (tmp_path / "months.csv").write_text("month,accelerator_hours\n2026-01,100\n")
     return {
         "compare": LENOVO,
         "estimate": str(tmp_path / "estimate.json"),
         "calibrate": str(tmp_path / "log.csv"),
+        "usage": str(tmp_path / "months.csv"),
     }
 
 
@@ -54,7 +56,7 @@ def same_prices(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("same_prices")
 @pytest.mark.django_db
 @pytest.mark.parametrize("form", [(), ("--json",)])
-@pytest.mark.parametrize("command", ["compare", "estimate", "calibrate"])
+@pytest.mark.parametrize("command", ["compare", "estimate", "calibrate", "usage"])
 def test_it_prints_what_manage_prints(
     command: str, form: tuple[str, ...], files: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:

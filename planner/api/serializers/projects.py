@@ -233,7 +233,7 @@ class RepricedSerializer(serializers.Serializer[Any]):
 
 
 class UploadSerializer(serializers.ModelSerializer[ActualsUpload]):
-    format = serializers.ChoiceField(("csv", "focus"), read_only=True)
+    format = serializers.ChoiceField(("csv", "focus", "usage"), read_only=True)
     uploaded_by = serializers.CharField(
         source="uploaded_by.username", default=None, allow_null=True, read_only=True
     )
@@ -301,3 +301,22 @@ class VarianceSerializer(serializers.Serializer[Any]):
         child=serializers.CharField(),
         help_text="Hours that could not be turned into accelerator-hours, and the remedy.",
     )
+
+
+class CompletionSerializer(serializers.Serializer[Any]):
+    """Money as text; null where it cannot be known, with the reason in `why_not`."""
+
+    currency = serializers.CharField()
+    months_done = serializers.IntegerField()
+    months_left = serializers.IntegerField()
+    actual = serializers.CharField()
+    planned_total = serializers.CharField()
+    remaining_plan = serializers.CharField()
+    estimate_at_completion = serializers.CharField(allow_null=True)
+    low = serializers.CharField(allow_null=True)
+    high = serializers.CharField(allow_null=True)
+    budget = serializers.CharField(allow_null=True)
+    budget_headroom = serializers.CharField(allow_null=True)
+    hours_ratio = serializers.FloatField(allow_null=True)
+    price_ratio = serializers.FloatField(allow_null=True)
+    why_not = serializers.CharField(allow_blank=True)

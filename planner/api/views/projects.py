@@ -26,14 +26,16 @@ from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted
 from planner.api.serializers import projects as serializers
 from planner.api.serializers.operations import JobSerializer
-from planner.api.uploads import CsvParser
+from planner.api.uploads import CsvParser, FileParser
 from planner.api.views.teams import ByCreation
 from planner.models import ActualsUpload, Project, Variant
 from planner.services.actuals import actuals
+from planner.services.actuals.completion import estimate_completion
 from planner.services.actuals.overlaps import overlaps
 from planner.services.jobs import jobs
 from planner.services.projects import projects
 from planner.services.teams import teams
+from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, VIEW
 from pricing.api.rest import GuardedJSONParser
 
@@ -52,7 +54,7 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
         "archived": by_flag("archived"),
         "watched": by_flag("watched"),
     }
-    needs = {"request_of": VIEW, "variance": VIEW, "reprice": EDIT}
+    needs = {"request_of": VIEW, "variance": VIEW, "completion": VIEW, "reprice": EDIT}
 
     def create_row(self) -> tuple[Project, Values]:
         values = self.read_body(serializers.NewProjectSerializer)
@@ -77,6 +79,15 @@ class ProjectsView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     def variance(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Plan against actual, by month and category, with the difference split by cause."""
         return Response(actuals.variance(self.get_object()).as_dict())
+
+    @extend_schema(responses=serializers.CompletionSerializer)
+    @action(detail=True)
+    def completion(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """What the plan will have cost when it ends, at the use and prices seen so far."""
+        estimate = estimate_completion(self.get_object())
+        if estimate is None:
+            raise WrongStateError("The project has no approved plan, or nothing was uploaded yet.")
+        return Response(estimate.as_dict())
 
     @extend_schema(
         request=serializers.RepriceProjectSerializer, responses={HTTPStatus.ACCEPTED: JobSerializer}
@@ -137,13 +148,13 @@ class FormerVariantsView(VariantsView):
 
 
 class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
-    """Files of actual usage and cost: our CSV, or FOCUS 1.2 billing rows."""
+    """Files of actual usage and cost: our CSV, FOCUS, or another provider's bill."""
 
     model = ActualsUpload
     related = ("uploaded_by",)
     pagination_class = ByCreation
     serializer_class = serializers.UploadSerializer
-    parser_classes = (CsvParser, GuardedJSONParser)
+    parser_classes = (CsvParser, FileParser, GuardedJSONParser)
 
     def commits_with_answer(self, request: Request) -> bool:
         """The database is free while a file is read; its rows are taken once whatever the key."""
@@ -163,7 +174,10 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         return {"project": self.project}
 
     @extend_schema(
-        request={"text/csv": {"type": "string"}},
+        request={
+            "text/csv": {"type": "string"},
+            "application/octet-stream": {"type": "string", "format": "binary"},
+        },
         parameters=[OpenApiParameter("file_name", str, description="Shown with the upload.")],
         responses={HTTPStatus.CREATED: serializers.UploadedSerializer},
     )
@@ -175,10 +189,11 @@ class ActualsView(ReadMixin, CreateMixin, DeleteMixin):
         accelerator-hours: one machine of 8 accelerators for one hour counts 8. Hours of whole
         machines go into `instance_hours` (or `node_hours`), with the machine in
         `instance_type`. FOCUS rows count hours of machines, which are multiplied by the
-        accelerators of the instance type.
+        accelerators of the instance type. Bills of AWS (CUR), Azure, Google Cloud and Oracle are
+        read too, compressed or not: `application/octet-stream`.
         """
         name = self.query.text("file_name") or ""
-        stream = CsvParser.stream_of(request)
+        stream = FileParser.stream_of(request)
         row = actuals.load_actuals(self.access, self.project, stream, name)
         return self.answer(row, HTTPStatus.CREATED, warnings=overlaps(row))
 

@@ -17,7 +17,8 @@ from planner.contract.months import format_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
-from planner.services.actuals.rows import Sums, read_actuals
+from planner.services.actuals.rows import Sums
+from planner.services.actuals.usage_files import read_actuals_file
 from planner.services.alerts.budget_watch import watch_spending
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import current_plan
@@ -40,14 +41,14 @@ _NAMELESS = "a machine without a name"
 def load_actuals(
     access: Access, project: Project, stream: BinaryIO, file_name: str = ""
 ) -> ActualsUpload:
-    """Reads a CSV or FOCUS 1.2 file into monthly sums; the same rows are taken once.
+    """Reads a CSV, FOCUS or another bill into monthly sums; the same rows are taken once.
 
     The database is free while the file is read.
     """
     require(access, project.team_id, EDIT)
     require_room_for_upload(project.uploads.all())
     machines = _index_machines(current_plan(project))
-    sums = read_actuals(stream, project_currency(project), machines.accelerators)
+    sums = read_actuals_file(stream, project_currency(project), machines.accelerators)
     return _write(access, project, sums, file_name)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from planner.services.actuals import cells
 from planner.services.actuals.cells import Group, Row
+from planner.usage.formats.focus_machines import find_machine_of_row
 from pricing.common import strict_json
 from pricing.common.invalid_input import InvalidInput
 
@@ -22,6 +23,8 @@ _PROVIDERS = {
 }
 _PRICING_CATEGORIES = {"Standard": "on_demand", "Dynamic": "spot", "Committed": "committed"}
 _SERVICE_CATEGORIES = {"Storage": "storage", "Networking": "egress"}
+_DESCRIBING = ("x_UsageType", "SkuMeter", "x_SkuMeterName", "ChargeDescription")
+"""Columns that would name a machine, were it one."""
 _HOURS = ("hours", "hour", "hrs")
 _REFUNDS = ("Credit", "Adjustment")
 _TRUE = ("true", "1", "yes")
@@ -29,18 +32,19 @@ _TRUE = ("true", "1", "yes")
 
 def focus_row(record: Mapping[str, str]) -> Row:
     _refuse_forecast(record)
+    machine, accelerators = _machine(record)
     name = cells.text(record, "ProviderName", 120).lower()
     group = Group(
         month=cells.month_of_moment(record["ChargePeriodStart"], "ChargePeriodStart"),
         provider=_PROVIDERS.get(name, name[:60]),
         region=cells.text(record, "RegionId", 60),
-        instance_type=_instance_type(record),
+        instance_type=machine,
         purchase_option=_PRICING_CATEGORIES.get(record.get("PricingCategory") or "", ""),
         category=_category(record),
     )
     return Row(
         group,
-        _hours(record),
+        0.0 if accelerators == 0 else _hours(record),
         cells.amount(record["BilledCost"], "BilledCost"),
         _currency(record),
     )
@@ -86,15 +90,20 @@ def _quantity(record: Mapping[str, str], name: str) -> float:
         raise InvalidInput(name, f"{refusal.message}; {hint}") from None
 
 
-def _instance_type(record: Mapping[str, str]) -> str:
+def _machine(record: Mapping[str, str]) -> tuple[str, float | None]:
+    """Name of the machine and its accelerators: None where only the plan or nobody knows them."""
     if named := cells.text(record, "x_InstanceType", 120):
-        return named
+        return named, None
     try:
         details = strict_json.loads(record.get("SkuPriceDetails") or "{}")
     except ValueError:
         raise InvalidInput("SkuPriceDetails", "is not JSON") from None
-    instance_type = details.get("InstanceType") if isinstance(details, dict) else None
-    return instance_type[:120] if isinstance(instance_type, str) else ""
+    name, accelerators = find_machine_of_row(record)
+    stated = details.get("InstanceType") if isinstance(details, dict) else None
+    if not name:
+        says_what = any(record.get(column) for column in _DESCRIBING)
+        return (stated[:120] if isinstance(stated, str) else ""), 0.0 if says_what else None
+    return name, accelerators
 
 
 def _category(record: Mapping[str, str]) -> str:

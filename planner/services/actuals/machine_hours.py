@@ -8,10 +8,19 @@ import numpy as np
 
 from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.scenario import CostLine
+from planner.usage.formats.focus_machines import ONE_OF
+from planner.usage.machines import find_machine
 from pricing import catalog as catalogs
+from pricing.market.machine_types import PROVIDERS
 
 NODE_HOURS = "node-hours"
 """Unit of a cost line that counts hours of whole machines."""
+
+
+def _tabled(name: str) -> float | None:
+    """Accelerators of a machine that is sold no more, or nowhere in the catalog."""
+    counts = (find_machine(provider, name).accelerators for provider in PROVIDERS)
+    return next((count for count in counts if count), None)
 
 
 class Machines:
@@ -27,7 +36,10 @@ class Machines:
 
     def accelerators(self, name: str) -> float | None:
         key = name.lower()
-        return self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
+        if key.startswith(ONE_OF):
+            return 1.0
+        known = self._counts_in_answer.get(key) or self._counts_in_catalog.get(key)
+        return known or _tabled(name)
 
     def planned_hours(self, line: CostLine) -> float | None:
         """Accelerator-hours of a cost line in node-hours; None where its machine is not known."""

@@ -19,6 +19,7 @@ ORDER = (
     "sizing",
     "memory",
     "goodput",
+    "demand",
     "costing",
     "plan",
     "break-even",

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Access, ActualsUpload, Project, Role, Team, Variant
 from planner.services.actuals import actuals
+from planner.services.actuals.completion import estimate_completion
 from planner.services.actuals.overlaps import overlaps
 from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload
 from planner.services.alerts.project_summaries import changes_since, current_revisions
@@ -75,6 +76,7 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
             for one in saved
         ],
         "variance": spent if spent["months"] else None,
+        "completion": estimate_completion(project, variance),
         "causes": saved_plans.list_causes(spent["total"]),
         "chart": saved_plans.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),

@@ -11,7 +11,7 @@ import pytest
 
 from planner.exports import Context, export
 from planner.models import ActualLine, ActualsUpload, AuditEntry, Project, Role
-from planner.services.actuals import actuals
+from planner.services.actuals import actuals, completion
 from planner.services.actuals.overlaps import overlaps
 from planner.services.projects import saved_comparisons
 from planner.services.teams.errors import WrongStateError
@@ -224,3 +224,43 @@ def test_a_bill_of_what_was_forecast_differs_by_nothing(work: Workspace, project
     assert told["total"]["planned"] == plan.summary["total_cost"]
     assert told["total"]["difference"] == "0.00"
     assert told["total"]["actual_hours"] == told["total"]["planned_hours"] == 24_000.0
+
+
+def test_an_estimate_at_completion_carries_the_ratio_so_far_on(
+    work: Workspace, project: Project
+) -> None:
+    """Planned 27,520 a month: 36,000 paid in the first, 24,000 in the second."""
+    upload(work, project, "month,cost,hours\n2027-01,36000,4800\n")
+    one = completion.estimate_completion(project)
+    assert one.low is None
+    upload(work, project, "month,cost,hours\n2027-02,24000,4000\n")
+    done = completion.estimate_completion(project)
+    ratio = Decimal(60000) / Decimal(2 * 27520)
+    assert done.actual == 60000
+    assert done.estimate == pytest.approx(60000 + done.remaining_plan * ratio)
+    low, high = (60000 + done.remaining_plan * Decimal(paid) / 27520 for paid in (24000, 36000))
+    assert (done.low, done.high) == (pytest.approx(low), pytest.approx(high))
+    assert done.planned_total == done.remaining_plan + 2 * 27520
+    assert done.hours_ratio == 1.1
+    assert done.hours_ratio * done.price_ratio == pytest.approx(float(ratio), abs=1e-5)
+
+
+def test_the_budget_s_headroom_is_what_the_estimate_leaves(
+    work: Workspace, project: Project
+) -> None:
+    upload(work, project, "month,cost\n2027-01,30000\n")
+    project.budget = "1000000"
+    estimate = completion.estimate_completion(project)
+    assert estimate.headroom == 1_000_000 - estimate.estimate
+    project.budget_period = "monthly"
+    assert completion.estimate_completion(project).headroom is None
+
+
+def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
+    work: Workspace, project: Project
+) -> None:
+    assert completion.estimate_completion(project) is None
+    upload(work, project, "month,cost\n2020-01,30000\n")
+    done = completion.estimate_completion(project)
+    assert done.estimate is None
+    assert "nothing was planned" in done.why_not

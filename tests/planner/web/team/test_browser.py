@@ -123,6 +123,7 @@ def addresses(project, plan, quote, hook) -> dict[str, str]:
         "webhook": f"{settings}webhooks/{hook}/",
         "operator": "/operator/",
         "calibrate": "/calibrate/",
+        "usage": "/usage/",
         "new team": "/teams/new/",
         "password": "/accounts/password/change/",
         "sign out": "/accounts/logout/",

@@ -1,0 +1,75 @@
+"""Files of usage: what they say, and the demand that follows. Nothing of them is stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from planner.api.serializers.usage import UsageSerializer
+from planner.api.uploads import CsvParser, FileParser
+from planner.api.views.comparisons import MarketView
+from planner.usage.projects import DEFAULT_SOURCES
+from planner.usage.question import DEFAULT_BY, UsageQuestion, answer_usage
+from pricing.api.rest import Query
+from pricing.common.invalid_input import InvalidInput
+
+_TEXTS = {
+    "file_name": "Name of the file, for messages.",
+    "by": f"What use is summed by, with commas; default {','.join(DEFAULT_BY)}.",
+    "project_by": "Where a project's name stands, in order: tag:NAME, account, user.",
+    "rename": "PATTERN=NAME, with commas: one name for the projects of a pattern.",
+    "map": "COLUMN=NAME, with commas: other names for columns of one's own table.",
+    "fields": "Columns of a log of Slurm without a header, with commas.",
+    "unit": "Unit of a report that does not state it.",
+    "month": "Month of a report that does not state it.",
+    "forecast_months": "Months to forecast, 0 for none; default 12.",
+    "start": "First month of the forecast; default the next one.",
+    "accelerator": "Accelerator to forecast, by its name in the answer.",
+    "past_run": "MONTH=HOURS[:NAME], with commas: work that will not come again.",
+    "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
+}
+
+
+class UsageView(MarketView):
+    parser_classes = (CsvParser, FileParser)
+    throttle_cost = 10
+
+    @extend_schema(
+        request={"application/octet-stream": OpenApiTypes.BINARY, "text/csv": OpenApiTypes.STR},
+        parameters=[OpenApiParameter(name, str, description=text) for name, text in _TEXTS.items()],
+        responses=UsageSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Hours, costs and demand from a bill or a cluster log of any form that is read.
+
+        The body is the file itself, compressed or not. It is read and forgotten.
+        """
+        query = Query(request, *_TEXTS)
+        stream = FileParser.stream_of(request)
+        name = query.text("file_name") or ""
+        answer = answer_usage([(name[:200], stream)], _read(query), timezone.now().date())
+        return Response(answer.as_dict())
+
+
+def _read(query: Query) -> UsageQuestion:
+    months = query.text("forecast_months")
+    if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
+        raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
+    values: dict[str, Any] = {
+        name: query.words(name) for name in ("rename", "map", "fields", "past_run", "add_run")
+    }
+    return UsageQuestion(
+        by=query.words("by") or DEFAULT_BY,
+        project_by=query.words("project_by") or DEFAULT_SOURCES,
+        unit=query.text("unit") or "",
+        month=query.text("month") or "",
+        forecast_months=int(months or 12),
+        start=query.text("start") or "",
+        accelerator=query.text("accelerator"),
+        **values,
+    )

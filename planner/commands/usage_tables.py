@@ -1,0 +1,127 @@
+"""Usage and demand as tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from io import StringIO
+
+from rich.table import Table
+
+from planner.commands.tables import make_console
+from planner.usage.demand.plan import Demand, next_month
+from planner.usage.ledger import REASONS
+from planner.usage.question import UsageAnswer
+from planner.usage.summary import Usage, UseLine
+from pricing.common.pluralize import pluralize
+
+SHOWN_LINES = 60
+"""Lines of use that the table shows; JSON has all of them."""
+UNKNOWN = "not stated"
+
+
+def usage_tables(answer: UsageAnswer) -> str:
+    """Files, what became of their rows, use, commitments, and the demand that follows."""
+    usage, by, demand = answer.usage, answer.by, answer.demand
+    out = StringIO()
+    console = make_console(out)
+    for file in usage.files:
+        console.print(f"{file.name}: {file.title}, {file.rows:,} rows")
+    console.print(_rows(usage))
+    for named in usage.ledger.not_understood:
+        console.print(f"Not understood: {named}")
+    if usage.ledger.uses:
+        console.print(_use(usage.lines(*by), by))
+    if usage.ledger.commitments:
+        console.print(_commitments(usage))
+    for (month, machine, reason), hours in sorted(usage.ledger.unused_hours.items()):
+        if hours:
+            console.print(
+                f"Not used: {hours:,.2f} accelerator-hours, {month}, {machine} ({reason})"
+            )
+    if demand is not None:
+        name = demand.history.accelerator or "accelerators"
+        length = pluralize(len(demand.history.hours), "month")
+        console.print(f"Demand of {name} by {demand.method}, from {length}")
+        console.print(_demand(demand))
+    notes = [*usage.notes(), *(demand.notes if demand else ())]
+    if answer.no_demand_because:
+        notes.append(f"No forecast: {answer.no_demand_because}")
+    for note in notes:
+        console.print(f"Note: {note}")
+    return out.getvalue().rstrip()
+
+
+def _rows(usage: Usage) -> Table:
+    table = Table(title="Rows", title_justify="left")
+    table.add_column("rows", justify="right")
+    table.add_column("what became of them")
+    for reason, count in usage.ledger.reasons.most_common():
+        table.add_row(f"{count:,}", REASONS[reason])
+    return table
+
+
+def _use(lines: Sequence[UseLine], by: Sequence[str]) -> Table:
+    table = Table(title="Use", title_justify="left")
+    for name in by:
+        table.add_column(name, overflow="fold")
+    has_slices = any(line.slice_hours for line in lines)
+    slices = ("slice hours",) if has_slices else ()
+    for head in ("accelerator hours", *slices, "machine hours", "billed", "amortised"):
+        table.add_column(head, justify="right")
+    for line in lines[:SHOWN_LINES]:
+        table.add_row(
+            *(line.group[name] for name in by),
+            f"{line.accelerator_hours:,.2f}",
+            *((f"{line.slice_hours:,.2f}",) if has_slices else ()),
+            UNKNOWN if line.instance_hours is None else f"{line.instance_hours:,.2f}",
+            _money(line.billed),
+            _money(line.amortised),
+        )
+    if len(lines) > SHOWN_LINES:
+        table.caption = f"{len(lines) - SHOWN_LINES:,} more lines: --json has them"
+    return table
+
+
+def _money(amounts: Mapping[str, Decimal | None]) -> str:
+    if not amounts:
+        return UNKNOWN
+    parts = (
+        f"{UNKNOWN} {currency}" if amount is None else f"{amount:,.2f} {currency}"
+        for currency, amount in sorted(amounts.items())
+    )
+    return "\n".join(parts)
+
+
+def _commitments(usage: Usage) -> Table:
+    table = Table(title="Commitments", title_justify="left")
+    table.add_column("commitment", overflow="fold")
+    table.add_column("kind")
+    for head in ("billed", "used", "not used"):
+        table.add_column(head, justify="right")
+    for identifier, sums in sorted(usage.ledger.commitments.items()):
+        table.add_row(
+            identifier,
+            sums.kind,
+            *(
+                f"{amount:,.2f} {sums.currency}"
+                for amount in (sums.billed, sums.amortised_used, sums.amortised_unused)
+            ),
+        )
+    return table
+
+
+def _demand(demand: Demand) -> Table:
+    table = Table()
+    table.add_column("month")
+    for head in ("accelerator hours", "p10", "p90", "peak"):
+        table.add_column(head, justify="right")
+    for step, hours in enumerate(demand.hours_per_month):
+        table.add_row(
+            next_month(demand.start, step),
+            f"{hours:,.0f}",
+            UNKNOWN if demand.p10 is None else f"{demand.p10[step]:,.0f}",
+            UNKNOWN if demand.p90 is None else f"{demand.p90[step]:,.0f}",
+            f"{demand.peak_accelerators[step]:,}",
+        )
+    return table

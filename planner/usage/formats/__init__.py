@@ -1,0 +1,1 @@
+"""One module a format: what it is told by, and how its rows are read."""

@@ -1,0 +1,156 @@
+"""A table of one's own: a month a row, with hours, cost or both. PURE.
+
+Columns may be called otherwise: those that are close are proposed, and read once somebody agrees.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from planner.usage.cells import amount, clip, quantity, to_point
+from planner.usage.formats.base import ReadOptions, TableFormat
+from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
+from planner.usage.machines import find_machine, name_accelerator
+from planner.usage.tables import Table, plain_name
+from pricing.common.invalid_input import InvalidInput
+
+_MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
+COLUMNS = (
+    "month",
+    "accelerator_hours",
+    "instance_hours",
+    "cost",
+    "amortised_cost",
+    "currency",
+    "provider",
+    "region",
+    "instance_type",
+    "accelerator",
+    "purchase_option",
+    "project",
+    "account",
+    "user",
+)
+_FIGURES = ("accelerator_hours", "instance_hours", "cost", "amortised_cost")
+_ALSO = {
+    "hours": "accelerator_hours",
+    "gpuhours": "accelerator_hours",
+    "gpus": "accelerator_hours",
+    "nodehours": "instance_hours",
+    "machinehours": "instance_hours",
+    "date": "month",
+    "period": "month",
+    "monat": "month",
+    "mois": "month",
+    "mes": "month",
+    "amount": "cost",
+    "spend": "cost",
+    "total": "cost",
+    "kosten": "cost",
+    "machine": "instance_type",
+    "machinetype": "instance_type",
+    "gpu": "accelerator",
+    "gputype": "accelerator",
+    "gpumodel": "accelerator",
+    "team": "project",
+    "stunden": "accelerator_hours",
+    "gpustunden": "accelerator_hours",
+}
+"""Names that people write, without capitals and signs."""
+
+
+def propose_mapping(header: list[str]) -> dict[str, str]:
+    """Columns of a file that are close to ones that are read; exact ones are not in it.
+
+    >>> propose_mapping(["Month", "GPU hours", "cost"])
+    {'Month': 'month', 'GPU hours': 'accelerator_hours'}
+    """
+    taken = {name for name in header if name in COLUMNS}
+    plain = {plain_name(name): name for name in COLUMNS}
+    proposed: dict[str, str] = {}
+    for name in header:
+        if name in COLUMNS:
+            continue
+        words = plain_name(name)
+        column = plain.get(words) or _ALSO.get(words)
+        if column is None and len(words) > 3:
+            close = get_close_matches(words, plain, n=1, cutoff=0.8)
+            column = plain[close[0]] if close else None
+        if column and column not in taken:
+            taken.add(column)
+            proposed[name] = column
+    is_usage = "month" in taken and taken.intersection(_FIGURES)
+    return proposed if is_usage else {}
+
+
+def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
+    columns = table.columns()
+    unknown = [name for name in table.header if name and name not in COLUMNS]
+    if unknown:
+        ledger.note(f"Columns that are not read: {', '.join(name[:40] for name in unknown[:10])}.")
+    get = {name: columns.getter(name) for name in COLUMNS}
+    number: Callable[[str], str] = to_point if table.decimal_comma else str
+    has_hours = columns.find("accelerator_hours") is not None
+    for index, row in enumerate(table.rows, table.first_row):
+        cell = {name: read_cell(row) for name, read_cell in get.items()}
+        try:
+            _read_row(cell, ledger, options, number, has_hours)
+        except InvalidInput as refusal:
+            ledger.misread(f"row {index}", str(refusal))
+
+
+def _read_row(
+    cell: dict[str, str],
+    ledger: Ledger,
+    options: ReadOptions,
+    number: Callable[[str], str],
+    has_hours: bool,
+) -> None:
+    match = _MONTH.fullmatch(cell["month"].strip())
+    if match is None:
+        raise InvalidInput("month", f"{cell['month'][:40]!r} is not a month like 2026-01")
+    month = f"{match[1]}-{match[2]}"
+    provider, machine = clip(cell["provider"]).lower(), clip(cell["instance_type"])
+    instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
+    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
+    billed = amount(number(cell["cost"]), "cost")
+    amortised = amount(number(cell["amortised_cost"]), "amortised_cost")
+    named = find_machine(provider, machine) if machine else None
+    if hours is None and instance_hours is not None:
+        if (
+            named is None
+            or named.accelerators is None
+            or (not named.accelerators and not has_hours)
+        ):
+            problem = f"how many accelerators {machine or 'a machine without a name'} has"
+            raise InvalidInput("instance_hours", f"{problem} is not known; give accelerator_hours")
+        hours = instance_hours * int(named.accelerators)
+    if hours is not None and hours < 0:
+        raise InvalidInput("accelerator_hours", f"{hours} is less than 0")
+    accelerator = name_accelerator(cell["accelerator"]) if cell["accelerator"].strip() else ""
+    account, user = clip(cell["account"]), clip(cell["user"])
+    key = UseKey(
+        month,
+        provider,
+        clip(cell["region"]),
+        machine,
+        accelerator or (named.accelerator if named else ""),
+        clip(cell["purchase_option"], 30),
+        clip(cell["project"]) or options.projects.choose({}, account, user),
+        account,
+        user,
+        "",
+        clip(cell["currency"], 10),
+    )
+    if hours is not None:
+        machine_hours = None if instance_hours is None else float(instance_hours)
+        ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
+    if billed is not None or amortised is not None:
+        charge = ChargeKey(month, provider, "Usage", "", key.option, key.currency, month)
+        ledger.charge(charge, billed, amortised)
+    ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
+
+
+FORMAT = TableFormat(name="table", title="Table of months", required=("month",), read=read)

@@ -1,0 +1,122 @@
+"""Ranges of Prometheus over DCGM: who held which accelerator, and whether it worked. PURE.
+
+An accelerator is allocated while a pod is named and a sample is there: samples × step. A missing
+sample and NaN are unknown, never 0; values near 2^63 are blanks of DCGM.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+from collections import Counter
+from typing import Any
+
+from planner.usage.formats.base import ReadOptions, TextFormat
+from planner.usage.ledger import Ledger, Reason, UseKey
+from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.sources import Source
+from pricing.common.invalid_input import InvalidInput
+
+_BLANK = 9e18
+_UTILISATION = ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE")
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+def matches(head: str) -> bool:
+    start = head[:4_000]
+    return '"resultType"' in start and start.lstrip().startswith("{")
+
+
+def read(source: Source, ledger: Ledger, options: ReadOptions) -> None:
+    document = source.document()
+    try:
+        data = document["data"]
+        if data["resultType"] != "matrix":
+            raise InvalidInput("resultType", "is no range; ask query_range, not query")
+        series = [(one["metric"], one["values"]) for one in data["result"]]
+    except (KeyError, TypeError):
+        raise InvalidInput("data", "is no answer of Prometheus to query_range") from None
+    step = _step(series)
+    for metric, values in series:
+        _read_series(metric, values, step, ledger, options)
+    ledger.note(
+        f"Samples every {step:g} s: hours are samples × step, and a missing sample is unknown."
+    )
+
+
+def _step(series: list[tuple[dict[str, Any], list[Any]]]) -> float:
+    """The commonest distance between samples, seconds."""
+    gaps: Counter[float] = Counter()
+    for _, values in series:
+        times = [_time(pair) for pair in values]
+        gaps.update(b - a for a, b in itertools.pairwise(times))
+    if not gaps or max(gaps) <= 0:
+        raise InvalidInput("values", "hold fewer than two samples; no step is known")
+    return max(gaps.items(), key=lambda item: (item[1], -item[0]))[0]
+
+
+def _time(pair: Any) -> float:
+    try:
+        moment = float(pair[0])
+    except (TypeError, ValueError, IndexError):
+        raise InvalidInput("values", "hold a sample that is no pair of time and value") from None
+    if not 6e8 < moment < 8e9:
+        raise InvalidInput("values", f"{moment:g} is no time in seconds")
+    return moment
+
+
+def _read_series(
+    metric: dict[str, str], values: list[Any], step: float, ledger: Ledger, options: ReadOptions
+) -> None:
+    name = metric.get("__name__", _UTILISATION[0])
+    if name not in _UTILISATION:
+        raise InvalidInput("__name__", f"{name[:60]!r} is not read; query {_UTILISATION[0]}")
+    if metric.get("GPU_I_ID") or is_slice(metric.get("GPU_I_PROFILE", "")):
+        for _ in values:
+            ledger.account(Reason.UNKNOWN_SAMPLE)
+        return
+    accelerator = name_accelerator(metric.get("modelName", ""))
+    pod = metric.get("exported_pod") or metric.get("pod") or ""
+    space = metric.get("exported_namespace") or metric.get("namespace") or ""
+    host = metric.get("Hostname", "")
+    full = 1.0 if "_PROF_" in name else 100.0
+    _add_gaps([_time(pair) for pair in values], step, ledger)
+    for pair in values:
+        start, value = _time(pair), _value(pair)
+        month = f"{_EPOCH + dt.timedelta(seconds=start):%Y-%m}"
+        if value is None:
+            ledger.account(Reason.UNKNOWN_SAMPLE)
+            continue
+        if not pod:
+            ledger.unused_hours[month, host, Reason.IDLE.value] += step / 3600
+            ledger.account(Reason.IDLE)
+            continue
+        tags = options.projects.pick(metric) | {"namespace": space}
+        project = options.projects.choose(tags, space) or space
+        key = UseKey(month, "", host, "", accelerator, "owned", project, space, "", "", "")
+        ledger.use(key, None, step / 3600, None, None)
+        ledger.hourly.add(accelerator, start, start + step, 1.0)
+        seen = ledger.monitor(month)
+        seen.hours += step / 3600
+        seen.busy_hours += step / 3600 if value > 0 else 0.0
+        seen.utilised_hours += step / 3600 * min(value / full, 1.0)
+        ledger.account(Reason.ACCELERATOR_USE)
+
+
+def _add_gaps(times: list[float], step: float, ledger: Ledger) -> None:
+    """Steps between samples without one of their own."""
+    for time, following in itertools.pairwise(times):
+        if following - time > 1.5 * step:
+            month = f"{_EPOCH + dt.timedelta(seconds=time):%Y-%m}"
+            ledger.monitor(month).unknown_hours += (following - time - step) / 3600
+
+
+def _value(pair: Any) -> float | None:
+    try:
+        value = float(pair[1])
+    except (TypeError, ValueError, IndexError):
+        return None
+    return value if -1 < value < _BLANK else None
+
+
+FORMAT = TextFormat("prometheus", "Prometheus range of DCGM", matches, read)

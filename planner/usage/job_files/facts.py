@@ -1,0 +1,148 @@
+"""What a job file says of its accelerators, nodes and hours, and what it leaves open. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.contract.models.known_models import find_model
+from planner.usage.machines import name_accelerator
+from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
+
+MAX_ACCELERATORS = 10_000_000
+MAX_HOURS = 1_000_000.0
+
+
+@dataclass
+class JobFacts:
+    """One piece of work. None where the file does not say it; then a question asks for it."""
+
+    form: str
+    name: str = ""
+    accelerator: str = ""
+    """As the file writes it."""
+    accelerators: float | None = None
+    """All that the job takes at once."""
+    per_node: float | None = None
+    nodes: float | None = None
+    hours: float | None = None
+    """Longest run time that the file allows."""
+    runs: int = 1
+    """Times that the file starts the work, such as tasks of an array."""
+    is_limit: bool = True
+    """Whether `hours` is a limit, of which a run may take less."""
+    provider: str = ""
+    region: str = ""
+    machine: str = ""
+    spot: bool | None = None
+    training: dict[str, Any] = field(default_factory=dict)
+    """Fields of a training workload that the file states."""
+    tokens_per_step: float | None = None
+    notes: list[str] = field(default_factory=list)
+    questions: dict[str, str] = field(default_factory=dict)
+    """Field of the request → what the file leaves open."""
+
+    def ask(self, name: str, why: str) -> None:
+        self.questions.setdefault(name, why)
+
+    def note(self, text: str) -> None:
+        if text not in self.notes and len(self.notes) < 20:
+            self.notes.append(text)
+
+    @property
+    def slug(self) -> str:
+        """The accelerator's slug; empty where its name is missing or means several."""
+        known = accelerators.find(name_accelerator(self.accelerator)) if self.accelerator else None
+        return known.slug if known else ""
+
+    def settle(self) -> JobFacts:
+        """Fills what follows from the rest, and asks for what is still open."""
+        if self.accelerators is None and self.per_node is not None and self.nodes is not None:
+            self.accelerators = self.per_node * self.nodes
+        if self.accelerators is not None and not 0 <= self.accelerators <= MAX_ACCELERATORS:
+            self.accelerators = None
+        if self.hours is not None and not 0 < self.hours <= MAX_HOURS:
+            self.hours = None
+        if self.accelerators is None:
+            self.ask("peak_accelerators", "how many accelerators the job takes is not stated")
+        if not self.accelerator:
+            self.ask("accelerator", "which accelerator it runs on is not stated")
+        elif not self.slug:
+            self.ask("accelerator", f"{self.accelerator!r} may mean several accelerators")
+        if self.hours is None and not self.training:
+            self.ask("hours", "how long the job runs is not stated")
+        if self.training and "tokens" not in self.training:
+            self.ask("tokens", "how many tokens are trained on is not stated")
+        self._check_model()
+        if self.training and not {"model", "parameters"} & self.training.keys():
+            self.ask("model", "which model is trained is not stated")
+        return self
+
+    def _check_model(self) -> None:
+        """A model that nobody knows by this name is asked for."""
+        model = self.training.get("model")
+        if model is None:
+            return
+        try:
+            find_model(model)
+        except InvalidInput as refusal:
+            del self.training["model"]
+            self.ask("model", refusal.message)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "form": self.form,
+            "name": self.name,
+            "accelerator": self.slug or self.accelerator,
+            "accelerators": self.accelerators,
+            "per_node": self.per_node,
+            "nodes": self.nodes,
+            "hours": self.hours,
+            "runs": self.runs,
+            "provider": self.provider,
+            "region": self.region,
+            "machine": self.machine,
+            "spot": self.spot,
+            "training": self.training,
+            "tokens_per_step": self.tokens_per_step,
+            "notes": self.notes,
+            "questions": self.questions,
+        }
+
+    def request(self, runs_per_month: float) -> dict[str, Any]:
+        """The request of a comparison as far as the file fills it; what it asks for is missing."""
+        name = {"name": self.name[:100]} if self.name else {}
+        if self.training:
+            return name | {"workload": self._training_workload()}
+        workload: dict[str, Any] = {"kind": "accelerator_hours"}
+        if self.slug:
+            workload["accelerator"] = self.slug
+        if self.accelerators:
+            workload["peak_accelerators"] = int(self.accelerators)
+            workload["accelerators_per_job"] = int(self.accelerators)
+            if self.hours:
+                hours = self.accelerators * self.hours * self.runs * runs_per_month
+                workload["hours_per_month"] = round(hours, 2)
+        if self.spot:
+            workload["interruptible"] = True
+        return name | {"workload": workload}
+
+    def _training_workload(self) -> dict[str, Any]:
+        accelerator = {"accelerator": self.slug} if self.slug else {}
+        return {"kind": "training", **accelerator, **self.training}
+
+
+def split_count(text: str) -> tuple[str, float | None]:
+    """Name and count of `H100:8`, `gpu:h100:8` without its `gpu:`, or `8`.
+
+    >>> split_count("H100:8"), split_count("8"), split_count("A100-80GB")
+    (('H100', 8.0), ('', 8.0), ('A100-80GB', None))
+    """
+    name, sign, count = text.strip().rpartition(":")
+    if sign:
+        return name.strip(), float(count) if count.isdecimal() and len(count) < 8 else None
+    plain = text.strip()
+    if plain.isdecimal() and len(plain) < 8:
+        return "", float(plain)
+    return plain, None

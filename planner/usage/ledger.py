@@ -1,0 +1,340 @@
+"""What files of usage add up to, and what became of each of their rows. PURE.
+
+Every row of a file is accounted once, by a `Reason`. Rows that are use of accelerators add hours
+and money to a `UseKey`; every row of a bill, use or not, adds its money to a `ChargeKey`, so that
+the sum of a bill is the provider's. Money is billed (what invoices say) or amortised (what the
+month used up); the two are sums of their own and never added to each other. A figure that a file
+does not state is unknown, never 0.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from decimal import Decimal
+from enum import StrEnum
+from typing import NamedTuple
+
+from planner.usage.hourly_use import HourlyUse
+
+MAX_GROUPS = 200_000
+"""Most different things that files may name before they have to be split."""
+MAX_NAMED_ROWS = 20
+"""Most rows that are named one by one."""
+MAX_NAME_LENGTH = 120
+"""Characters of a name in a sum; longer ones are cut."""
+_ZERO = Decimal(0)
+
+
+class UnusableFile(Exception):  # noqa: N818 - it is refused, not broken
+    """Why a whole file is refused while its rows are read; no row of it is to blame."""
+
+
+class Reason(StrEnum):
+    """What became of a row."""
+
+    ACCELERATOR_USE = "accelerator_use"
+    ACCELERATOR_HOST = "accelerator_host"
+    OTHER_MACHINE = "other_machine"
+    NOT_A_MACHINE = "not_a_machine"
+    COMMITMENT_FEE = "commitment_fee"
+    UNUSED_COMMITMENT = "unused_commitment"
+    UNUSED_RESERVATION = "unused_reservation"
+    CAPACITY_RESERVATION = "capacity_reservation"
+    NEGATION = "negation"
+    TAX = "tax"
+    CREDIT = "credit"
+    REFUND = "refund"
+    DISCOUNT = "discount"
+    DUPLICATE = "duplicate"
+    JOB_STEP = "job_step"
+    NEVER_RAN = "never_ran"
+    NO_ACCELERATOR = "no_accelerator"
+    IDLE = "idle"
+    UNKNOWN_SAMPLE = "unknown_sample"
+    NOT_UNDERSTOOD = "not_understood"
+
+
+REASONS = {
+    Reason.ACCELERATOR_USE: "use of accelerators: hours and money count",
+    Reason.ACCELERATOR_HOST: "processor or memory of an accelerator machine: money counts",
+    Reason.OTHER_MACHINE: "a machine without accelerators",
+    Reason.NOT_A_MACHINE: "storage, network or another service",
+    Reason.COMMITMENT_FEE: "price of a commitment: billed, its hours are no use",
+    Reason.UNUSED_COMMITMENT: "unused part of a commitment: amortised, no use",
+    Reason.UNUSED_RESERVATION: "reserved capacity that stood idle: counted apart",
+    Reason.CAPACITY_RESERVATION: "a capacity reservation beside the machine that used it",
+    Reason.NEGATION: "takes back the list price of covered use: money counts, hours do not",
+    Reason.TAX: "tax",
+    Reason.CREDIT: "credit",
+    Reason.REFUND: "refund",
+    Reason.DISCOUNT: "discount of a contract",
+    Reason.DUPLICATE: "the same row again: counted once",
+    Reason.JOB_STEP: "step of a job whose allocation is counted",
+    Reason.NEVER_RAN: "a job that never ran",
+    Reason.NO_ACCELERATOR: "a job or cluster without accelerators",
+    Reason.IDLE: "idle accelerators: counted apart",
+    Reason.UNKNOWN_SAMPLE: "a sample that states no value: unknown, not 0",
+    Reason.NOT_UNDERSTOOD: "not understood: named below, in no sum of hours",
+}
+"""What each reason means to a reader."""
+
+
+class UseKey(NamedTuple):
+    """What hours are summed by. An empty text is what the file does not say."""
+
+    month: str
+    provider: str
+    region: str
+    """Region of a cloud, partition or cluster of a machine room."""
+    machine: str
+    accelerator: str
+    """Slug where the name is known, else as the file writes it; empty where it names none."""
+    option: str
+    project: str
+    account: str
+    user: str
+    state: str
+    """How a job ended; empty for a bill."""
+    currency: str
+
+
+class ChargeKey(NamedTuple):
+    """What money is summed by, for every row of a bill."""
+
+    month: str
+    provider: str
+    charge: str
+    """The provider's own word for the kind of row, such as Usage or SavingsPlanNegation."""
+    service: str
+    pricing: str
+    currency: str
+    usage_month: str
+    """Month of the use; another than that of the invoice where the provider tells them apart."""
+
+
+class MoneySum:
+    """A sum of money that knows how many of its parts are unknown."""
+
+    __slots__ = ("total", "unknown")
+
+    def __init__(self) -> None:
+        self.total = _ZERO
+        self.unknown = 0
+
+    def add(self, amount: Decimal | None) -> None:
+        if amount is None:
+            self.unknown += 1
+        elif amount:
+            self.total += amount
+
+    @property
+    def known(self) -> Decimal | None:
+        """The sum; None where a part of it is unknown."""
+        return None if self.unknown else self.total
+
+
+class UseSums:
+    """Hours and money of one `UseKey`."""
+
+    __slots__ = ("accelerator_hours", "amortised", "billed", "instance_hours", "rows", "unsized")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.instance_hours = 0.0
+        self.unsized = 0
+        """Rows that state hours of accelerators and no machine."""
+        self.accelerator_hours = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+
+
+class ChargeSums:
+    """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
+
+    __slots__ = ("amortised", "billed", "credits", "list_cost", "quantity", "rows")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.quantity = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+        self.list_cost = MoneySum()
+        self.credits = _ZERO
+        """Credits already within `billed`; gross is billed less credits."""
+
+
+class CommitmentSums:
+    """What a commitment cost and how much of it was used, by its identifier."""
+
+    __slots__ = ("amortised_unused", "amortised_used", "billed", "currency", "kind", "provider")
+
+    def __init__(self, provider: str, kind: str, currency: str) -> None:
+        self.provider, self.kind, self.currency = provider, kind, currency
+        self.billed = _ZERO
+        self.amortised_used = _ZERO
+        self.amortised_unused = _ZERO
+
+
+class Waiting:
+    """Waiting times of jobs, in seconds, in classes of a tenth of a power of two."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self._classes: Counter[int] = Counter()
+
+    def add(self, seconds: float) -> None:
+        self.jobs += 1
+        step = int(seconds).bit_length() if seconds >= 1 else 0
+        low = 1 << (step - 1) if step else 0
+        tenth = int((seconds - low) * 10 / low) if low else 0
+        self._classes[step * 10 + min(tenth, 9)] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """Seconds that this share of the jobs waited at most, to a tenth; None without jobs."""
+        reached = 0
+        for index in sorted(self._classes):
+            reached += self._classes[index]
+            if reached >= share * self.jobs:
+                step, tenth = divmod(index, 10)
+                return (1 << (step - 1)) * (1 + (tenth + 1) / 10) if step else 0.0
+        return None
+
+
+class Monitored:
+    """Allocated accelerator-hours that a monitor watched, and what they did."""
+
+    __slots__ = ("busy_hours", "hours", "unknown_hours", "utilised_hours")
+
+    def __init__(self) -> None:
+        self.hours = 0.0
+        self.busy_hours = 0.0
+        """Hours in which any kernel ran."""
+        self.utilised_hours = 0.0
+        """Hours × utilisation."""
+        self.unknown_hours = 0.0
+        """Hours between samples of which one is missing."""
+
+
+class Ledger:
+    """The sums of one or more files, filled row by row."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.reasons: Counter[Reason] = Counter()
+        self.not_understood: list[str] = []
+        self.uses: dict[UseKey, UseSums] = {}
+        self.charges: dict[ChargeKey, ChargeSums] = {}
+        self.commitments: dict[str, CommitmentSums] = {}
+        self.hourly = HourlyUse()
+        self.waiting = Waiting()
+        self.unused_hours: dict[tuple[str, str, str], float] = defaultdict(float)
+        """Accelerator-hours paid for and not used, by month, machine and reason."""
+        self.monitored: dict[str, Monitored] = {}
+        """What monitors saw of allocated accelerators, by month."""
+        self.notes: dict[str, None] = {}
+        """What a reader has to know about the sums, each once."""
+        self.seen: set[int] = set()
+        """Hashes of rows that count once."""
+        self.views: set[str] = set()
+        """Views of money in exports that hold one of them: actual, amortised."""
+
+    def account(self, reason: Reason) -> None:
+        """A row more, and what became of it."""
+        self.rows += 1
+        self.reasons[reason] += 1
+
+    def misread(self, row: str, problem: str) -> None:
+        """A row that is not understood; the first ones are named."""
+        self.account(Reason.NOT_UNDERSTOOD)
+        if len(self.not_understood) < MAX_NAMED_ROWS:
+            self.not_understood.append(f"{row}: {problem}")
+
+    def is_repeated(self, identity: tuple[str, ...]) -> bool:
+        """Whether a row of this identity was read before; remembers it."""
+        mark = hash(identity)
+        if mark in self.seen:
+            return True
+        if len(self.seen) >= MAX_IDENTITIES:
+            problem = f"more than {MAX_IDENTITIES:,} rows; read it in parts, such as months"
+            raise UnusableFile(problem)
+        self.seen.add(mark)
+        return False
+
+    def use(
+        self,
+        key: UseKey,
+        instance_hours: float | None,
+        accelerator_hours: float,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+    ) -> None:
+        """Adds hours and money of one row of use."""
+        sums = self.uses.get(key)
+        if sums is None:
+            sums = self.uses[key] = UseSums()
+            self._check_size()
+        sums.rows += 1
+        if instance_hours is None:
+            sums.unsized += 1
+        else:
+            sums.instance_hours += instance_hours
+        sums.accelerator_hours += accelerator_hours
+        sums.billed.add(billed)
+        sums.amortised.add(amortised)
+
+    def charge(
+        self,
+        key: ChargeKey,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+        quantity: float = 0.0,
+        list_cost: Decimal | None = None,
+        credits: Decimal = _ZERO,
+    ) -> None:
+        """Adds the money of one row of a bill."""
+        sums = self.charges.get(key)
+        if sums is None:
+            sums = self.charges[key] = ChargeSums()
+            self._check_size()
+        sums.rows += 1
+        sums.quantity += quantity
+        sums.billed.add(billed)
+        sums.amortised.add(amortised)
+        sums.list_cost.add(list_cost)
+        if credits:
+            sums.credits += credits
+
+    def commitment(
+        self, identifier: str, provider: str, kind: str, currency: str
+    ) -> CommitmentSums:
+        """The sums of a commitment, new where it was not named before."""
+        sums = self.commitments.get(identifier)
+        if sums is None:
+            self._check_size()
+            sums = self.commitments[identifier] = CommitmentSums(provider, kind, currency)
+        return sums
+
+    def monitor(self, month: str) -> Monitored:
+        return self.monitored.setdefault(month, Monitored())
+
+    def note(self, text: str) -> None:
+        if len(self.notes) < MAX_NAMED_ROWS:
+            self.notes[text] = None
+
+    def set_view(self, view: str) -> None:
+        """Actual and amortised exports of the same bill do not add up."""
+        self.views.add(view)
+        if len(self.views) > 1:
+            raise UnusableFile(
+                "holds the actual and the amortised view of costs, which count the same use "
+                "twice; read one of the two exports"
+            )
+
+    def _check_size(self) -> None:
+        if len(self.uses) + len(self.charges) + len(self.commitments) > MAX_GROUPS:
+            problem = f"names more than {MAX_GROUPS:,} different things; read it in parts"
+            raise UnusableFile(problem)
+
+
+MAX_IDENTITIES = 4_000_000
+"""Most rows that are told apart by identity: about 300 MB of marks."""

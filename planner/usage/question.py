@@ -1,0 +1,123 @@
+"""What is asked of files of usage, and the answer: the same for page, API and command. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from planner.usage.demand.plan import Demand, next_month, plan_demand, read_run
+from planner.usage.formats.base import ReadOptions
+from planner.usage.projects import DEFAULT_SOURCES, ProjectRules
+from planner.usage.reading import read_files
+from planner.usage.summary import DIMENSIONS, Usage
+from pricing.common.bounded import shorten
+from pricing.common.invalid_input import InvalidInput
+
+DEFAULT_BY = ("month", "accelerator", "option", "project")
+MAX_FORECAST_MONTHS = 120
+_OF_THE_DEMAND = ("past_run", "add_run", "accelerator", "start", "months")
+"""Fields whose refusal is the asker's to mend; others say why the files give no forecast."""
+
+
+@dataclass(frozen=True)
+class UsageQuestion:
+    """How files are to be read, summed and carried on. All texts are as a person types them."""
+
+    by: tuple[str, ...] = DEFAULT_BY
+    project_by: tuple[str, ...] = DEFAULT_SOURCES
+    rename: tuple[str, ...] = ()
+    """`PATTERN=NAME`."""
+    map: tuple[str, ...] = ()
+    """`COLUMN=NAME`."""
+    fields: tuple[str, ...] = ()
+    unit: str = ""
+    month: str = ""
+    forecast_months: int = 12
+    start: str = ""
+    accelerator: str | None = None
+    past_run: tuple[str, ...] = ()
+    add_run: tuple[str, ...] = ()
+
+    def read_options(self) -> ReadOptions:
+        return ReadOptions(
+            projects=ProjectRules(self.project_by, dict(_pairs(self.rename, "rename"))),
+            mapping=dict(_pairs(self.map, "map")),
+            fields=self.fields,
+            unit=self.unit,
+            month=self.month,
+        )
+
+
+@dataclass(frozen=True)
+class UsageAnswer:
+    """Sums, and the demand that follows; or why none does."""
+
+    usage: Usage
+    by: tuple[str, ...]
+    demand: Demand | None
+    no_demand_because: str
+
+    def as_dict(self) -> dict[str, Any]:
+        return self.usage.as_dict(self.by) | {
+            "demand": self.demand.as_dict() if self.demand else None,
+            "no_demand_because": self.no_demand_because,
+        }
+
+
+def answer_usage(
+    files: Iterable[tuple[str, BinaryIO]], question: UsageQuestion, today: dt.date
+) -> UsageAnswer:
+    """Reads the files; refused as a whole where one of them or the question cannot be used."""
+    _check(question)
+    usage = Usage(*read_files(files, question.read_options()))
+    if not question.forecast_months:
+        return UsageAnswer(usage, question.by, None, "")
+    try:
+        demand = plan_demand(
+            usage,
+            question.forecast_months,
+            question.start or next_month(f"{today:%Y-%m}"),
+            question.accelerator,
+            [read_run(text, "past_run") for text in question.past_run],
+            [read_run(text, "add_run") for text in question.add_run],
+        )
+    except InvalidInput as refusal:
+        if refusal.field in _OF_THE_DEMAND:
+            raise
+        return UsageAnswer(usage, question.by, None, str(refusal))
+    return UsageAnswer(usage, question.by, demand, "")
+
+
+def _check(question: UsageQuestion) -> None:
+    for name in question.by:
+        if name not in DIMENSIONS:
+            problem = f"{shorten(name)} is unknown; allowed are {', '.join(DIMENSIONS)}"
+            raise InvalidInput("by", problem)
+    if not 0 <= question.forecast_months <= MAX_FORECAST_MONTHS:
+        problem = f"{question.forecast_months} is not between 0 and {MAX_FORECAST_MONTHS}"
+        raise InvalidInput("forecast_months", problem)
+    if question.start:
+        try:
+            dt.date.fromisoformat(f"{question.start}-01")
+        except ValueError:
+            problem = f"{shorten(question.start)} is not a month like 2027-01"
+            raise InvalidInput("start", problem) from None
+
+
+def _pairs(texts: Iterable[str], field: str) -> Iterator[tuple[str, str]]:
+    for text in texts:
+        name, sign, value = text.rpartition("=")
+        if not sign or not name or not value:
+            raise InvalidInput(field, f"{shorten(text)} is not NAME=NAME")
+        yield name, value
+
+
+def split_list(text: str) -> tuple[str, ...]:
+    """Words between commas.
+
+    >>> split_list("month, project,")
+    ('month', 'project')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())

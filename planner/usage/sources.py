@@ -1,0 +1,257 @@
+"""A file as it arrives: unpacked, decoded and bounded, in pieces. PURE.
+
+Nothing is held but the piece at hand, whatever a file declares or unpacks to; what is larger
+than it may be, compressed twice or not text is refused by name.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, BinaryIO
+
+from pricing.common import strict_json
+from pricing.common.bounded import check_nesting
+from pricing.common.invalid_input import InvalidInput
+
+MAX_BYTES = 8_000_000_000
+"""Most bytes of a file, unpacked."""
+MAX_LINE = 1_000_000
+"""Most characters of a line."""
+MAX_DOCUMENT = 32_000_000
+"""Most characters of a JSON document that is read as a whole."""
+HEAD = 65_536
+_OTHER = {
+    b"PAR1": "is Parquet, which is not read here; export it as CSV, compressed or not",
+    b"BZh": "is compressed with bzip2; use gzip",
+    b"\xfd7zXZ": "is compressed with xz; use gzip",
+    b"\x28\xb5\x2f\xfd": "is compressed with Zstandard; use gzip",
+    b"7z\xbc\xaf": "is a 7z archive; use gzip or zip",
+    b"Rar!": "is a RAR archive; use gzip or zip",
+    b"\xd0\xcf\x11\xe0": "is an old Excel workbook (.xls); save it as .xlsx or CSV",
+    b"%PDF": "is a PDF; bills are read from CSV exports",
+}
+_DAMAGE = (
+    *(EOFError, OSError, zlib.error, zipfile.BadZipFile, struct.error),
+    *(NotImplementedError, ValueError, RuntimeError, OverflowError),
+)
+"""What unpacking raises over a damaged archive."""
+_BOMS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+
+
+@dataclass
+class Source:
+    """A file opened for reading: its name, and either its text or its worksheet."""
+
+    name: str
+    text: io.TextIOWrapper | None
+    """Where the file is text, or compressed text."""
+    workbook: BinaryIO | None
+    """Where the file is a workbook."""
+    head: str
+    """The first characters of the text."""
+
+    def lines(self) -> Iterator[str]:
+        """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
+        assert self.text is not None
+        read = partial(self.text.readline, MAX_LINE + 1)
+        number = 0
+        try:
+            for line in iter(read, ""):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise InvalidInput(f"line {number}", f"is longer than {MAX_LINE:,} characters")
+                if "\0" in line:
+                    raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
+                yield line
+        except InvalidInput:
+            raise
+        except UnicodeDecodeError:
+            problem = "is not UTF-8 text near here; save the file as UTF-8"
+            raise InvalidInput(f"line {number + 1}", problem) from None
+        except _DAMAGE as error:
+            raise InvalidInput("file", f"is damaged: {error}") from None
+
+    def document(self, parse_number: Callable[[str], Any] | None = None) -> Any:
+        """The whole file as one JSON document of bounded size and depth; numbers as floats, or
+        as `parse_number` reads their text."""
+        assert self.text is not None
+        try:
+            text = self.text.read(MAX_DOCUMENT + 1)
+        except InvalidInput:
+            raise
+        except UnicodeDecodeError:
+            raise InvalidInput("file", "is not UTF-8 text; save it as UTF-8") from None
+        except _DAMAGE as error:
+            raise InvalidInput("file", f"is damaged: {error}") from None
+        if len(text) > MAX_DOCUMENT:
+            problem = f"is a JSON document of more than {MAX_DOCUMENT:,} characters"
+            raise InvalidInput("file", f"{problem}; export a shorter time, or a row a line")
+        check_nesting(text)
+        try:
+            if parse_number is None:
+                return strict_json.loads(text)
+            return json.loads(text, parse_float=parse_number, parse_int=parse_number)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput("file", f"is not JSON: {error}") from None
+
+    def objects(self) -> Iterator[dict[str, Any]]:
+        """Objects one a line, or of one list, each read as it comes."""
+        if self.head.lstrip().startswith("["):
+            has_lines = "\n" in self.head.strip()
+            yield from _list_objects(self.lines()) if has_lines else self._objects_of_a_line()
+            return
+        for number, line in enumerate(self.lines(), 1):
+            if line.strip():
+                yield _read_object(line, number)
+
+    def _objects_of_a_line(self) -> Iterator[dict[str, Any]]:
+        for number, value in enumerate(self.document(str), 1):
+            if not isinstance(value, dict):
+                raise InvalidInput(f"row {number}", "is no JSON object")
+            yield value
+
+
+def _read_object(text: str, number: int) -> dict[str, Any]:
+    check_nesting(text)
+    try:
+        value = json.loads(text, parse_float=str, parse_int=str)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"row {number}", f"is not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InvalidInput(f"row {number}", "is no JSON object")
+    return value
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
+"""A text or a bracket; a text of JSON holds no line end."""
+
+
+def _list_objects(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON list over several lines, each read when its brackets match."""
+    depth = size = number = 0
+    gathered: list[str] = []
+    for line in lines:
+        start = 0
+        for token in _TOKEN.finditer(line):
+            if token[0] in "[{":
+                depth += 1
+                start = token.start() if depth == 2 else start
+            elif token[0] in "]}":
+                depth -= 1
+                if depth == 1:
+                    number += 1
+                    text = "".join((*gathered, line[start : token.end()]))
+                    yield _read_object(text, number)
+                    gathered, size = [], 0
+        if depth >= 2:
+            gathered.append(line[start:])
+            size += len(line)
+        if size > MAX_LINE:
+            raise InvalidInput(f"row {number + 1}", f"is longer than {MAX_LINE:,} characters")
+    if depth:
+        raise InvalidInput("file", "is JSON that ends too early")
+
+
+class _Counted(io.RawIOBase):
+    """A stream that refuses to grow beyond what a file may hold."""
+
+    def __init__(self, stream: BinaryIO | gzip.GzipFile) -> None:
+        self._stream = stream
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._stream.read(len(buffer))
+        self._size += len(data)
+        if self._size > MAX_BYTES:
+            raise InvalidInput("file", f"unpacks to more than {MAX_BYTES:,} bytes")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def open_source(stream: BinaryIO, name: str = "") -> Source:
+    """The file behind a stream, unpacked where it is gzip or a zip of one file."""
+    buffered = stream if hasattr(stream, "peek") else io.BufferedReader(_Counted(stream), HEAD)
+    magic = buffered.peek(8)[:8]
+    if magic.startswith(b"\x1f\x8b"):
+        return _open_text(io.BufferedReader(_Counted(gzip.GzipFile(fileobj=buffered)), HEAD), name)
+    if magic.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return _open_zip(stream, buffered, name)
+    return _open_text(buffered, name)
+
+
+def _open_text(buffered: Any, name: str) -> Source:
+    try:
+        first = buffered.peek(HEAD)[:HEAD]
+    except InvalidInput:
+        raise
+    except _DAMAGE as error:
+        raise InvalidInput("file", f"is damaged: {error}") from None
+    for magic, problem in _OTHER.items():
+        if first.startswith(magic):
+            raise InvalidInput("file", problem)
+    if first.startswith((b"\x1f\x8b", b"PK\x03\x04")):
+        raise InvalidInput("file", "is compressed twice; unpack it once")
+    encoding = next((one for bom, one in _BOMS.items() if first.startswith(bom)), "utf-8")
+    head = first.decode(encoding, "replace").lstrip("\ufeff")
+    if not head.strip():
+        raise InvalidInput("file", "is empty")
+    return Source(name, io.TextIOWrapper(buffered, encoding, newline=""), None, head)
+
+
+MAX_MEMBERS = 200
+MAX_WORKBOOK = 400_000_000
+"""Most bytes that the parts of a workbook may unpack to."""
+
+
+def _open_zip(stream: BinaryIO, buffered: Any, name: str) -> Source:
+    seekable = stream if stream.seekable() else _spool(buffered)
+    seekable.seek(0)
+    try:
+        archive = zipfile.ZipFile(seekable)
+        members = archive.infolist()
+    except _DAMAGE as error:
+        raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
+    if len(members) > MAX_MEMBERS:
+        raise InvalidInput("file", f"is a zip archive of {len(members):,} files; send one")
+    if any(member.filename == "xl/workbook.xml" for member in members):
+        if sum(member.file_size for member in members) > MAX_WORKBOOK:
+            problem = f"is a workbook of more than {MAX_WORKBOOK:,} bytes unpacked"
+            raise InvalidInput("file", f"{problem}; save it as CSV")
+        return Source(name, None, seekable, "")
+    return _open_member(archive, members, name)
+
+
+def _open_member(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str) -> Source:
+    files = [one for one in members if not one.is_dir() and not one.filename.startswith("__MACOSX")]
+    if len(files) != 1:
+        raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
+    if files[0].flag_bits & 1:
+        raise InvalidInput("file", "is a zip archive with a password; remove it")
+    try:
+        member = archive.open(files[0])
+    except _DAMAGE as error:
+        raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
+    return _open_text(io.BufferedReader(_Counted(member), HEAD), name)  # type: ignore[arg-type]
+
+
+MAX_SPOOLED = 64_000_000
+
+
+def _spool(buffered: Any) -> BinaryIO:
+    data = buffered.read(MAX_SPOOLED + 1)
+    if len(data) > MAX_SPOOLED:
+        problem = f"is a zip archive of more than {MAX_SPOOLED:,} bytes on standard input"
+        raise InvalidInput("file", f"{problem}; give the file's name")
+    return io.BytesIO(data)

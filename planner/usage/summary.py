@@ -1,0 +1,207 @@
+"""What files of usage say, as tables of figures: by month, and by whatever else. PURE."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from planner.usage.ledger import REASONS, ChargeKey, Ledger, MoneySum, Reason, UseKey, UseSums
+from planner.usage.machines import is_slice
+from planner.usage.reading import FileRead
+from pricing.common.bounded import shorten
+from pricing.common.invalid_input import InvalidInput
+
+DIMENSIONS = UseKey._fields
+"""What use can be summed by."""
+
+
+@dataclass
+class UseLine:
+    """Use of one group: hours, and money where the files say it."""
+
+    group: dict[str, str]
+    accelerator_hours: float
+    slice_hours: float
+    """Hours of slices of accelerators (MIG), which are in no hours of accelerators."""
+    instance_hours: float | None
+    billed: dict[str, Decimal | None] = field(default_factory=dict)
+    """By currency; None where a part is unknown."""
+    amortised: dict[str, Decimal | None] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            **self.group,
+            "accelerator_hours": round(self.accelerator_hours, 6),
+            "slice_hours": round(self.slice_hours, 6),
+            "instance_hours": _rounded(self.instance_hours),
+            "billed": _texts(self.billed),
+            "amortised": _texts(self.amortised),
+        }
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Files that were read, and their sums."""
+
+    ledger: Ledger
+    files: list[FileRead]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row is understood, so that the sums are those of the files."""
+        return not self.ledger.reasons[Reason.NOT_UNDERSTOOD]
+
+    @property
+    def months(self) -> list[str]:
+        return sorted({key.month for key in self.ledger.uses})
+
+    def lines(self, *dimensions: str) -> list[UseLine]:
+        """Use summed by these dimensions, in their order."""
+        for name in dimensions:
+            if name not in DIMENSIONS:
+                allowed = ", ".join(DIMENSIONS)
+                raise InvalidInput("by", f"{shorten(name)} is unknown; allowed are {allowed}")
+        groups: dict[tuple[str, ...], list[tuple[UseKey, UseSums]]] = defaultdict(list)
+        for key, sums in self.ledger.uses.items():
+            groups[tuple(getattr(key, name) for name in dimensions)].append((key, sums))
+        return [
+            _sum_lines(dict(zip(dimensions, group, strict=True)), groups[group])
+            for group in sorted(groups)
+        ]
+
+    def as_dict(self, by: Iterable[str] = DIMENSIONS) -> dict[str, Any]:
+        """Everything, as JSON holds it: money as text, hours as numbers."""
+        ledger = self.ledger
+        return {
+            "files": [vars(file) for file in self.files],
+            "complete": self.is_complete,
+            "rows": {
+                reason.value: {"rows": ledger.reasons[reason], "meaning": meaning}
+                for reason, meaning in REASONS.items()
+                if ledger.reasons[reason]
+            },
+            "not_understood": list(ledger.not_understood),
+            "notes": self.notes(),
+            "months": self.month_rows(),
+            "use": [line.as_dict() for line in self.lines(*by)],
+            "charges": [_charge_row(key, sums) for key, sums in sorted(ledger.charges.items())],
+            "commitments": self.commitment_rows(),
+            "unused": [
+                {"month": month, "machine": machine, "reason": reason, "accelerator_hours": hours}
+                for (month, machine, reason), hours in sorted(ledger.unused_hours.items())
+            ],
+            "peaks": [
+                {"month": month, "accelerator": accelerator, "peak_accelerators": peak}
+                for (month, accelerator), peak in ledger.hourly.peaks().items()
+            ],
+        }
+
+    def month_rows(self) -> list[dict[str, Any]]:
+        """A row a month: hours, money, peak, and what monitors and queues saw."""
+        peaks, unused = self.ledger.hourly.total_peaks(), defaultdict[str, float](float)
+        for (month, _, _), hours in self.ledger.unused_hours.items():
+            unused[month] += hours
+        rows = []
+        for line in self.lines("month"):
+            month = line.group["month"]
+            seen = self.ledger.monitored.get(month)
+            row = line.as_dict() | {
+                "peak_accelerators": peaks.get(month),
+                "unused_accelerator_hours": round(unused[month], 6) if unused else None,
+            }
+            if seen and seen.hours:
+                row["busy_share"] = round(seen.busy_hours / seen.hours, 6)
+                row["utilisation"] = round(seen.utilised_hours / seen.hours, 6)
+                row["unknown_hours"] = round(seen.unknown_hours, 6)
+            rows.append(row)
+        return rows
+
+    def commitment_rows(self) -> list[dict[str, Any]]:
+        """What is already owned, and how much of it was used."""
+        return [
+            {
+                "commitment": identifier,
+                "provider": sums.provider,
+                "kind": sums.kind,
+                "currency": sums.currency,
+                "billed": f"{sums.billed:f}",
+                "amortised_used": f"{sums.amortised_used:f}",
+                "amortised_unused": f"{sums.amortised_unused:f}",
+            }
+            for identifier, sums in sorted(self.ledger.commitments.items())
+        ]
+
+    def notes(self) -> list[str]:
+        """What a reader has to know about the sums."""
+        ledger = self.ledger
+        notes = list(ledger.notes)
+        slices = sum(s.accelerator_hours for k, s in ledger.uses.items() if is_slice(k.accelerator))
+        if slices:
+            notes.append(
+                f"{slices:,.2f} hours are of slices (MIG), counted apart: a slice is not a whole "
+                "accelerator."
+            )
+        if ledger.waiting.jobs:
+            p50, p90 = ledger.waiting.percentile(0.5), ledger.waiting.percentile(0.9)
+            notes.append(
+                f"Of {ledger.waiting.jobs:,} jobs half waited at most {p50 or 0:,.0f} s, nine in "
+                f"ten at most {p90 or 0:,.0f} s."
+            )
+        if ledger.hourly.longest_s > 3600 and not ledger.waiting.jobs:
+            notes.append(
+                "Some rows cover more than an hour: a peak is at least the mean over its row."
+            )
+        return notes
+
+
+def _sum_lines(group: dict[str, str], members: list[tuple[UseKey, UseSums]]) -> UseLine:
+    billed: dict[str, MoneySum] = defaultdict(MoneySum)
+    amortised: dict[str, MoneySum] = defaultdict(MoneySum)
+    line = UseLine(group, 0.0, 0.0, 0.0)
+    for key, sums in members:
+        if is_slice(key.accelerator):
+            line.slice_hours += sums.accelerator_hours
+        else:
+            line.accelerator_hours += sums.accelerator_hours
+        if sums.unsized or line.instance_hours is None:
+            line.instance_hours = None
+        else:
+            line.instance_hours += sums.instance_hours
+        if key.currency:
+            _merge(billed[key.currency], sums.billed)
+            _merge(amortised[key.currency], sums.amortised)
+    line.billed = {currency: one.known for currency, one in billed.items()}
+    line.amortised = {currency: one.known for currency, one in amortised.items()}
+    return line
+
+
+def _merge(into: MoneySum, part: MoneySum) -> None:
+    into.total += part.total
+    into.unknown += part.unknown
+
+
+def _charge_row(key: ChargeKey, sums: Any) -> dict[str, Any]:
+    return {
+        **key._asdict(),
+        "rows": sums.rows,
+        "quantity": sums.quantity,
+        "billed": _text(sums.billed.known),
+        "amortised": _text(sums.amortised.known),
+        "list_cost": _text(sums.list_cost.known),
+        "credits": _text(sums.credits),
+    }
+
+
+def _text(amount: Decimal | None) -> str | None:
+    return None if amount is None else f"{amount:f}"
+
+
+def _texts(amounts: Mapping[str, Decimal | None]) -> dict[str, str | None]:
+    return {currency: _text(amount) for currency, amount in sorted(amounts.items())}
+
+
+def _rounded(hours: float | None) -> float | None:
+    return None if hours is None else round(hours, 6)

@@ -1,0 +1,203 @@
+"""Tables: rows under a header, from CSV of any separator or from a worksheet. PURE."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.usage import cells
+from planner.usage.sources import HEAD, Source
+from pricing.common.bounded import shorten
+from pricing.common.invalid_input import InvalidInput
+
+MAX_COLUMNS = 2_000
+MAX_ROWS = 20_000_000
+_SEPARATORS = ",;\t|"
+
+
+@dataclass
+class Table:
+    """A table that is read row by row."""
+
+    header: list[str]
+    rows: Iterator[Sequence[str]]
+    first_row: int = 2
+    """Number of the first row below the header, as a spreadsheet counts."""
+    decimal_comma: bool = False
+    sample: list[Sequence[str]] = field(default_factory=list)
+    """Some of the first rows, which `rows` gives again."""
+    separator: str = ""
+
+    def columns(self) -> Columns:
+        return Columns(self.header)
+
+
+class Columns:
+    """Finds columns by name: as written, then without case, blanks, signs and translations.
+
+    >>> Columns(["lineItem/UsageType", "Zone (AvailabilityZone)"]).find("line_item_usage_type")
+    0
+    >>> Columns(["lineItem/UsageType", "Zone (AvailabilityZone)"]).find("availabilityZone")
+    1
+    """
+
+    def __init__(self, header: Iterable[str]) -> None:
+        self.header = list(header)
+        self._exact: dict[str, int] = {}
+        self._plain: dict[str, int] = {}
+        for index, name in enumerate(self.header):
+            self._exact.setdefault(name.strip(), index)
+            self._plain.setdefault(plain_name(name), index)
+
+    def find(self, *names: str) -> int | None:
+        """Position of the first of these columns that there is."""
+        for name in names:
+            index = self._exact.get(name)
+            if index is None:
+                index = self._plain.get(plain_name(name))
+            if index is not None:
+                return index
+        return None
+
+    def has(self, *names: str) -> bool:
+        """Whether there is a column for each of these names."""
+        return all(self.find(name) is not None for name in names)
+
+    def require(self, *names: str) -> int:
+        """Position of the first of these columns that there is; refused where there is none."""
+        index = self.find(*names)
+        if index is None:
+            raise InvalidInput(f"column {names[0]}", "is missing")
+        return index
+
+    def getter(self, *names: str) -> Callable[[Sequence[str]], str]:
+        """What reads the first of these columns that there is; an empty text where none is."""
+        index = self.find(*names)
+        if index is None:
+            return _empty
+        position = index
+        return lambda row: row[position]
+
+
+def _empty(row: Sequence[str]) -> str:
+    return ""
+
+
+_TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
+
+
+def plain_name(name: str) -> str:
+    """A column's name for comparing: `Kosten (PreTaxCost)` and `pre_tax_cost` are one.
+
+    >>> plain_name("Kosten (PreTaxCost)"), plain_name("pre_tax_cost")
+    ('pretaxcost', 'pretaxcost')
+    """
+    translated = _TRANSLATED.fullmatch(name)
+    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())
+
+
+def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Table:
+    """The table in a file; `mapping` renames columns: name in the file → name to read it by."""
+    table = _read_worksheet(source) if source.workbook else _read_csv(source)
+    if len(table.header) > MAX_COLUMNS:
+        problem = f"has {len(table.header):,} columns; at most {MAX_COLUMNS:,} are read"
+        raise InvalidInput("row 1", problem)
+    if mapping:
+        table.header = [mapping.get(name.strip(), name) for name in table.header]
+    return table
+
+
+def choose_separator(line: str) -> str:
+    """The sign that separates the cells of a header; commas where none does.
+
+    >>> choose_separator("Datum;Kosten;Menge"), choose_separator("month,cost")
+    (';', ',')
+    """
+    unquoted = re.sub(r'"[^"]*"', "", line)
+    return max(_SEPARATORS, key=lambda sign: (unquoted.count(sign), sign == ","))
+
+
+def first_line(source: Source) -> str:
+    return source.head.split("\n", 1)[0].rstrip("\r")
+
+
+def _read_csv(source: Source) -> Table:
+    separator = choose_separator(first_line(source))
+    lines = source.lines()
+    reader = csv.reader(lines, delimiter=separator, strict=True)
+    try:
+        header = next(reader)
+    except (csv.Error, StopIteration) as error:
+        raise InvalidInput("row 1", f"is not CSV: {error}") from None
+    header = [name.removeprefix("\ufeff").strip() for name in header]
+    sample = _sample(source.head, separator)
+    return Table(
+        header,
+        _checked(reader, len(header)),
+        decimal_comma=separator == ";" and _uses_comma(sample),
+        sample=sample,
+        separator=separator,
+    )
+
+
+def _sample(head: str, separator: str) -> list[Sequence[str]]:
+    """Rows of the file's head, without the last, which may be cut."""
+    lines = head.splitlines(keepends=True)
+    whole = lines if len(head) < HEAD // 4 else lines[:-1]
+    try:
+        rows = [row for row in csv.reader(whole, delimiter=separator) if row][:200]
+    except csv.Error:
+        return []
+    return [row for row in rows[1:] if len(row) == len(rows[0])]
+
+
+def _uses_comma(sample: Iterable[Sequence[str]]) -> bool:
+    return any(cells.has_decimal_comma(cell) for row in sample for cell in row)
+
+
+def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:
+    """Rows of as many cells as there are columns; empty rows are passed over."""
+    number = 1
+    try:
+        for row in reader:
+            number += 1
+            if len(row) != columns:
+                if not any(cell.strip() for cell in row):
+                    continue
+                row = _fit(row, columns, reader.line_num)
+            if number > MAX_ROWS:
+                raise InvalidInput("file", f"has more than {MAX_ROWS:,} rows; read it in parts")
+            yield row
+    except csv.Error as error:
+        raise InvalidInput(f"line {reader.line_num}", f"is not CSV: {error}") from None
+
+
+def _fit(row: list[str], columns: int, line: int) -> list[str]:
+    """An amount such as 5,60 without quotes must not be read as 5."""
+    if len(row) > columns and any(cell.strip() for cell in row[columns:]):
+        problem = f"has {len(row)} cells under {columns} columns"
+        raise InvalidInput(f"line {line}", f"{problem}; quote a cell that holds the separator")
+    return (row + [""] * columns)[:columns]
+
+
+def _read_worksheet(source: Source) -> Table:
+    from planner.usage.worksheets import worksheet_rows
+
+    rows = worksheet_rows(source)
+    header = next(rows, [])
+    if not header:
+        raise InvalidInput("file", "is a workbook whose first sheet is empty")
+    return Table([name.strip() for name in header], _padded(rows, len(header)))
+
+
+def _padded(rows: Iterator[list[str]], columns: int) -> Iterator[Sequence[str]]:
+    for number, row in enumerate(rows, 2):
+        if any(row):
+            yield _fit(row, columns, number)
+
+
+def bad_cell(text: str, column: str, what: str) -> InvalidInput:
+    return InvalidInput(column, f"{shorten(text, 40)} is not {what}")

@@ -1,0 +1,210 @@
+"""The form for files of usage, and the way from their demand to the plan form."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime as dt
+import io
+from typing import Any, BinaryIO
+from urllib.parse import urlencode
+
+from django import forms
+
+from planner.usage.demand.plan import Demand, list_accelerators, next_month
+from planner.usage.job_files.facts import JobFacts
+from planner.usage.job_files.reading import read_job_file
+from planner.usage.question import UsageAnswer, UsageQuestion, answer_usage, split_list
+from planner.usage.reading import UnmappedColumns
+from planner.web.common.base_form import Form
+from pricing.common.invalid_input import InvalidInput
+from pricing.market import accelerators
+
+MAX_FILE_BYTES = 64_000_000
+"""Largest file that the page reads: about a million lines of a bill, compressed. The command
+reads larger ones."""
+MAX_CARRIED_BYTES = 600_000
+"""Largest file that the page carries along while its columns are settled; a larger one has to be
+chosen again."""
+MAX_JOB_FILE_BYTES = 1_000_000
+SHOWN_LINES = 200
+
+
+class UsageForm(Form):
+    """A bill or a log, and what its reader says about it."""
+
+    file = forms.FileField(label="Bill or log", required=False, allow_empty_file=True)
+    project_by = forms.CharField(
+        label="Project by",
+        required=False,
+        max_length=500,
+        help_text="where its name stands, in order: tag:NAME, account, user",
+    )
+    months = forms.IntegerField(
+        label="Forecast", min_value=0, max_value=120, initial=12, required=False
+    )
+    start = forms.CharField(label="From", required=False, max_length=7, help_text="like 2027-01")
+    accelerator = forms.CharField(
+        label="Accelerator", required=False, max_length=120, help_text="the most used if left empty"
+    )
+    past_run = forms.CharField(
+        label="Past runs that will not come again",
+        required=False,
+        max_length=2_000,
+        help_text="2026-03=8000:Pretraining, separated by commas",
+    )
+    add_run = forms.CharField(
+        label="Known runs to come",
+        required=False,
+        max_length=2_000,
+        help_text="2027-05=20000:Next model, separated by commas",
+    )
+    report_month = forms.CharField(
+        label="Month of the report", required=False, max_length=7, help_text="if it states none"
+    )
+    report_unit = forms.ChoiceField(
+        label="Unit of the report",
+        required=False,
+        choices=[("", "as it states"), *((u, u) for u in ("seconds", "minutes", "hours"))],
+    )
+    fields_in_order = forms.CharField(
+        label="Columns of a Slurm log without a header", required=False, max_length=2_000
+    )
+    carried = forms.CharField(required=False, widget=forms.HiddenInput, max_length=900_000)
+    carried_name = forms.CharField(required=False, widget=forms.HiddenInput, max_length=200)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.unit(months="months")
+
+
+def read_question(values: dict[str, Any], mapping: list[str]) -> UsageQuestion:
+    """What the form asks; `mapping` are the columns that were agreed to."""
+    months = values["months"]
+    return UsageQuestion(
+        by=("month", "provider", "accelerator", "option", "project"),
+        project_by=split_list(values["project_by"]) or UsageQuestion.project_by,
+        map=tuple(mapping),
+        fields=split_list(values["fields_in_order"]),
+        unit=values["report_unit"],
+        month=values["report_month"],
+        forecast_months=12 if months is None else months,
+        start=values["start"],
+        accelerator=values["accelerator"] or None,
+        past_run=split_list(values["past_run"]),
+        add_run=split_list(values["add_run"]),
+    )
+
+
+class Upload:
+    """The file that was sent, or the one that was carried along."""
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        file = values["file"]
+        if file:
+            if file.size > MAX_FILE_BYTES:
+                raise InvalidInput(
+                    "file",
+                    f"has {file.size / 1e6:,.1f} MB; at most {MAX_FILE_BYTES / 1e6:,.0f} MB are "
+                    "read here, more by the command usage",
+                )
+            self.name, self.stream = file.name or "", file.file
+            self._size = file.size
+        elif values["carried"]:
+            try:
+                content = base64.b64decode(values["carried"], validate=True)
+            except (binascii.Error, ValueError):
+                raise InvalidInput("file", "was lost on the way; choose it again") from None
+            self.name, self.stream = values["carried_name"], io.BytesIO(content)
+            self._size = len(content)
+        else:
+            raise InvalidInput("file", "is missing; choose a bill or a log")
+
+    def carry(self) -> str:
+        """The file as text for a hidden field; empty where it is too large."""
+        if self._size > MAX_CARRIED_BYTES:
+            return ""
+        self.stream.seek(0)
+        return base64.b64encode(self.stream.read()).decode("ascii")
+
+    def job_file(self) -> JobFacts | None:
+        """The facts of a job file; None where the file is none."""
+        if self._size > MAX_JOB_FILE_BYTES:
+            return None
+        self.stream.seek(0)
+        try:
+            return read_job_file(self.stream.read().decode("utf-8-sig"), self.name)
+        except (InvalidInput, UnicodeDecodeError):
+            return None
+
+    def answer(self, question: UsageQuestion, today: dt.date) -> UsageAnswer:
+        stream: BinaryIO = self.stream
+        return answer_usage([(self.name, stream)], question, today)
+
+
+def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
+    """Value and label of each column that is proposed."""
+    return [
+        (f"{name}={column}", f"{name} as {column}") for name, column in refusal.proposed.items()
+    ]
+
+
+def plan_address(demand: Demand) -> str:
+    """The plan form with this demand filled in; empty where the accelerator is not known."""
+    device = accelerators.find(demand.history.accelerator)
+    if device is None:
+        return ""
+    return urlencode(
+        {
+            "start": demand.start,
+            "horizon_months": len(demand.hours_per_month),
+            "workload.kind": "accelerator_hours",
+            "workload.accelerator": device.slug,
+            "workload.hours_per_month": _column(demand.hours_per_month),
+            "workload.peak_accelerators": _column(demand.peak_accelerators),
+        }
+    )
+
+
+def describe_job(facts: JobFacts) -> dict[str, Any]:
+    """What the template shows of a job file, and the plan form as far as it fills it."""
+    workload = facts.request(runs_per_month=1.0)["workload"]
+    return {"facts": facts, "address": urlencode({f"workload.{k}": v for k, v in workload.items()})}
+
+
+def _column(values: list[float] | list[int]) -> str:
+    texts = [f"{value:.8g}" for value in values]
+    return texts[0] if len(set(texts)) == 1 else "\n".join(texts)
+
+
+def demand_rows(demand: Demand) -> list[dict[str, Any]]:
+    """A row a month, as the table shows it."""
+    return [
+        {
+            "month": next_month(demand.start, step),
+            "hours": hours,
+            "p10": demand.p10[step] if demand.p10 else None,
+            "p90": demand.p90[step] if demand.p90 else None,
+            "peak": demand.peak_accelerators[step],
+        }
+        for step, hours in enumerate(demand.hours_per_month)
+    ]
+
+
+def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
+    """What the template shows."""
+    usage, demand = answer.usage, answer.demand
+    figures = usage.as_dict(answer.by)
+    return {
+        "figures": figures,
+        "files": usage.files,
+        "use": usage.lines(*answer.by)[:SHOWN_LINES],
+        "has_more": len(figures["use"]) > SHOWN_LINES,
+        "has_slices": any(row["slice_hours"] for row in figures["months"]),
+        "accelerators": [name for name in list_accelerators(usage) if name],
+        "demand": demand,
+        "demand_rows": demand_rows(demand) if demand else [],
+        "plan_address": plan_address(demand) if demand else "",
+        "no_demand_because": answer.no_demand_because,
+        "notes": [*figures["notes"], *(demand.notes if demand else ())],
+    }

@@ -1,0 +1,119 @@
+"""`manage.py usage` and `gpu-cost-planner usage`: one output, refusals, a request, a folder."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+
+from gpu_cost_planner.command_line import main
+from planner.commands.usage import USAGE
+from planner.commands.usage_watch import watch
+from planner.contract.request.comparison import read_request
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import cur_row, table
+
+
+@pytest.fixture
+def bill(tmp_path):
+    path = tmp_path / "bill.csv"
+    rows = [
+        cur_row(
+            month,
+            usage_amount="730",
+            usage_start_date=f"2025-{month:02d}-01T00:00:00Z",
+            usage_end_date=f"2025-{month + 1:02d}-01T00:00:00Z",
+        )
+        for month in range(1, 7)
+    ]
+    path.write_bytes(table(rows))
+    return path
+
+
+def run(*arguments):
+    out = StringIO()
+    call_command("usage", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def test_the_tables_say_rows_use_and_demand(bill):
+    text = run(bill, "--forecast", "2", "--start", "2025-07", "--by", "month,machine")
+    assert "bill.csv: AWS Cost and Usage Report, 6 rows" in text
+    assert "6 │ use of accelerators" in text
+    assert "5,840.00" in text
+    assert "Demand of nvidia-h100-80gb-sxm by level and fading trend, from 6 months" in text
+
+
+def test_both_command_lines_print_the_same(bill, capsys):
+    assert main(["usage", str(bill), "--json", "--start", "2026-01"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads(run(bill, "--json", "--start", "2026-01"))
+    assert printed["complete"] is True
+    assert printed["months"][0]["accelerator_hours"] == 5840.0
+    assert len(printed["demand"]["hours_per_month"]) == 12
+
+
+def test_the_demand_is_written_as_a_request(bill, tmp_path):
+    run(bill, "--request", tmp_path / "plan.json", "--forecast", "3", "--start", "2025-07")
+    request = read_request(json.loads((tmp_path / "plan.json").read_text()))
+    assert request.horizon_months == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ((), "files: are missing"),
+        (("nowhere.csv",), "file: nowhere.csv cannot be read: No such file"),
+        (("BILL", "--by", "colour"), "by: 'colour' is unknown"),
+        (("BILL", "--project-by", "colour"), "project_by: 'colour' is unknown"),
+        (("BILL", "--rename", "x"), "rename: 'x' is not NAME=NAME"),
+        (("BILL", "--add-run", "soon"), "add_run: 'soon' is not a run"),
+        (("BILL", "--accelerator", "T4"), "accelerator: 'T4' was not used"),
+        (("--watch", "nowhere"), "watch: nowhere cannot be read"),
+        (("--watch", "x", "--interval", "0"), "interval: 0 cannot be used"),
+    ],
+)
+def test_a_refusal_names_what_and_the_remedy(bill, arguments, problem, capsys):
+    named = [str(bill) if one == "BILL" else one for one in arguments]
+    assert main(["usage", *named]) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_a_folder_is_read_when_it_has_changed_and_is_at_rest(bill, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    options = options_of("--json", "--forecast", "0", "--out", str(tmp_path / "sums.json"))
+    written: list[str] = []
+    steps = iter(
+        [
+            lambda: (folder / "a.csv").write_bytes(bill.read_bytes()),
+            lambda: None,
+            lambda: None,
+            lambda: (folder / "b.csv").write_bytes(b"PAR1"),
+            lambda: None,
+        ]
+    )
+    watch(str(folder), options, written.append, rounds=6, sleep=lambda _: next(steps)())
+    assert len(written) == 2
+    assert json.loads(written[0])["files"][0]["rows"] == 6
+    assert "is Parquet" in written[1]
+    assert json.loads((tmp_path / "sums.json").read_text())["complete"] is True
+
+
+def options_of(*arguments):
+    from argparse import ArgumentParser
+
+    parser = ArgumentParser()
+    USAGE.add_arguments(parser)
+    return vars(parser.parse_args(["--watch", "in", *arguments]))
+
+
+def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be written"):
+        USAGE.answer(
+            options_of("--forecast", "1")
+            | {"watch": "", "files": [str(bill)], "request": str(tmp_path / "no" / "x.json")},
+            lambda: None,
+        )

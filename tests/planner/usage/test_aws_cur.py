@@ -1,0 +1,203 @@
+"""AWS Cost and Usage Report: what each kind of line counts."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from tests.planner.usage.make import cur_row, hours_by, read, reasons, table
+
+PLAN = "arn:aws:savingsplans::1:savingsplan/a"
+RI = "arn:aws:ec2:us-east-1:1:reserved-instances/b"
+
+
+def charges(usage):
+    sums = {}
+    for key, one in usage.ledger.charges.items():
+        sums[key.charge] = sums.get(key.charge, Decimal(0)) + one.billed.known
+    return sums
+
+
+def test_hours_are_those_of_machines_times_their_accelerators():
+    usage = read(table([cur_row(1), cur_row(2, usage_amount="0.25", unblended_cost="15")]))
+    [line] = usage.lines("machine")
+    assert (line.instance_hours, line.accelerator_hours) == (1.25, 10.0)
+    assert line.billed == line.amortised == {"USD": Decimal("75.00")}
+
+
+def test_a_line_that_is_there_twice_counts_once():
+    usage = read(table([cur_row(1), cur_row(1)]))
+    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8.0}
+    assert reasons(usage) == {"accelerator_use": 1, "duplicate": 1}
+
+
+def test_the_same_line_in_two_files_counts_once():
+    one = table([cur_row(1)])
+    assert hours_by(read(one, one).ledger, "machine") == {"p5.48xlarge": 8.0}
+
+
+def test_the_same_identifier_in_another_hour_is_another_line():
+    later = cur_row(1, time_interval="2025-05-06T01:00:00Z/2025-05-06T02:00:00Z")
+    assert hours_by(read(table([cur_row(1), later])).ledger, "machine") == {"p5.48xlarge": 16.0}
+
+
+def savings_plan():
+    covered = cur_row(
+        1,
+        line_item_type="SavingsPlanCoveredUsage",
+        savings_plan_a_r_n=PLAN,
+        savings_plan_effective_cost="30",
+    )
+    negation = cur_row(
+        2,
+        line_item_type="SavingsPlanNegation",
+        unblended_cost="-60.00",
+        savings_plan_a_r_n=PLAN,
+    )
+    fee = cur_row(
+        3,
+        line_item_type="SavingsPlanRecurringFee",
+        usage_type="ComputeSP:1yrNoUpfront",
+        unblended_cost="35",
+        savings_plan_a_r_n=PLAN,
+        total_commitment_to_date="35",
+        used_commitment="30",
+    )
+    return [covered, negation, fee]
+
+
+def test_a_savings_plan_is_billed_by_its_fee_and_amortised_by_its_use():
+    usage = read(table(savings_plan()))
+    [line] = usage.lines("machine")
+    assert line.accelerator_hours == 8.0
+    assert (line.billed["USD"], line.amortised["USD"]) == (0, 30)
+    assert sum(charges(usage).values()) == 35
+    [commitment] = usage.commitment_rows()
+    assert commitment["billed"] == "35"
+    assert (commitment["amortised_used"], commitment["amortised_unused"]) == ("30", "5")
+
+
+def test_billed_and_amortised_of_a_whole_plan_are_the_same_money_and_never_added():
+    usage = read(table(savings_plan()))
+    billed = sum(one.billed.known for one in usage.ledger.charges.values())
+    amortised = sum(one.amortised.known for one in usage.ledger.charges.values())
+    assert billed == amortised == 35
+
+
+def test_reserved_use_counts_and_the_hours_of_its_fee_do_not():
+    covered = cur_row(
+        1,
+        line_item_type="DiscountedUsage",
+        unblended_cost="0",
+        effective_cost="2.5",
+        reservation_a_r_n=RI,
+    )
+    fee = cur_row(
+        2,
+        line_item_type="RIFee",
+        usage_type="HeavyUsage:p5.48xlarge",
+        usage_amount="744",
+        unblended_cost="1860",
+        reservation_a_r_n=RI,
+        unused_recurring_fee="1857.5",
+    )
+    usage = read(table([covered, fee]))
+    [line] = usage.lines("option")
+    assert (line.group["option"], line.instance_hours) == ("reserved", 1.0)
+    assert (line.billed["USD"], line.amortised["USD"]) == (0, Decimal("2.5"))
+    assert charges(usage)["RIFee"] == 1860
+    assert usage.commitment_rows()[0]["amortised_unused"] == "1857.5"
+
+
+def test_capacity_that_stood_idle_is_counted_apart():
+    usage = read(table([cur_row(1, usage_type="USW2-UnusedBox:p5.48xlarge")]))
+    assert usage.ledger.uses == {}
+    assert dict(usage.ledger.unused_hours) == {
+        ("2025-05", "p5.48xlarge", "unused_reservation"): 8.0
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"line_item_type": "Tax", "usage_type": "", "unblended_cost": "5"}, "tax"),
+        ({"line_item_type": "Credit", "unblended_cost": "-5"}, "credit"),
+        ({"line_item_type": "Refund", "unblended_cost": "-5"}, "refund"),
+        ({"line_item_type": "EdpDiscount", "unblended_cost": "-5"}, "discount"),
+        ({"bill_type": "Refund", "unblended_cost": "-5"}, "refund"),
+        ({"usage_type": "EUC1-EBSOptimized:p5.48xlarge"}, "not_a_machine"),
+        ({"usage_type": "EBS:VolumeUsage.gp3"}, "not_a_machine"),
+        ({"usage_type": "USE1-EBS-USE1-EBS-AWS-Out-Bytes"}, "not_a_machine"),
+        ({"usage_type": "SoftwareUsage:p4d.24xlarge"}, "not_a_machine"),
+        ({"usage_type": "Reservation:p5.48xlarge"}, "capacity_reservation"),
+        ({"usage_type": "BoxUsage:m7i.large"}, "other_machine"),
+    ],
+)
+def test_what_is_no_use_adds_money_and_no_hours(changes, reason):
+    usage = read(table([cur_row(1, **changes)]))
+    assert usage.ledger.uses == {}
+    assert reasons(usage) == {reason: 1}
+    [charge] = usage.ledger.charges.values()
+    assert charge.billed.known == Decimal(str(changes.get("unblended_cost", "60.00")))
+
+
+@pytest.mark.parametrize(
+    ("usage_type", "machine", "option", "region"),
+    [
+        ("EUC1-SpotUsage:g6e.12xlarge", "g6e.12xlarge", "spot", "eu-central-1"),
+        ("BoxUsage:g5.12xlarge", "g5.12xlarge", "on_demand", "us-east-1"),
+        ("USE2-Train:ml.p4d.24xlarge", "ml.p4d.24xlarge", "on_demand", "us-east-2"),
+        ("BoxUsage:trn1.32xlarge", "trn1.32xlarge", "on_demand", "us-east-1"),
+    ],
+)
+def test_machine_option_and_region_are_in_the_usage_type(usage_type, machine, option, region):
+    [key] = read(table([cur_row(1, usage_type=usage_type)])).ledger.uses
+    assert (key.machine, key.option, key.region) == (machine, option, region)
+
+
+def test_a_machine_that_no_table_knows_is_named_and_its_money_counts():
+    usage = read(table([cur_row(1, usage_type="BoxUsage:p99.48xlarge")]))
+    assert not usage.is_complete
+    assert "'p99.48xlarge' are not known" in usage.ledger.not_understood[0]
+    assert sum(one.billed.known for one in usage.ledger.charges.values()) == 60
+    told = read(table([cur_row(1, usage_type="BoxUsage:p99.48xlarge", gpu="16")]))
+    assert hours_by(told.ledger, "machine") == {"p99.48xlarge": 16.0}
+
+
+def test_the_names_of_cur_2_and_athena_are_read_and_tags_in_a_map():
+    row = {
+        "identity_line_item_id": "a",
+        "line_item_line_item_type": "Usage",
+        "line_item_usage_start_date": "2025-05-06 00:00:00.000",
+        "line_item_usage_type": "BoxUsage:p5.48xlarge",
+        "line_item_usage_amount": "2",
+        "line_item_unblended_cost": "120",
+        "line_item_currency_code": "NOK",
+        "product_region_code": "eu-north-1",
+        "resource_tags": '{"user_team": "llm", "user:project": "chat"}',
+    }
+    [key] = read(table([row])).ledger.uses
+    assert (key.region, key.currency, key.project) == ("eu-north-1", "NOK", "chat")
+
+
+def test_tags_name_projects_in_the_order_of_the_rules():
+    from planner.usage.projects import ProjectRules
+
+    rows = table([cur_row(1, team="ml-vision"), cur_row(2)])
+    rules = ProjectRules(("tag:team", "account"), {"ml-*": "Vision"})
+    assert hours_by(read(rows, projects=rules).ledger, "project") == {
+        "Vision": 8.0,
+        "100200300400": 8.0,
+    }
+
+
+def test_a_time_in_another_zone_is_named_and_not_put_into_a_month():
+    usage = read(table([cur_row(1, usage_start_date="2025-05-01T00:30:00+02:00")]))
+    assert "is not in UTC" in usage.ledger.not_understood[0]
+
+
+def test_peaks_are_the_highest_hour():
+    other = cur_row(2, usage_type="BoxUsage:p4d.24xlarge")
+    usage = read(table([cur_row(1), other, cur_row(3, usage_amount="0.5")]))
+    assert usage.month_rows()[0]["peak_accelerators"] == 20.0

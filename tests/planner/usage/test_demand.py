@@ -1,0 +1,155 @@
+"""Forecasts against what followed, and demand as a plan takes it."""
+
+from __future__ import annotations
+
+import math
+from statistics import fmean
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.contract.request.comparison import read_request
+from planner.usage.demand.forecast import forecast
+from planner.usage.demand.methods import SEASON, seasonal_naive
+from planner.usage.demand.plan import KnownRun, plan_demand, read_run
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import read, sacct, table
+from tests.planner.usage.public_series import SERIES
+
+AHEAD = 6
+
+
+def cut_by_cut(series):
+    """Forecast and what followed, for each month of the past that has a year before it."""
+    hours = [float(one) for one in series]
+    for cut in range(SEASON, len(hours) - AHEAD + 1):
+        yield hours[:cut], hours[cut : cut + AHEAD], forecast(hours[:cut], AHEAD)
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_a_forecast_of_a_public_series_is_a_tenth_better_than_the_year_before(name):
+    own, naive = [], []
+    for past, actual, carried in cut_by_cut(SERIES[name]):
+        own += [abs(p - a) for p, a in zip(carried.p50, actual, strict=True)]
+        naive += [abs(p - a) for p, a in zip(seasonal_naive(past, AHEAD), actual, strict=True)]
+    assert fmean(own) <= 0.9 * fmean(naive)
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_the_range_of_a_public_series_holds_seven_to_nine_of_ten(name):
+    inside = [
+        low <= one <= high
+        for _, actual, carried in cut_by_cut(SERIES[name])
+        for low, one, high in zip(carried.p10, actual, carried.p90, strict=True)
+    ]
+    assert 0.7 <= fmean(inside) <= 0.9
+
+
+def test_a_season_of_three_years_is_chosen_over_its_mean():
+    hours = [1000 * (1 + 0.5 * math.sin(2 * math.pi * month / 12)) for month in range(36)]
+    carried = forecast(hours, 12)
+    assert carried.method == "seasonal_naive"
+    assert carried.p50 == hours[-12:]
+    assert carried.seasonality == pytest.approx(1.0)
+
+
+def test_growth_is_said():
+    assert forecast([100.0] * 12 + [150.0] * 6, 1).growth_per_year == pytest.approx(0.5)
+    assert forecast([100.0] * 12, 1).growth_per_year is None
+
+
+@given(st.lists(st.floats(0, 1e9), min_size=3, max_size=40), st.integers(1, 30))
+def test_any_history_has_an_ordered_range_without_negative_hours(history, months):
+    carried = forecast(history, months)
+    for low, middle, high in zip(carried.p10, carried.p50, carried.p90, strict=True):
+        assert 0 <= low <= middle <= high
+        assert math.isfinite(high)
+
+
+def history_of(*hours, accelerator="H100", start=(2025, 1)):
+    year, month = start
+    rows = []
+    for one in hours:
+        rows.append(
+            {"month": f"{year}-{month:02d}", "accelerator_hours": one, "accelerator": accelerator}
+        )
+        year, month = (year, month + 1) if month < 12 else (year + 1, 1)
+    return table(rows)
+
+
+def test_demand_is_a_workload_that_a_comparison_takes():
+    demand = plan_demand(read(history_of(*[7300] * 14)), 12)
+    assert demand.start == "2026-03"
+    assert demand.hours_per_month == pytest.approx([7300.0] * 12)
+    assert demand.peak_accelerators == [10] * 12
+    request = read_request(demand.request())
+    assert request.workload.accelerator == "nvidia-h100-80gb-sxm"
+
+
+def test_a_later_start_is_forecast_over_the_gap():
+    demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-09")
+    assert demand.start == "2025-09"
+    assert any("ends 5 months before" in note for note in demand.notes)
+
+
+def test_past_runs_leave_the_history_and_future_ones_come_on_top():
+    usage = read(history_of(100, 100, 1100, 100))
+    past = [KnownRun("2025-03", 1000, "Pretraining")]
+    future = [KnownRun("2025-06", 500, "Next model")]
+    demand = plan_demand(usage, 2, past_runs=past, future_runs=future)
+    assert demand.history.hours == [100.0] * 4
+    assert demand.hours_per_month == pytest.approx([100.0, 600.0])
+    assert demand.p10[1] > 500
+    assert any("Pretraining took 1,000 h in 2025-03" in note for note in demand.notes)
+
+
+@pytest.mark.parametrize(
+    ("runs", "problem"),
+    [
+        ({"past_runs": [KnownRun("2024-01", 1)]}, "past_run: 2024-01 is not a month"),
+        ({"past_runs": [KnownRun("2025-01", 101)]}, "101 h is more than 2025-01 had: 100 h"),
+        ({"future_runs": [KnownRun("2030-01", 1)]}, "add_run: 2030-01 is not a month"),
+        ({"accelerator": "A100"}, "accelerator: 'A100' was not used"),
+        ({"start": "2050-01"}, "start: 2050-01 is"),
+    ],
+)
+def test_what_does_not_fit_the_history_is_refused(runs, problem):
+    with pytest.raises(InvalidInput, match=problem):
+        plan_demand(read(history_of(100, 100, 100)), 2, **runs)
+
+
+def test_two_months_are_carried_on_without_a_range():
+    demand = plan_demand(read(history_of(100, 200)), 3)
+    assert demand.hours_per_month == [150.0] * 3
+    assert demand.p10 is None
+    assert any("range is not known" in note for note in demand.notes)
+
+
+def test_a_month_that_the_files_cut_off_is_left_out():
+    def job(number, month, day):
+        return {
+            "JobID": str(number),
+            "JobIDRaw": str(number),
+            "Start": f"2025-{month:02d}-{day:02d}T00:00:00",
+            "End": f"2025-{month:02d}-{day:02d}T02:00:00",
+        }
+
+    days = [(1, 1), (1, 31), (2, 1), (2, 28), (3, 1), (3, 31), (4, 1), (4, 10)]
+    usage = read(sacct(*(job(n, *day) for n, day in enumerate(days, 1))))
+    demand = plan_demand(usage, 1)
+    assert demand.history.hours == [16.0, 16.0, 16.0]
+    assert demand.start == "2025-04"
+    assert any("2025-04 ends on day 10" in note for note in demand.notes)
+
+
+def test_a_name_of_several_accelerators_is_asked_for():
+    demand = plan_demand(read(history_of(10, 10, 10, accelerator="A100")), 1)
+    assert not demand.is_known_accelerator
+    assert "may mean several" in demand.notes[-1]
+
+
+@pytest.mark.parametrize("text", ["2027-13=5", "2027-01", "2027-01=-5", "2027-01=nan", "=5"])
+def test_a_run_that_is_none_is_refused(text):
+    with pytest.raises(InvalidInput, match="is not a run like"):
+        read_run(text, "add_run")

@@ -1,0 +1,183 @@
+"""FOCUS of several providers: versions, gaps and corrections."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import focus_row, hours_by, read, reasons, table
+
+PLAN = {
+    "CommitmentDiscountId": "plan-1",
+    "CommitmentDiscountType": "Savings Plan",
+    "PricingCategory": "Committed",
+}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"x_UsageType": "EUW1-BoxUsage:p5.48xlarge"},
+        {"SkuPriceDetails": '{"InstanceType": "p5.48xlarge", "GpuCount": 8}'},
+        {"ChargeDescription": "$60.0 per On Demand Linux p5.48xlarge Instance Hour"},
+        {"x_InstanceType": "p5.48xlarge"},
+    ],
+)
+def test_the_machine_is_read_from_whatever_an_export_of_aws_has(columns):
+    usage = read(table([focus_row(**columns)]))
+    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 8.0}
+
+
+def test_the_stated_count_holds_where_no_table_knows_the_machine():
+    details = '{"InstanceType": "p99.48xlarge", "GpuCount": 16}'
+    assert hours_by(read(table([focus_row(SkuPriceDetails=details)])).ledger, "machine") == {
+        "p99.48xlarge": 16.0
+    }
+
+
+def test_a_commitment_counts_once_in_each_view():
+    gpu = {"x_UsageType": "BoxUsage:p4d.24xlarge"}
+    used = focus_row(
+        **PLAN, **gpu, BilledCost="0", EffectiveCost="9", CommitmentDiscountStatus="Used"
+    )
+    unused = focus_row(**PLAN, BilledCost="0", EffectiveCost="1", CommitmentDiscountStatus="Unused")
+    fee = focus_row(**PLAN, ChargeCategory="Purchase", BilledCost="10", EffectiveCost="0")
+    usage = read(table([used, unused, fee]))
+    [line] = usage.lines("option")
+    assert line.group["option"] == "savings_plan"
+    assert (line.billed["USD"], line.amortised["USD"]) == (0, 9)
+    [commitment] = usage.commitment_rows()
+    assert commitment["billed"] == "10"
+    assert (commitment["amortised_used"], commitment["amortised_unused"]) == ("9", "1")
+    assert reasons(usage) == {"accelerator_use": 1, "unused_commitment": 1, "commitment_fee": 1}
+
+
+def test_a_correction_takes_hours_back_in_the_month_of_its_charge():
+    gpu = {"x_UsageType": "BoxUsage:p5.48xlarge"}
+    correction = focus_row(
+        **gpu,
+        ChargeClass="Correction",
+        ConsumedQuantity="-1",
+        BilledCost="-10",
+        EffectiveCost="-10",
+        ChargePeriodStart="2025-04-30T00:00:00Z",
+        ChargePeriodEnd="2025-04-30T01:00:00Z",
+    )
+    usage = read(table([focus_row(**gpu), correction]))
+    assert hours_by(usage.ledger, "month") == {"2025-05": 8.0, "2025-04": -8.0}
+
+
+def test_hours_below_zero_without_a_correction_are_not_understood():
+    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge", ConsumedQuantity="-1")
+    assert "ChargeClass Correction" in read(table([row])).ledger.not_understood[0]
+
+
+@pytest.mark.parametrize("null", ["", "NULL"])
+def test_null_is_empty_or_written(null):
+    row = focus_row(
+        x_UsageType="BoxUsage:p5.48xlarge", CommitmentDiscountId=null, ListCost=null, Tags=null
+    )
+    [key] = read(table([row])).ledger.uses
+    assert key.option == "on_demand"
+
+
+def test_azure_says_its_size_in_details_or_as_a_meter():
+    azure = {
+        "ProviderName": "Microsoft",
+        "x_SkuMeterCategory": "Virtual Machines",
+        "BillingCurrency": "EUR",
+        "ConsumedQuantity": "30",
+    }
+    by_details = focus_row(
+        **azure,
+        x_SkuMeterName="anything",
+        x_SkuDetails='{"ServiceType": "Standard_ND96isr_H100_v5"}',
+        ServiceName="Azure Machine Learning",
+    )
+    by_meter = focus_row(**azure, x_SkuMeterName="NC24ads A100 v4 Spot", PricingCategory="Dynamic")
+    usage = read(table([by_details | {"x_SkuMeterName": "x"}, by_meter | {"x_SkuDetails": ""}]))
+    assert hours_by(usage.ledger, "machine") == {
+        "Standard_ND96isr_H100_v5": 240.0,
+        "Standard_NC24ads_A100_v4": 30.0,
+    }
+    assert hours_by(usage.ledger, "option") == {"on_demand": 240.0, "spot": 30.0}
+
+
+@pytest.mark.parametrize(
+    ("provider", "description", "unit", "hours"),
+    [
+        ("Google Cloud", "Nvidia L4 GPU running in Iowa", "seconds", 2.0),
+        ("Oracle", "GPU - A100", "GPU hours", 7200.0),
+    ],
+)
+def test_accelerators_sold_apart_count_as_such(provider, description, unit, hours):
+    row = focus_row(
+        ProviderName=provider,
+        ChargeDescription=description,
+        ConsumedQuantity="7200",
+        ConsumedUnit=unit,
+    )
+    assert sum(hours_by(read(table([row])).ledger, "accelerator").values()) == hours
+
+
+def test_newer_names_of_the_provider_are_read_and_old_ones_not_needed():
+    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge") | {"HostProviderName": "AWS"}
+    del row["ProviderName"]
+    [key] = read(table([row])).ledger.uses
+    assert key.provider == "aws"
+
+
+def test_columns_are_read_in_any_order_and_case():
+    row = focus_row(x_UsageType="BoxUsage:p5.48xlarge")
+    names = {name.lower(): value for name, value in reversed(row.items())}
+    assert hours_by(read(table([names])).ledger, "provider") == {"aws": 8.0}
+
+
+def test_unused_reservations_are_hours_apart():
+    unused = focus_row(
+        ProviderName="Microsoft",
+        CommitmentDiscountId="r1",
+        CommitmentDiscountType="Reservation",
+        CommitmentDiscountStatus="Unused",
+        PricingCategory="Committed",
+        ConsumedQuantity="6",
+    ) | {"x_SkuMeterCategory": "Virtual Machines", "x_SkuMeterName": "NC24ads A100 v4"}
+    usage = read(table([unused]))
+    assert usage.ledger.uses == {}
+    assert list(usage.ledger.unused_hours.values()) == [6.0]
+
+
+def test_a_forecast_is_no_bill():
+    with pytest.raises(InvalidInput, match="is a forecast, which is no bill"):
+        read(table([focus_row() | {"x_IsForecast": "true"}]))
+
+
+def test_every_row_s_money_is_in_the_charges():
+    rows = [
+        focus_row(ChargeCategory="Tax", BilledCost="3"),
+        focus_row(ChargeCategory="Credit", BilledCost="-2"),
+        focus_row(BilledCost="1e-3"),
+    ]
+    usage = read(table(rows))
+    total = sum(one.billed.known for one in usage.ledger.charges.values())
+    assert total == Decimal("1.001")
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"BilledCost": "=1+1"}, "BilledCost: '=1\\+1' is not a number"),
+        ({"BillingCurrency": ""}, "BillingCurrency: is empty"),
+        ({"ChargePeriodStart": "soon"}, "ChargePeriodStart: 'soon' is not a moment"),
+        ({"ChargeCategory": "Gift"}, "ChargeCategory: 'Gift' is unknown"),
+        ({"x_UsageType": "BoxUsage:p5.48xlarge", "ConsumedUnit": "GB"}, "'GB' is no unit of time"),
+    ],
+)
+def test_rows_that_are_not_understood_are_named(changes, problem):
+    import re
+
+    usage = read(table([focus_row(**changes), focus_row()]))
+    assert reasons(usage)["not_understood"] == 1
+    assert re.search(f"^row 2: .*{problem}", usage.ledger.not_understood[0])

@@ -1,0 +1,140 @@
+"""Files that are damaged, hostile or something else: a clear refusal and bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tracemalloc
+import zipfile
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from planner.usage import sources
+from planner.usage.formats.base import ReadOptions
+from planner.usage.ledger import Ledger
+from planner.usage.reading import read_file
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import cur_row, focus_row, hours_by, read, sacct, table
+
+BILL = table([focus_row(x_UsageType="BoxUsage:p5.48xlarge")])
+
+
+def zipped(name="bill.csv", content=BILL, **more):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, content)
+        for other, text in more.items():
+            archive.writestr(other, text)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        gzip.compress(BILL),
+        zipped(),
+        b"\xef\xbb\xbf" + BILL,
+        BILL.decode().encode("utf-16"),
+        BILL.replace(b"\r\n", b"\n"),
+    ],
+)
+def test_the_same_bill_however_it_is_packed(content):
+    assert hours_by(read(content).ledger, "machine") == {"p5.48xlarge": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "is empty"),
+        (b"  \n\n", "is empty"),
+        (BILL.splitlines(True)[0], "holds a header and no rows"),
+        (b"PAR1....PAR1", "is Parquet"),
+        (b"BZh91AY", "bzip2"),
+        (b"\x28\xb5\x2f\xfd1234", "Zstandard"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel workbook"),
+        (b"%PDF-1.7", "is a PDF"),
+        (b"<?xml version='1.0'?><nvidia_smi_log/>", "command calibrate"),
+        (b"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "is one moment of a monitor"),
+        (b'{"accounts": []}', "hours are in sacct"),
+        (b'{"a": 1}', "is none of the forms"),
+        (gzip.compress(gzip.compress(BILL)), "is compressed twice"),
+        (gzip.compress(BILL)[:-12], "is damaged"),
+        (b"PK\x03\x04 nothing", "damaged zip archive"),
+        (zipped(other="x"), "is a zip archive of 2 files"),
+        (BILL.replace(b"Usage", b"Us\xff\xfeage", 1), "is not UTF-8 text"),
+        (BILL[:-2] + b"\0\r\n", "holds a NUL"),
+        (b"month,cost\n2025-05,5,60\n", "has 3 cells under 2 columns"),
+        (b'month,cost\n2025-05,"5\n', "is not CSV"),
+        (",".join(f"c{n}" for n in range(100_000)).encode(), "100,000 columns; at most 2,000"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_why(content, problem):
+    with pytest.raises(InvalidInput, match=problem):
+        read(content)
+
+
+def peak_mb(content):
+    """Megabytes that reading takes at most, and the refusal."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidInput) as refusal:
+            read_file(io.BytesIO(content), "x", Ledger(), ReadOptions())
+        return tracemalloc.get_traced_memory()[1] / 1e6, str(refusal.value)
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_bomb_is_refused_in_little_memory():
+    bomb = gzip.compress(b"month,cost\n" + b"0" * 60_000_000, 9)
+    megabytes, problem = peak_mb(bomb)
+    assert "is longer than 1,000,000 characters" in problem
+    assert megabytes < 20
+
+
+def test_a_file_that_unpacks_to_more_than_it_may_is_refused(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_BYTES", 100_000)
+    rows = b"month,cost\n" + b"2025-05,1\n" * 50_000
+    with pytest.raises(InvalidInput, match="unpacks to more than 100,000 bytes"):
+        read(gzip.compress(rows))
+
+
+def test_a_workbook_that_declares_more_than_it_may_is_refused(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_WORKBOOK", 100)
+    with pytest.raises(InvalidInput, match="is a workbook of more than 100 bytes unpacked"):
+        read(zipped("xl/workbook.xml", b"x" * 200))
+
+
+def test_a_deep_document_is_refused():
+    with pytest.raises(InvalidInput, match="nested deeper"):
+        read(b'{"resultType": ' + b"[" * 100_000)
+
+
+def test_more_things_than_sums_may_hold_are_refused(monkeypatch):
+    from planner.usage import ledger
+
+    monkeypatch.setattr(ledger, "MAX_GROUPS", 10)
+    rows = [cur_row(n, product_code=f"p{n}") for n in range(20)]
+    with pytest.raises(InvalidInput, match="names more than 10 different things"):
+        read(table(rows))
+
+
+def test_a_refused_file_refuses_all_files_by_name():
+    with pytest.raises(InvalidInput, match=r"file 2\.file: is Parquet"):
+        read(BILL, b"PAR1")
+
+
+FILES = (BILL, table([cur_row(1), cur_row(2)]), sacct({}, {"JobID": "2"}), zipped())
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(FILES), st.data())
+def test_any_damage_is_refused_or_accounted(content, data):
+    place = data.draw(st.integers(0, len(content) - 1))
+    broken = bytearray(content)
+    broken[place : place + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=3))
+    with suppress(InvalidInput):
+        usage = read(bytes(broken))
+        assert usage.ledger.rows == sum(usage.ledger.reasons.values())

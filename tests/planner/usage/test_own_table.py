@@ -1,0 +1,100 @@
+"""One's own tables: exact columns, close ones after asking, locales and workbooks."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import pytest
+from openpyxl import Workbook
+
+from planner.usage.reading import UnmappedColumns
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import hours_by, read, table
+
+
+def test_a_table_of_months():
+    rows = [
+        {
+            "month": "2025-05",
+            "accelerator_hours": "100",
+            "cost": "250.5",
+            "currency": "EUR",
+            "accelerator": "H100",
+            "project": "chat",
+        },
+        {
+            "month": "2025-06",
+            "accelerator_hours": "50",
+            "cost": "",
+            "currency": "EUR",
+            "accelerator": "H100",
+            "project": "chat",
+        },
+    ]
+    first, second = read(table(rows)).lines("month", "project")
+    assert (first.accelerator_hours, first.billed["EUR"]) == (100.0, Decimal("250.5"))
+    assert (second.accelerator_hours, second.billed["EUR"]) == (50.0, None)
+
+
+def test_hours_of_machines_are_multiplied_and_unknown_machines_named():
+    rows = [
+        {
+            "month": "2025-05",
+            "instance_hours": "10",
+            "provider": "aws",
+            "instance_type": "p5.48xlarge",
+        },
+        {"month": "2025-05", "instance_hours": "10", "provider": "", "instance_type": "rig"},
+    ]
+    usage = read(table(rows))
+    assert hours_by(usage.ledger, "machine") == {"p5.48xlarge": 80.0}
+    assert "how many accelerators rig has is not known" in usage.ledger.not_understood[0]
+
+
+def test_close_columns_are_proposed_and_read_once_agreed():
+    rows = table([{"Month": "2025-05", "GPU hours": "1.250,5", "Kosten": "3.000,00"}], ";")
+    with pytest.raises(UnmappedColumns) as refusal:
+        read(rows)
+    proposed = refusal.value.proposed
+    assert proposed == {"Month": "month", "GPU hours": "accelerator_hours", "Kosten": "cost"}
+    usage = read(rows, mapping=proposed)
+    assert hours_by(usage.ledger, "month") == {"2025-05": 1250.5}
+
+
+def test_a_table_of_something_else_is_refused():
+    with pytest.raises(InvalidInput, match="belongs to no form that is read"):
+        read(table([{"city": "Ulm", "people": 1}]))
+
+
+def workbook(*rows):
+    book = Workbook()
+    for row in rows:
+        book.active.append(row)
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_a_workbook_is_read_as_its_first_sheet():
+    rows = ["month", "accelerator_hours", "cost"], ["2025-05", 12.5, 99.95], [], ["2025-06", 2, 1]
+    usage = read(workbook(*rows))
+    assert hours_by(usage.ledger, "month") == {"2025-05": 12.5, "2025-06": 2.0}
+
+
+def test_a_formula_is_refused_by_its_cell():
+    rows = ["month", "accelerator_hours"], ["2025-05", "=1+1"]
+    with pytest.raises(InvalidInput, match="cell B2: holds a formula"):
+        read(workbook(*rows))
+
+
+@pytest.mark.parametrize(
+    ("row", "problem"),
+    [
+        ({"month": "May 2025", "accelerator_hours": "1"}, "'May 2025' is not a month"),
+        ({"month": "2025-05", "accelerator_hours": "-1"}, "is less than 0"),
+        ({"month": "2025-05", "accelerator_hours": "=A1"}, "'=A1' is not a number"),
+    ],
+)
+def test_rows_that_are_not_understood_are_named(row, problem):
+    assert problem in read(table([row])).ledger.not_understood[0]

@@ -1,0 +1,198 @@
+"""Accounting of Slurm: allocations, not steps; accelerators once; months in proportion."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.usage.formats.sacct import read_tres
+from planner.usage.formats.slurm_time import elapsed_seconds, split_by_month
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.usage.make import SACCT, hours_by, read, reasons, sacct
+
+
+def test_typed_and_untyped_accelerators_are_the_same_ones():
+    assert hours_by(read(sacct({})).ledger, "accelerator") == {"nvidia-h100-80gb-sxm": 8.0}
+
+
+@pytest.mark.parametrize(
+    ("tres", "hours"),
+    [
+        ("cpu=1,gres/gpu=2", {"": 4.0}),
+        ("cpu=1,gres/gpu:a100=2", {"a100": 4.0}),
+        ("gres/gpu:a100=3,gres/gpu:l40s=1,gres/gpu=4", {"a100": 6.0, "nvidia-l40s": 2.0}),
+        ("gres/gpu:h200=1,gres/gpu=4", {"nvidia-h200-141gb-sxm": 2.0, "": 6.0}),
+        ("gres/gpu:a100_1g.5gb=2,gres/gpu=2", {"a100_1g.5gb": 4.0}),
+    ],
+)
+def test_accelerators_of_an_allocation(tres, hours):
+    assert hours_by(read(sacct({"AllocTRES": tres})).ledger, "accelerator") == hours
+
+
+@pytest.mark.parametrize("tres", ["cpu=4,node=1", "gres/shard=4,cpu=2", "gres/gpu=0", ""])
+def test_jobs_without_accelerators_are_accounted(tres):
+    usage = read(sacct({"AllocTRES": tres}))
+    assert usage.ledger.uses == {}
+    assert reasons(usage) == {"no_accelerator": 1}
+
+
+def test_slices_are_counted_apart():
+    usage = read(sacct({"AllocTRES": "gres/gpu:a100_1g.5gb=2,gres/gpu=2"}))
+    [line] = usage.lines("month")
+    assert (line.accelerator_hours, line.slice_hours) == (0.0, 4.0)
+    assert any("slices (MIG)" in note for note in usage.notes())
+
+
+@pytest.mark.parametrize("job", ["1.batch", "1.extern", "1.0", "7_3.0"])
+def test_steps_are_not_counted(job):
+    assert reasons(read(sacct({}, {"JobID": job, "JobIDRaw": job}))) == {
+        "accelerator_use": 1,
+        "job_step": 1,
+    }
+
+
+@pytest.mark.parametrize("start", ["None", "Unknown"])
+def test_a_job_that_never_started_has_no_hours(start):
+    row = {"State": "CANCELLED by 10041", "Start": start, "ElapsedRaw": "0", "AllocTRES": ""}
+    assert reasons(read(sacct(row))) == {"never_ran": 1}
+
+
+def test_a_running_job_counts_up_to_the_query():
+    usage = read(sacct({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "3600"}))
+    assert hours_by(usage.ledger, "state") == {"RUNNING": 4.0}
+    assert any("still run" in note for note in usage.notes())
+
+
+def test_both_runs_of_a_requeued_job_count_and_a_repeated_row_once():
+    first = {"State": "NODE_FAIL"}
+    second = {
+        "Submit": "2025-05-06T10:01:00",
+        "Start": "2025-05-06T11:00:00",
+        "End": "2025-05-06T13:00:00",
+    }
+    usage = read(sacct(first, second), sacct(second))
+    assert hours_by(usage.ledger, "state") == {"NODE_FAIL": 8.0, "COMPLETED": 8.0}
+    assert reasons(usage)["duplicate"] == 1
+
+
+def test_hours_are_elapsed_and_months_in_proportion_to_wall_time():
+    row = {
+        "Start": "2025-05-31T22:00:00",
+        "End": "2025-06-01T06:00:00",
+        "ElapsedRaw": "14400",  # suspended for half of its eight hours
+    }
+    assert hours_by(read(sacct(row)).ledger, "month") == {"2025-05": 4.0, "2025-06": 12.0}
+
+
+def test_elapsed_is_read_where_there_are_no_seconds():
+    usage = read(
+        b"JobID|State|Start|End|Elapsed|AllocTRES\n"
+        b"5|COMPLETED|2025-05-06T08:00:00|2025-05-07T09:30:00|1-01:30:00|gres/gpu=2\n"
+    )
+    assert hours_by(usage.ledger, "month") == {"2025-05": 51.0}
+
+
+def test_times_with_a_zone_are_the_cluster_s_own():
+    row = {"Start": "2025-05-31T23:00:00+0200", "End": "2025-06-01T01:00:00+0200"}
+    assert hours_by(read(sacct(row)).ledger, "month") == {"2025-05": 4.0, "2025-06": 4.0}
+
+
+def test_arrays_and_heterogeneous_jobs_are_rows_of_their_own():
+    rows = [
+        {"JobID": "7_1", "JobIDRaw": "8"},
+        {"JobID": "7_[2-9%2]", "JobIDRaw": "7", "State": "PENDING", "Start": "Unknown"},
+        {"JobID": "9+0", "JobIDRaw": "9"},
+        {"JobID": "9+1", "JobIDRaw": "10", "AllocTRES": "cpu=8"},
+    ]
+    assert reasons(read(sacct(*rows))) == {
+        "accelerator_use": 2,
+        "never_ran": 1,
+        "no_accelerator": 1,
+    }
+
+
+def test_a_bar_in_the_last_column_belongs_to_it():
+    rows = sacct({}).decode().splitlines()
+    text = f"{rows[0]}|JobName\n{rows[1]}|sweep|lr=1|b\n"
+    assert read(text.encode()).is_complete
+
+
+XDMOD = (
+    "1|1|c1|gpu|normal|lab|lab|100|ann|500|2025-05-06T07:00:00|2025-05-06T07:00:00|"
+    "2025-05-06T08:00:00|2025-05-06T10:00:00|02:00:00|0:0|COMPLETED|1|8|8|4000Mn|cpu=8,node=1|"
+    "billing=8,cpu=8,gres/gpu=4,node=1|UNLIMITED|n1|train"
+)
+CEEMS = (
+    "1|gpu|q|lab|grp|100|ann|500|2025-05-06T07:00:00+0100|2025-05-06T08:00:00+0100|"
+    "2025-05-06T10:00:00+0100|00:00:17|7200|0:0|CANCELLED by 500|cpu=8,gres/gpu=4,node=1|n1|job|/"
+)
+
+
+@pytest.mark.parametrize("text", [XDMOD, CEEMS])
+def test_known_orders_of_columns_need_no_header(text):
+    usage = read(text.encode() + b"\n")
+    assert hours_by(usage.ledger, "user") == {"ann": 8.0}
+    assert hours_by(usage.ledger, "account") == {"lab": 8.0}
+
+
+def test_other_orders_are_refused_and_read_once_they_are_named():
+    rows = sacct({}, header=False).replace(b"|gpu|", b"|gpu|extra|")
+    with pytest.raises(InvalidInput, match="12 columns in this order are not known"):
+        read(rows)
+    fields = list(SACCT)
+    fields.insert(5, "QOS")
+    assert hours_by(read(rows, fields=tuple(fields)).ledger, "user") == {"ann": 8.0}
+
+
+def test_a_log_without_accelerators_is_refused_with_the_command_to_run():
+    with pytest.raises(InvalidInput, match=r"column alloctres: is missing; run: sacct -a -X -P"):
+        read(b"JobID|State|Start|End|Elapsed\n1|COMPLETED|x|y|00:10:00\n")
+
+
+def test_pairs_of_names_and_values_are_read():
+    text = (
+        "v=1,JobID=3,JobIDRaw=3,User=ann,State=COMPLETED,Start=2025-05-06T08:00:00+01:00,"
+        'End=2025-05-06T10:00:00+01:00,ElapsedRaw=7200,"AllocTRES=cpu=1,gres/gpu=1,node=1"\n'
+    )
+    assert hours_by(read(text.encode()).ledger, "user") == {"ann": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"State": "DONE"}, "State: 'DONE' is no state of a job"),
+        ({"ElapsedRaw": "1e9"}, "ElapsedRaw: '1e9' is no number of seconds"),
+        ({"Start": "yesterday"}, "Start: 'yesterday' is not a moment"),
+        ({"End": "2025-05-06T07:59:59"}, "is before the start"),
+        ({"AllocTRES": "gres/gpu=many"}, "AllocTRES: 'gres/gpu=many' is no number"),
+    ],
+)
+def test_rows_that_are_not_understood_are_named(changes, problem):
+    usage = read(sacct({}, {**changes, "JobID": "2", "JobIDRaw": "2"}))
+    assert problem in usage.ledger.not_understood[0]
+    assert usage.ledger.not_understood[0].startswith("row 3:")
+
+
+def test_waiting_and_peaks():
+    rows = [{"JobID": str(n), "JobIDRaw": str(n)} for n in range(1, 4)]
+    usage = read(sacct(*rows))
+    assert usage.month_rows()[0]["peak_accelerators"] == 12.0
+    assert usage.ledger.waiting.percentile(0.5) == pytest.approx(3600, rel=0.1)
+
+
+@given(st.integers(0, 2_000_000_000), st.integers(0, 40_000_000))
+def test_the_shares_of_the_months_are_the_whole(start, length):
+    shares = split_by_month(float(start), float(start + length))
+    assert sum(share for _, share in shares) == pytest.approx(1.0)
+    assert [month for month, _ in shares] == sorted({month for month, _ in shares})
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_time_or_refused(text):
+    with suppress(InvalidInput):
+        assert elapsed_seconds(text) >= 0
+    with suppress(InvalidInput):
+        assert read_tres(text).total >= 0

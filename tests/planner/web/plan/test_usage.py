@@ -1,0 +1,107 @@
+"""A bill or a log on the page: preview, columns to agree to, and the plan that starts from it."""
+
+from __future__ import annotations
+
+import html
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from tests.planner.usage.make import cur_row, sacct, table
+from tests.planner.web.team.texts import text
+
+MONTHS = [
+    cur_row(
+        month,
+        usage_amount="730",
+        usage_start_date=f"2025-{month:02d}-01T00:00:00Z",
+        usage_end_date=f"2025-{month + 1:02d}-01T00:00:00Z",
+    )
+    for month in range(1, 8)
+]
+
+
+def send(client, content: bytes | None, **fields: object):
+    file = {} if content is None else {"file": SimpleUploadedFile("usage.csv", content)}
+    return client.post("/usage/", file | fields)
+
+
+def test_the_page_opens_without_an_account(client, db):
+    assert "Plan on what you used" in text(client.get("/usage/"))
+
+
+def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
+    page = text(send(client, table(MONTHS), months="3", start="2025-08"))
+    assert "use of accelerators: hours and money count" in page
+    assert "5,840.00" in page
+    assert "60.00 USD" in page
+    assert "2025-10" in page
+
+
+def plan_link(page: str) -> str:
+    return html.unescape(re.search(r'href="(/plan/\?[^"]+)"[^>]*>Plan on this', page)[1])
+
+
+def test_the_plan_form_opens_with_the_demand(client, work):
+    page = text(send(client, table(MONTHS), months="3", start="2025-08"))
+    link = plan_link(page)
+    query = parse_qs(urlsplit(link).query)
+    assert query["workload.accelerator"] == ["nvidia-h100-80gb-sxm"]
+    assert query["workload.hours_per_month"] == ["5840"]
+    assert query["workload.peak_accelerators"] == ["8"]
+    assert query["horizon_months"] == ["3"]
+    assert "5840" in text(client.get(link))
+
+
+def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
+    rows = table([{"Month": f"2025-0{n}", "GPU hours": "100"} for n in range(1, 5)])
+    page = text(send(client, rows))
+    assert "Read them so?" in page
+    carried = re.search(r'name="carried" value="([^"]+)"', page)[1]
+    agreed = ["Month=month", "GPU hours=accelerator_hours"]
+    page = text(send(client, None, mapping=agreed, carried=carried, carried_name="a.csv"))
+    assert "Table of months, 4 rows" in page
+    assert "400" not in page
+    assert page.count("100.00") == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "fields", "words"),
+    [
+        (None, {}, "choose a bill or a log"),
+        (None, {"carried": "%%%"}, "was lost on the way"),
+        (b"", {}, "is empty"),
+        (b"PAR1", {}, "is Parquet"),
+        (sacct({}), {"start": "soon"}, "is not a month like 2027-01"),
+        (sacct({}), {"accelerator": "T4"}, "was not used"),
+        (sacct({}), {"add_run": "x"}, "is not a run like"),
+        (sacct({}), {"months": "-1"}, "greater than or equal to 0"),
+    ],
+)
+def test_a_refusal_stands_beside_its_field(client, db, content, fields, words):
+    answer = send(client, content, **fields)
+    assert answer.status_code == 400
+    assert words in text(answer)
+
+
+def test_rows_that_are_not_understood_are_named(client, db):
+    page = text(send(client, sacct({}, {"JobID": "2", "State": "DONE"})))
+    assert "Some rows are not understood" in page
+    assert "no state of a job" in page
+
+
+def test_a_job_file_opens_in_the_plan_form(client, work):
+    script = b"#SBATCH --nodes=2 --gres=gpu:h100:8 --time=10:00:00\n"
+    page = text(send(client, script))
+    assert "Slurm script" in page
+    query = parse_qs(urlsplit(plan_link(page)).query)
+    assert query["workload.hours_per_month"] == ["160.0"]
+    assert query["workload.peak_accelerators"] == ["16"]
+    assert text(client.get(plan_link(page)))
+
+
+def test_what_a_job_file_leaves_open_is_named(client, db):
+    page = text(send(client, b"#SBATCH --nodes=2 --exclusive\n"))
+    assert "how many accelerators the job takes is not stated" in page
