@@ -1,7 +1,7 @@
 """`gpu-cost-planner`: the planner on the command line, without Django and database.
 
-`compare`, `estimate`, `calibrate` and `prices` print what `manage.py` prints; prices are those
-that come with the program, or with `--server` those of a running planner.
+`compare`, `estimate`, `calibrate`, `portfolio` and `prices` print what `manage.py` prints; prices
+are those that come with the program, or with `--server` those of a running planner.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from planner.commands.calibrate import CALIBRATE
 from planner.commands.command import REFUSED, Command
 from planner.commands.compare import COMPARE
 from planner.commands.estimate import ESTIMATE
+from planner.commands.portfolio import PORTFOLIO
 from planner.commands.prices import PRICES
 from pricing.common.invalid_input import InvalidInput
 
@@ -26,10 +27,11 @@ COMMANDS: Mapping[str, Command] = {
     "compare": COMPARE,
     "estimate": ESTIMATE,
     "calibrate": CALIBRATE,
+    "portfolio": PORTFOLIO,
     "prices": PRICES,
 }
 """Those that `manage.py` has too."""
-PRICED = {"compare", "prices"}
+PRICED = {"compare", "portfolio", "prices"}
 """Those of them that need prices."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""

@@ -56,7 +56,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         horizon_months=request.horizon_months,
         currency=request.currency,
         exchange_rate=_exchange_rate(results),
-        catalog=_catalog(results),
+        catalog=build_catalog(results),
         coverage=tuple(_coverage(row) for row in results.preparation.coverage),
         assumptions=build_assumptions(results),
         demand=_demand(results.demand, results.hours_range),
@@ -115,7 +115,8 @@ def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
     return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)
 
 
-def _catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+def build_catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+    """The price lists that the answer used; none where the request leaves the catalog aside."""
     if not results.request.use_catalog:
         return ()
     catalog, today = results.preparation.catalog, results.preparation.today

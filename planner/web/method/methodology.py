@@ -21,6 +21,7 @@ ORDER = (
     "goodput",
     "costing",
     "plan",
+    "portfolio",
     "break-even",
     "risk",
     "energy",
