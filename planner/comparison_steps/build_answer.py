@@ -49,7 +49,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     """The whole answer."""
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
-    offers = {s.offer_id: _offer(s) for s in sources if s.offer_id}
+    offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -67,7 +67,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         recommendation=_recommendation(results),
         cheaper_if=find_alternatives(results),
         offers=offers,
-        servers=tuple(_server(source) for source in sources if source.is_owned),
+        servers=tuple(build_server(source) for source in sources if source.is_owned),
         explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
         robust_plan=build_robust_plan(results),
@@ -190,7 +190,8 @@ def _recommendation(results: ComparisonResults) -> Recommendation:
     )
 
 
-def _offer(source: CapacitySource) -> OfferUsed:
+def build_offer(source: CapacitySource) -> OfferUsed:
+    """An offer with the provider's own price."""
     native = source.native
     known = OfferUsed(
         label=source.label,
@@ -221,7 +222,8 @@ def _offer(source: CapacitySource) -> OfferUsed:
     )
 
 
-def _server(source: CapacitySource) -> ServerUsed:
+def build_server(source: CapacitySource) -> ServerUsed:
+    """A server as the answer lists it."""
     return ServerUsed(
         key=source.key,
         label=source.label,

@@ -7,15 +7,22 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from planner.comparison_steps.build_answer import build_assumptions, build_catalog
+from planner.comparison_steps.build_answer import (
+    build_assumptions,
+    build_catalog,
+    build_offer,
+    build_server,
+)
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.portfolio import (
     PortfolioAnswer,
     PortfolioLine,
     ProjectShare,
+    ProjectWriteOff,
 )
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import format_month
+from planner.costing.results.scenario_result import Scenario
 from planner.portfolio.joint_inputs import source_key
 from planner.portfolio.plans import PortfolioPlan, StandAlone
 from planner.portfolio.results import PortfolioResults
@@ -113,20 +120,30 @@ class _Builder:
                 for category in dict.fromkeys(sorted(line.category for line in lines))
             },
             "cash_per_month": books.cash_per_month,
+            "write_off": self._write_off(),
+            "offers": {s.offer_id: build_offer(s) for s in usage.sources() if s.offer_id},
+            "servers": tuple(build_server(s) for s in usage.sources() if s.is_owned),
             "lines": lines,
         }
 
-    def _lines(self) -> tuple[PortfolioLine, ...]:
+    def _parts(self) -> list[tuple[str, Scenario]]:
+        """The books by whose they are: "" for what all share."""
         assert self.plan is not None
         books = self.plan.books
         shared = [] if books.shared is None else [("", books.shared)]
-        owners = [
-            (member.name, part)
-            for member, parts in zip(books.members, books.own, strict=True)
-            for part in parts
-        ]
-        lines = [_line(line, name) for name, part in (*shared, *owners) for line in part.lines]
+        owners = zip(books.members, books.own, strict=True)
+        return shared + [(member.name, part) for member, parts in owners for part in parts]
+
+    def _lines(self) -> tuple[PortfolioLine, ...]:
+        lines = [_line(line, name) for name, part in self._parts() for line in part.lines]
         return tuple(sorted(lines, key=lambda line: line.month))
+
+    def _write_off(self) -> tuple[ProjectWriteOff, ...]:
+        return tuple(
+            ProjectWriteOff(project=name, source=source_key(key), amounts=amounts)
+            for name, part in self._parts()
+            for key, amounts in part.write_off.items()
+        )
 
     def _project(self, alone: StandAlone) -> ProjectShare:
         results, name = self.results, alone.name
@@ -213,6 +230,11 @@ class _Builder:
             yield (
                 f"The search ended early; a plan that is up to {plan.gap:.1%} cheaper is not "
                 "ruled out."
+            )
+        if results.lacks_shares:
+            yield (
+                "The work that one question may take was over before all groups of projects were "
+                "planned: shares follow use. A job, or fewer projects or months, has room for it."
             )
         if results.better_apart:
             names = ", ".join(results.better_apart)

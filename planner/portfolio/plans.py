@@ -80,6 +80,7 @@ class PortfolioPlans:
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
         self._bounds: dict[frozenset[str], float] = {}
+        self._group_bounds: GroupBounds | None = None
 
     @property
     def has_limits(self) -> bool:
@@ -158,22 +159,23 @@ class PortfolioPlans:
         inputs = tuple(one.inputs[0] for one in plans)
         return Books(tuple(members), inputs, None, tuple(one.parts for one in plans))
 
-    def cost(self, group: frozenset[str], may_buy: bool = True) -> float:
+    def cost(self, group: frozenset[str], may_buy: bool, work: WorkMeter) -> float:
         """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
         search; without limits never above that of a smaller group and the other project."""
         if len(group) <= 1:
             return float(sum(self.alone[name].cents or 0 for name in group))
         if group not in self._costs:
             joint = self._joint([self.members[name] for name in sorted(group)], may_buy)
-            plan = solve_joint(joint.problem, work=self.work)
+            plan = solve_joint(joint.problem, work=work)
             cost = (plan.cost + joint.base_cost) * 100
             if not self.has_limits:
+                alone = {name: float(self.alone[name].cents or 0) for name in group}
                 parts = (
-                    self._costs[group - {name}] + self.cost(frozenset({name}))
+                    self._costs[group - {name}] + alone[name]
                     for name in group
                     if group - {name} in self._costs
                 )
-                cost = min(cost, sum(self.cost(frozenset({name})) for name in group), *parts)
+                cost = min(cost, sum(alone.values()), *parts)
             self._costs[group] = cost
         return self._costs[group]
 
@@ -181,28 +183,26 @@ class PortfolioPlans:
         """What a group is known to pay: that of the plan that is advised."""
         self._costs[group] = float(cents)
 
-    def least_cost(self, group: frozenset[str]) -> float:
+    def least_cost(self, group: frozenset[str], work: WorkMeter) -> float:
         """What no plan of a group costs less than, in cents: fractions of machines allowed."""
         if not group:
             return 0.0
         if group not in self._bounds:
-            bound, base = self._group_bound(group)
+            bound, base = self._group_bound(group, work)
             self._bounds[group] = (bound + base) * 100
         return self._bounds[group]
 
-    def _group_bound(self, group: frozenset[str]) -> tuple[float, float]:
+    def _group_bound(self, group: frozenset[str], work: WorkMeter) -> tuple[float, float]:
         """Of a group: what its plans cost at least, and what is due whatever they are. One model
         serves all groups unless each brings machines of its own."""
         if self.preparation.holds:
             joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
-            return GroupBounds(joint.problem, self.work).least_cost(group), joint.base_cost
+            return GroupBounds(joint.problem, work).least_cost(group), joint.base_cost
         base = sum(self._base_costs[name] for name in group)
+        if self._group_bounds is None:
+            joint = self._joint(list(self.members.values()), may_buy=True)
+            self._group_bounds = GroupBounds(joint.problem, work)
         return self._group_bounds.least_cost(group), base
-
-    @cached_property
-    def _group_bounds(self) -> GroupBounds:
-        joint = self._joint(list(self.members.values()), may_buy=True)
-        return GroupBounds(joint.problem, self.work)
 
     @cached_property
     def _base_costs(self) -> dict[str, float]:

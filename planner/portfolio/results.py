@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -99,6 +100,17 @@ class PortfolioResults:
         return sum(totals, Decimal("0.00")) if len(totals) == len(books) else None
 
     @cached_property
+    def _shares_work(self) -> WorkMeter:
+        """What the plans of groups may take; a search that needs more is refused."""
+        return self.work.share(SHARES_SHARE)
+
+    @property
+    def lacks_shares(self) -> bool:
+        """Whether shares follow use for lack of work, where others were asked for."""
+        shares = self.shares
+        return self.request.shares != "use" and shares is not None and shares.method == "use"
+
+    @cached_property
     def shares(self) -> Shares | None:
         """What each project that is served pays; None without a plan, or where one of them has no
         plan of its own to measure by."""
@@ -109,16 +121,17 @@ class PortfolioResults:
             return None
         if plan.cents == sum(limits.values()):
             return Shares(limits, "use" if self.request.shares == "use" else "shapley")
-        if self.request.shares == "use":
-            return divide_by_use(self._use_weights(plan), plan.cents, limits)
-        return self._shapley(plan, limits)
+        if self.request.shares != "use":
+            with suppress(WorkSpentError):
+                return self._shapley(plan, limits)
+        return divide_by_use(self._use_weights(plan), plan.cents, limits)
 
     def _shapley(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         names, plans = self.served, self.plans
         if len(names) > EXACT_PROJECTS:
             return divide_by_samples(
                 names,
-                plans.least_cost,
+                lambda group: plans.least_cost(group, self._shares_work),
                 plan.cents,
                 alone,
                 orders=SAMPLED_ORDERS,
@@ -129,7 +142,7 @@ class PortfolioResults:
 
     def _game(self, plan: PortfolioPlan) -> Game:
         """The cost of every group, planned as the plan of all is."""
-        return lambda group: self.plans.cost(group, plan.may_buy)
+        return lambda group: self.plans.cost(group, plan.may_buy, self._shares_work)
 
     def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
         """What the lines of each project come to, and its part of the machines that it shares by
@@ -173,7 +186,7 @@ class PortfolioResults:
         costs = {}
         for name in self.served:
             try:
-                cents = self.plans.cost(frozenset(self.served) - {name}, plan.may_buy)
+                cents = self._game(plan)(frozenset(self.served) - {name})
             except WorkSpentError:
                 break
             costs[name] = Decimal(round(cents)).scaleb(-2)

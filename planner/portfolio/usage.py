@@ -115,12 +115,16 @@ class Usage:
         ]
         return tuple(sorted(rows, key=lambda row: (row.month, row.project, row.source)))
 
+    def sources(self) -> tuple[CapacitySource, ...]:
+        """Every offer and server that is held or used, by key."""
+        keys = sorted({key for _, key in self.used} | set(self.held))
+        return tuple(self.source(key) for key in keys)
+
     def machines(self) -> tuple[Machine, ...]:
         """Every offer and server that is held or used."""
-        keys = sorted({key for _, key in self.used} | set(self.held))
         return tuple(
             Machine(
-                source=key,
+                source=source.key,
                 label=source.label,
                 accelerator=source.accelerator,
                 kind="owned"
@@ -129,8 +133,7 @@ class Usage:
                 if source.term is None
                 else "committed",
             )
-            for key in keys
-            for source in [self.source(key)]
+            for source in self.sources()
         )
 
     def purchases(self) -> tuple[Purchase, ...]:

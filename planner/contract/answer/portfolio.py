@@ -17,7 +17,13 @@ from planner.contract.answer.common import (
     MonthIndex,
     Share,
 )
-from planner.contract.answer.comparison import AssumptionRow, CatalogRevision, InheritedField
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    CatalogRevision,
+    InheritedField,
+    OfferUsed,
+    ServerUsed,
+)
 from planner.contract.answer.scenario import CostLine, Purchase
 from planner.contract.months import add_months, month_labels, parse_month
 
@@ -66,6 +72,14 @@ class Machine(AnswerModel):
     label: str = Field(description="What it is called.")
     accelerator: str = Field(description="Slug of its accelerator.")
     kind: Literal["owned", "committed", "rented"] = Field(description="How it is got.")
+
+
+class ProjectWriteOff(AnswerModel):
+    """Capital and upfront payments of one source by the month that books them."""
+
+    project: str = Field(description="Project whose own it is; empty for what all share.")
+    source: str = Field(description="Key of the offer or server.")
+    amounts: tuple[Money, ...] = Field(description="What each month books.")
 
 
 class ProjectShare(AnswerModel):
@@ -193,6 +207,13 @@ class PortfolioAnswer(AnswerModel):
         default=(), description="What falls due in each month; then at the end of the horizon."
     )
     lines: tuple[PortfolioLine, ...] = Field(default=(), description="Every cost, once.")
+    write_off: tuple[ProjectWriteOff, ...] = Field(
+        default=(), description="Capital and upfront payments by the month that books them."
+    )
+    offers: dict[str, OfferUsed] = Field(
+        default_factory=dict, description="Offer id → the offer, for every offer used."
+    )
+    servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers used.")
     cost_of_waiting: Money | None = Field(
         default=None,
         description="Net present cost that serving those who wait too would add without limits; "

@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 KINDS = {
     "comparison": "planner.services.projects.comparisons.comparison_job",
     "comparison_batch": "planner.services.projects.comparisons.batch_job",
+    "portfolio": "planner.services.portfolio.portfolios.portfolio_job",
+    "saved_portfolio": "planner.services.portfolio.portfolios.save_job",
     "project_reprice": "planner.services.projects.reprice.project_job",
     "price_refresh": "planner.services.jobs.price_refreshes.refresh_job",
     "actuals_upload": "planner.services.actuals.uploads.upload_job",

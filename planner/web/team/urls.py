@@ -12,6 +12,7 @@ from planner.web.team.views import (
     integrations,
     operator,
     people,
+    portfolio,
     projects,
     quotes,
     saved,
@@ -70,6 +71,8 @@ _settings = [
 
 _team: Routes = [
     path("", home.dashboard, name="dashboard"),
+    path("portfolio/", portfolio.portfolio, name="portfolio"),
+    path("portfolio/save/", portfolio.save, name="portfolio-save"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),
     path("alerts/<uuid:pk>/acknowledge/", home.acknowledge, name="alert-acknowledge"),
@@ -88,6 +91,14 @@ _comparison = [
     path("export/<page_export:form>/", saved.export, name="comparison-export"),
 ]
 
+_saved_portfolio = [
+    path("", portfolio.saved_portfolio, name="saved-portfolio"),
+    path("replay/", portfolio.replay, name="saved-portfolio-replay"),
+    path("approve/", portfolio.approve, name="saved-portfolio-approve"),
+    path("delete/", portfolio.delete, name="saved-portfolio-delete"),
+    path("export/<page_export:form>/", portfolio.export, name="saved-portfolio-export"),
+]
+
 urlpatterns = [
     path("team/", home.home, name="team"),
     path("teams/new/", home.new, name="team-new"),
@@ -96,6 +107,7 @@ urlpatterns = [
     path("resume/", resume.resume, name="resume"),
     path("save/", saving.save, name="save"),
     path("c/<uuid:pk>/", include(_comparison)),
+    path("portfolios/<uuid:pk>/", include(_saved_portfolio)),
     path("jobs/<uuid:pk>/", operator.job, name="job"),
     path("jobs/<uuid:pk>/cancel/", operator.cancel, name="job-cancel"),
     path("operator/", operator.refreshes, name="operator"),

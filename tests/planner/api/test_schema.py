@@ -95,6 +95,7 @@ KEYS = {
     "variants": "variant",
     "projects": "project",
     "saved-comparisons": "draft",
+    "saved-portfolios": "portfolio",
     "jobs": "job",
     "alerts": "alert",
     "members": "member",

@@ -6,7 +6,9 @@ from decimal import Decimal
 import pytest
 
 from planner.comparison import compare
+from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
@@ -212,3 +214,16 @@ def test_an_answer_is_read_back_from_its_json(answer):
 def test_months_count_from_the_start(answer):
     assert answer.month(0) == dt.date(2027, 1, 1)
     assert len(answer.months) == answer.horizon_months
+
+
+def test_where_the_work_is_over_shares_follow_use_and_the_answer_says_so():
+    work = WorkMeter(250_000)
+    answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY, work=work)
+    assert answer.shares_method == "use"
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
+    assert any("shares follow use" in warning for warning in answer.warnings)
+
+
+def test_a_request_that_leaves_no_room_for_a_plan_is_refused():
+    with pytest.raises(TooMuchWork, match="4 projects over 36 months"):
+        plan_portfolio(relay(), bundled_catalog(), today=TODAY, work=WorkMeter(20_000))
