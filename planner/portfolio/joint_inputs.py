@@ -29,12 +29,14 @@ class JointInputs:
     inputs: tuple[ModelInputs, ...]
     may_buy: bool = True
     """Whether servers may be bought; those in place serve either way."""
+    most_paid: float | None = None
+    """Most that all payments may come to, resale left aside; None sets no limit of its own."""
 
     @cached_property
     def problem(self) -> JointProblem:
         """The joint problem; what is due whatever the plan counts towards its budgets."""
         projects = [
-            _project_problem(member, one, self.may_buy)
+            _limit_payments(_project_problem(member, one, self.may_buy), self.most_paid)
             for member, one in zip(self.members, self.inputs, strict=True)
         ]
         cash, months = fixed_cash(self.inputs), self.inputs[0].calendar.months
@@ -51,6 +53,14 @@ class JointInputs:
     def base_cost(self) -> float:
         """Net present cost of what is due whatever the plan."""
         return float(fixed_cash(self.inputs) @ self.inputs[0].calendar.discount)
+
+
+def _limit_payments(project: ProjectProblem, most: float | None) -> ProjectProblem:
+    if most is None:
+        return project
+    total = project.problem.total_budget
+    limited = most if total is None else min(total, most)
+    return replace(project, problem=replace(project.problem, total_budget=limited))
 
 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:

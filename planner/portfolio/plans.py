@@ -125,10 +125,6 @@ class PortfolioPlans:
         chosen = tuple(members)
         return JointInputs(chosen, self.preparation.inputs(chosen), may_buy)
 
-    def _together(self, joint: JointInputs, work: WorkMeter) -> Books | None:
-        plan = solve_joint(joint.problem, work=work)
-        return write_books(joint, plan) if np.isfinite(plan.cost) else None
-
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none."""
         members = [self.members[name] for name in sorted(names)]
@@ -137,18 +133,36 @@ class PortfolioPlans:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound, is_apart=True)
-        joint = self._joint(members, may_buy=True)
+        books, bound = self._search(self._joint(members, may_buy=True), work)
+        may_buy = books is None or self._pays_back(books)
+        candidates = [apart, books if may_buy else None]
+        if not may_buy:
+            paying, bound = self._plans_that_pay_back(members, work)
+            candidates += paying
+        known = [one for one in candidates if one is not None]
+        if not known:
+            return None
+        best = min(known, key=lambda one: one.net_present_cost)
+        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), best is apart, may_buy)
+
+    def _search(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
+        """The books of the cheapest plan, and what no plan costs less than."""
         plan = solve_joint(joint.problem, work=work)
         books = write_books(joint, plan) if np.isfinite(plan.cost) else None
-        may_buy = books is None or self._pays_back(books)
-        if not may_buy:
-            books = self._together(self._joint(members, may_buy=False), work)
-        candidates = [one for one in (apart, books) if one is not None]
-        if not candidates:
-            return None
-        best = min(candidates, key=lambda one: one.net_present_cost)
-        bound = min(plan.bound + joint.base_cost, float(best.net_present_cost))
-        return PortfolioPlan(best, bound, best is apart, may_buy)
+        return books, plan.bound + joint.base_cost
+
+    def _plans_that_pay_back(
+        self, members: Sequence[PreparedProject], work: WorkMeter
+    ) -> tuple[list[Books], float]:
+        """The cheapest plans that buy nothing, and whose payments without resale come to no more
+        than renting apart; with what no plan of either kind costs less than."""
+        rents = float(sum(self.alone[member.name].renting or Decimal(0) for member in members))
+        rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
+        inputs = self.preparation.inputs(tuple(members))
+        limited = JointInputs(tuple(members), inputs, most_paid=rents)
+        bought, bought_bound = self._search(limited, work)
+        plans = [one for one in (rented, bought) if one is not None and self._pays_back(one)]
+        return plans, min(rented_bound, bought_bound)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
         """The plans of some projects apart, put together, where nothing limits them together."""

@@ -24,7 +24,7 @@ from planner.portfolio.shares import (
 
 PLAN_SHARE, SHARES_SHARE = 0.5, 0.8
 """Share of the work left that the plan may take, and then the shares."""
-SAMPLED_ORDERS = 400
+SAMPLED_ORDERS = 2_000
 """Most orders of joining that are sampled."""
 TARGET_ERROR = 0.02
 """Error of sampled shares at which the sampling ends."""

@@ -32,6 +32,13 @@ pytestmark = [
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 LOOKS = (("light", DESK), ("dark", PHONE))
+WITH_AND_WITHOUT_SCRIPTS = pytest.mark.parametrize(
+    "scripts",
+    [
+        pytest.param(True, id="with scripts"),
+        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
+    ],
+)
 PLAN = {
     "name": "Two runs",
     "start": "2027-01",
@@ -167,13 +174,7 @@ def test_every_account_page_is_clean(db, settings, enter, theme, width, address)
     assert problems_of(enter(theme=theme, width=width), f"/accounts/{address}/") == []
 
 
-@pytest.mark.parametrize(
-    "scripts",
-    [
-        pytest.param(True, id="with scripts"),
-        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
-    ],
-)
+@WITH_AND_WITHOUT_SCRIPTS
 def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     editor = enter(work.users[Role.EDITOR], scripts=scripts)
     page = settled(editor, f"/plan/?{urlencode(PLAN)}")
@@ -191,13 +192,7 @@ def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     assert editor.problems + approver.problems == []
 
 
-@pytest.mark.parametrize(
-    "scripts",
-    [
-        pytest.param(True, id="with scripts"),
-        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
-    ],
-)
+@WITH_AND_WITHOUT_SCRIPTS
 def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts):
     work.project(name="speech")
     work.project(name="vision")
