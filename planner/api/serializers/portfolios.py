@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from planner.api.serializers.fields import ModelField, ObjectField, name_field
 from planner.contract.answer.changes import ReplayDifference
-from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange
 from planner.models import SavedPortfolio
 from pricing.api.rest import StrictSerializer
 
@@ -63,4 +63,9 @@ class NewSavedPortfolioSerializer(StrictSerializer):
 class PortfolioReplaySerializer(serializers.Serializer[Any]):
     identical = serializers.BooleanField()
     differences = ModelField(ReplayDifference, many=True)
+    answer = ModelField(PortfolioAnswer)
+
+
+class PortfolioRepricedSerializer(serializers.Serializer[Any]):
+    changes = ModelField(PortfolioChange, many=True)
     answer = ModelField(PortfolioAnswer)

@@ -77,7 +77,7 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
     serializer_class = serializers.SavedPortfolioDetailSerializer
     write_serializer = serializers.NewSavedPortfolioSerializer
     filters = {"team": by_slug("team__slug"), "state": by_choice("state", State.values)}
-    needs = {"replay": VIEW, "export": VIEW, "approve": APPROVE}
+    needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
 
     def get_serializer_class(self) -> type[BaseSerializer[Any]]:
         if self.action == "list":
@@ -123,12 +123,25 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
         row = self.get_object()
         answer, differences = services.replay_portfolio(row)
         sees_all = services.sees_all(self.access, row)
-        own = {name for name, person in row.owners.items() if person == self.access.person}
+        own = services.own_projects(self.access, row)
         rows = [one.model_dump(mode="json") for one in differences] if sees_all else []
         shown = answer if sees_all else services.show_only(answer, own)
         return Response(
             {"identical": not differences, "differences": rows, "answer": shown.to_json()}
         )
+
+    @extend_schema(request=None, responses=serializers.PortfolioRepricedSerializer)
+    @action(detail=True, methods=["post"])
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The same request at today's prices, and what that changes of what one may see."""
+        row = self.get_object()
+        answer, changes = services.reprice_portfolio(row)
+        visible = services.visible_changes(self.access, row, changes)
+        own = services.own_projects(self.access, row)
+        sees_all = services.sees_all(self.access, row)
+        shown = answer if sees_all else services.show_only(answer, own)
+        rows = [one.model_dump(mode="json") for one in visible]
+        return Response({"changes": rows, "answer": shown.to_json()})
 
     @extend_schema(request=None)
     @action(detail=True, methods=["post"])

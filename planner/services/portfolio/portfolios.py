@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -14,7 +15,7 @@ from django.utils import timezone
 from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.changes import ReplayDifference
 from planner.contract.answer.comparison import AssumptionRow, InheritedField
-from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, ProjectShare
 from planner.contract.months import format_month, next_month
 from planner.contract.request.comparison import with_rules
 from planner.models import Access, Job, Role, SavedPortfolio, State, Team
@@ -194,6 +195,47 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
     return answer, list(islice(differences, MOST_DIFFERENCES))
 
 
+def reprice_portfolio(
+    saved: SavedPortfolio, catalog: Catalog | None = None
+) -> tuple[PortfolioAnswer, list[PortfolioChange]]:
+    """The same request at today's prices, or at those of `catalog`, and what that changes: the
+    plan's totals, then each project's share."""
+    market = catalogs.current() if catalog is None else catalog
+    answer = plan_portfolio(saved.request, market, work=current_budget().meter)
+    answer = _with_sources(answer, saved.inherited)
+    before = saved.read_answer()
+    changes = [
+        _change(figure, "", getattr(before, figure), getattr(answer, figure))
+        for figure in ("net_present_cost", "total_cost", "saving")
+    ]
+    for one in before.projects:
+        now = answer.project(one.name)
+        changes.append(_change("share", one.name, one.share, None if now is None else now.share))
+    return answer, changes
+
+
+def _change(
+    figure: str, project: str, before: Decimal | None, after: Decimal | None
+) -> PortfolioChange:
+    difference = None if before is None or after is None else after - before
+    return PortfolioChange(
+        figure=figure, project=project, before=before, after=after, difference=difference
+    )
+
+
+def visible_changes(
+    access: Access, saved: SavedPortfolio, changes: Iterable[PortfolioChange]
+) -> list[PortfolioChange]:
+    """Those that somebody may see: all, or those of their own projects."""
+    everything = sees_all(access, saved)
+    return [one for one in changes if everything or one.project in own_projects(access, saved)]
+
+
+def own_projects(access: Access, saved: SavedPortfolio) -> set[str]:
+    """Names of the projects that somebody made."""
+    return {name for name, person in saved.owners.items() if person == access.person}
+
+
 def _lasting(value: Any) -> Any:
     """JSON without what says how old it is."""
     if isinstance(value, dict):
@@ -216,8 +258,7 @@ def visible_answer(access: Access, saved: SavedPortfolio) -> PortfolioAnswer:
     answer = saved.read_answer()
     if sees_all(access, saved):
         return answer
-    own = {name for name, person in saved.owners.items() if person == access.person}
-    return show_only(answer, own)
+    return show_only(answer, own_projects(access, saved))
 
 
 def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:

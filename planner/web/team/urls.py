@@ -94,6 +94,7 @@ _comparison = [
 _saved_portfolio = [
     path("", portfolio.saved_portfolio, name="saved-portfolio"),
     path("replay/", portfolio.replay, name="saved-portfolio-replay"),
+    path("reprice/", portfolio.reprice, name="saved-portfolio-reprice"),
     path("approve/", portfolio.approve, name="saved-portfolio-approve"),
     path("delete/", portfolio.delete, name="saved-portfolio-delete"),
     path("export/<page_export:form>/", portfolio.export, name="saved-portfolio-export"),

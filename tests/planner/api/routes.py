@@ -240,6 +240,7 @@ OPERATIONS = (
     act("saved-portfolio-detail", "delete", "edit", "portfolio", 204),
     act("saved-portfolio-approve", "post", "approve", "portfolio"),
     act("saved-portfolio-replay", "post", "view", "portfolio"),
+    act("saved-portfolio-reprice", "post", "view", "portfolio"),
     op("saved-portfolio-export", "get", "view", stranger=404,
        where={"pk": "portfolio", "form": "=csv"}),
     *flat("job", "job"),

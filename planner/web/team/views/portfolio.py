@@ -173,6 +173,24 @@ def replay(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 
 @signed_in
+@require_safe
+def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """The same request at today's prices, and what that changes of what this person may see."""
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    context: dict[str, Any] = {
+        "saved": saved,
+        "team": saved.team,
+        "currency": saved.read_answer().currency,
+    }
+    try:
+        _, changes = services.reprice_portfolio(saved)
+        context["changes"] = services.visible_changes(access, saved, changes)
+    except InvalidInput as refusal:
+        context["refusal"] = describe_refusal(refusal)
+    return render(request, "team/portfolio/reprice.html", context)
+
+
+@signed_in
 @require_POST
 def approve(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     saved, seen = _saved_or_404(request, pk), read_position(request.POST.get("version", ""))

@@ -191,3 +191,18 @@ def test_contracts_in_another_currency_are_refused_by_name(work):
     )
     with pytest.raises(InvalidInput, match="Model A holds contracts in EUR"):
         portfolio_of_projects(work.team, [project])
+
+
+def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(work):
+    saved = saved_of(work)
+    market("60.00")
+    answer, changes = portfolios.reprice_portfolio(saved)
+    total = next(one for one in changes if one.figure == "net_present_cost")
+    shares = [one for one in changes if one.figure == "share"]
+
+    assert total.after == answer.net_present_cost > total.before
+    assert total.difference == total.after - total.before
+    assert sum(one.difference for one in shares) == total.difference
+    own = portfolios.visible_changes(work.access(Role.EDITOR), saved, changes)
+    assert [one.project for one in own] == ["vision"]
+    assert portfolios.visible_changes(work.access(Role.VIEWER), saved, changes) == []

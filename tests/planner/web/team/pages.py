@@ -153,6 +153,7 @@ PAGES = (
     Page("comparison-export", "view", in_team=False, ids={"pk": "draft", "form": "csv"}),
     Page("saved-portfolio", "view", in_team=False, ids={"pk": "portfolio"}),
     Page("saved-portfolio-replay", "view", in_team=False, ids={"pk": "portfolio"}),
+    Page("saved-portfolio-reprice", "view", in_team=False, ids={"pk": "portfolio"}),
     _post("saved-portfolio-approve", "approve", in_team=False, ids={"pk": "portfolio"}),
     _post("saved-portfolio-delete", "edit", in_team=False, ids={"pk": "portfolio"}),
     Page("saved-portfolio-export", "view", in_team=False,

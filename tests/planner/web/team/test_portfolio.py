@@ -7,6 +7,7 @@ import pytest
 from planner.models import Job, Role, SavedPortfolio
 from planner.services.portfolio import portfolios
 from tests.planner.web.team.texts import text
+from tests.planner.workspace import market
 
 HERE = "/team/alpha/portfolio/"
 
@@ -116,3 +117,11 @@ def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
     page = browser.post(f"/portfolios/{saved.pk}/approve/", {"version": 1}, follow=True)
     assert "You saved it" in text(page)
     assert portfolios.sees_all(work.access(Role.APPROVER), saved)
+
+
+def test_a_kept_plan_is_priced_again(work, signed_in):
+    saved = work.portfolio()
+    market("60.00")
+    assert "Share of A" in text(signed_in().get(f"/portfolios/{saved.pk}/reprice/"))
+    mine = text(signed_in(Role.VIEWER).get(f"/portfolios/{saved.pk}/reprice/"))
+    assert "None of its projects is yours" in mine
