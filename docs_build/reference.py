@@ -13,25 +13,27 @@ from docs_build.settings_reference import render_settings
 from docs_build.targets_reference import render_targets
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.portfolio import PortfolioRequest
 from planner.sizing.estimate import EstimateRequest
 
-REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, EstimateRequest)
-ANSWERS: tuple[type[BaseModel], ...] = (ComparisonAnswer, EstimateAnswer)
+REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, EstimateRequest, PortfolioRequest)
+ANSWERS: tuple[type[BaseModel], ...] = (ComparisonAnswer, EstimateAnswer, PortfolioAnswer)
 
 _REQUEST = """# Request
 
-What a comparison or an estimate takes, in JSON or TOML. The same models judge a page's form, a
-file and an API call: unknown fields are refused by name, and every refusal names its field.
-Months are written `YYYY-MM`, rates are fractions per year, and money is in the request's
-`currency` unless the field's name says otherwise. For defaults that depend on published figures
-see [Defaults](defaults.md); for examples see
-[Getting started](../getting-started.md)."""
+What a comparison, an estimate or a portfolio takes, in JSON or TOML. The same models judge a
+page's form, a file and an API call: unknown fields are refused by name, and every refusal names
+its field. Months are written `YYYY-MM`, rates are fractions per year, and money is in the
+request's `currency` unless the field's name says otherwise. For defaults that depend on
+published figures see [Defaults](defaults.md); for examples see [Getting
+started](../getting-started.md)."""
 _ANSWER = """# Answer
 
-What a comparison or an estimate gives. The command line (`--json`), the API and the JSON export
-give the same object. Money is text in decimal notation, in the answer's `currency`; months count
-from `start`."""
+What a comparison, an estimate or a portfolio gives. The command line (`--json`), the API and
+the JSON export give the same object. Money is text in decimal notation, in the answer's
+`currency`; months count from `start`."""
 _SETTINGS = """# Settings
 
 Environment variables decide what differs between machines; `planner/settings.py` reads them
@@ -39,9 +41,10 @@ once, at the start. A value that cannot be read stops the start. Variables of th
 (credentials, price lists) are described with each [provider](../providers/index.md)."""
 _COMMANDS = """# Commands
 
-Run as `.venv/bin/python manage.py COMMAND`; `compare`, `estimate`, `calibrate` and `prices` also
-as `gpu-cost-planner COMMAND`, [without Django and database](../guides/command-line.md). The last
-sections are of commands that only `gpu-cost-planner` has. `--help` prints the same."""
+Run as `.venv/bin/python manage.py COMMAND`; `compare`, `estimate`, `calibrate`, `portfolio` and
+`prices` also as `gpu-cost-planner COMMAND`, [without Django and
+database](../guides/command-line.md). The last sections are of commands that only
+`gpu-cost-planner` has. `--help` prints the same."""
 _TARGETS = """# Make targets
 
 Each target installs what it needs first."""

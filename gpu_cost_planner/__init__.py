@@ -12,8 +12,16 @@ Importing costs little: solver, pandas and prices are loaded by the first call t
 
 from __future__ import annotations
 
-from gpu_cost_planner.planning import compare, estimate, offers, sweep
+from gpu_cost_planner.planning import compare, estimate, offers, plan_portfolio, sweep
 from gpu_cost_planner.server import server_catalog
 from pricing.common.invalid_input import InvalidInput
 
-__all__ = ["InvalidInput", "compare", "estimate", "offers", "server_catalog", "sweep"]
+__all__ = [
+    "InvalidInput",
+    "compare",
+    "estimate",
+    "offers",
+    "plan_portfolio",
+    "server_catalog",
+    "sweep",
+]

@@ -1,7 +1,8 @@
 """`gpu-cost-planner`: the planner on the command line, without Django and database.
 
-`compare`, `estimate`, `calibrate`, `prices`, `usage` and `jobfile` print what `manage.py` prints;
-prices are those that come with the program, or with `--server` those of a running planner.
+`compare`, `estimate`, `calibrate`, `portfolio`, `prices`, `usage` and `jobfile` print what
+`manage.py` prints; prices are those that come with the program, or with `--server` those of a
+running planner.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from planner.commands.command import REFUSED, Command
 from planner.commands.compare import COMPARE
 from planner.commands.estimate import ESTIMATE
 from planner.commands.job_file import JOB_FILE
+from planner.commands.portfolio import PORTFOLIO
 from planner.commands.prices import PRICES
 from planner.commands.usage import USAGE
 from pricing.common.invalid_input import InvalidInput
@@ -28,12 +30,13 @@ COMMANDS: Mapping[str, Command] = {
     "compare": COMPARE,
     "estimate": ESTIMATE,
     "calibrate": CALIBRATE,
+    "portfolio": PORTFOLIO,
     "prices": PRICES,
     "usage": USAGE,
     "jobfile": JOB_FILE,
 }
 """Those that `manage.py` has too."""
-PRICED = {"compare", "prices"}
+PRICED = {"compare", "portfolio", "prices"}
 """Those of them that need prices."""
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells give it."""

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from gpu_cost_planner.comparison import Comparison
     from gpu_cost_planner.estimated import Estimated
     from gpu_cost_planner.offer_list import OfferList
+    from gpu_cost_planner.portfolio import Portfolio
     from planner.contract.request.comparison import ComparisonRequest
+    from planner.contract.request.portfolio import PortfolioRequest
     from planner.sizing.estimate import EstimateRequest
     from pricing.market.snapshot import Catalog
 
@@ -151,6 +153,30 @@ def sweep(
         progress=progress,
         floats=floats,
     )
+
+
+def plan_portfolio(
+    request: Mapping[str, object] | PortfolioRequest | str | Path,
+    *,
+    catalog: Catalog | None = None,
+    today: dt.date | None = None,
+) -> Portfolio:
+    """What to own, commit to and rent for all projects of a team, and what each of them pays.
+
+    `request` holds the fields of a portfolio request (reference page "Request"), as a mapping, a
+    model or the name of a file. Raises `InvalidInput` with every field refused.
+
+    >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 2920}
+    >>> projects = [{"name": name, "workload": hours} for name in ("speech", "vision")]
+    >>> together = plan_portfolio({"start": "2027-01", "projects": projects})
+    >>> sum(one.share for one in together.shares) == together.answer.net_present_cost
+    True
+    """
+    from gpu_cost_planner.portfolio import Portfolio
+    from planner.portfolio.portfolio import plan_portfolio as answer_request
+
+    known = catalog or bundled_catalog()
+    return Portfolio(answer_request(read_file(request), known, today=today))
 
 
 def read_file(

@@ -10,6 +10,7 @@ from planner.api.views import (
     documents,
     held,
     operations,
+    portfolios,
     projects,
     saved,
     servers,
@@ -50,6 +51,7 @@ router.register("projects/<uuid:project>/actuals", projects.ActualsView, "actual
 router.register("variants", projects.VariantsView, "variant")
 router.register("scenarios", projects.FormerVariantsView, "scenario")
 router.register("saved-comparisons", saved.SavedComparisonsView, "saved-comparison")
+router.register("saved-portfolios", portfolios.SavedPortfoliosView, "saved-portfolio")
 router.register("jobs", operations.JobsView, "job")
 router.register("alerts", operations.AlertsView, "alert")
 
@@ -60,6 +62,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
         "comparisons/exports/<export_format:form>/",
         comparisons.ComparisonExportView.as_view(),
         name="comparison-export",
+    ),
+    path("portfolios/", portfolios.PortfoliosView.as_view(), name="portfolios"),
+    path(
+        "portfolios/exports/<export_format:form>/",
+        portfolios.PortfolioExportView.as_view(),
+        name="portfolio-export",
     ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
     path("usage/", usage.UsageView.as_view(), name="usage"),

@@ -49,14 +49,14 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     """The whole answer."""
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
-    offers = {s.offer_id: _offer(s) for s in sources if s.offer_id}
+    offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
         horizon_months=request.horizon_months,
         currency=request.currency,
         exchange_rate=_exchange_rate(results),
-        catalog=_catalog(results),
+        catalog=build_catalog(results),
         coverage=tuple(_coverage(row) for row in results.preparation.coverage),
         assumptions=build_assumptions(results),
         demand=_demand(results.demand, results.hours_range),
@@ -67,7 +67,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         recommendation=_recommendation(results),
         cheaper_if=find_alternatives(results),
         offers=offers,
-        servers=tuple(_server(source) for source in sources if source.is_owned),
+        servers=tuple(build_server(source) for source in sources if source.is_owned),
         explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
         robust_plan=build_robust_plan(results),
@@ -115,7 +115,8 @@ def _exchange_rate(results: ComparisonResults) -> ExchangeRateUsed | None:
     return ExchangeRateUsed(units_per_usd=units, as_of=rate.date, source=rate.source)
 
 
-def _catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+def build_catalog(results: ComparisonResults) -> tuple[CatalogRevision, ...]:
+    """The price lists that the answer used; none where the request leaves the catalog aside."""
     if not results.request.use_catalog:
         return ()
     catalog, today = results.preparation.catalog, results.preparation.today
@@ -189,7 +190,8 @@ def _recommendation(results: ComparisonResults) -> Recommendation:
     )
 
 
-def _offer(source: CapacitySource) -> OfferUsed:
+def build_offer(source: CapacitySource) -> OfferUsed:
+    """An offer with the provider's own price."""
     native = source.native
     known = OfferUsed(
         label=source.label,
@@ -220,7 +222,8 @@ def _offer(source: CapacitySource) -> OfferUsed:
     )
 
 
-def _server(source: CapacitySource) -> ServerUsed:
+def build_server(source: CapacitySource) -> ServerUsed:
+    """A server as the answer lists it."""
     return ServerUsed(
         key=source.key,
         label=source.label,

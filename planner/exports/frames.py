@@ -35,6 +35,7 @@ from planner.contract.answer.common import AnswerModel, MonthIndex, ScenarioKey
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
 from planner.contract.answer.finance import FiscalYearFinance
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
 from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import CapacityRow, CostLine, Purchase, ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
@@ -82,7 +83,9 @@ def scenarios_frame(answer: ComparisonAnswer) -> pd.DataFrame:
 
     Figures are null where `feasible` is false.
     """
-    frame = _build(ScenarioAnswer, answer.scenarios, answer).rename(columns={"key": "scenario"})
+    frame = build_frame(ScenarioAnswer, answer.scenarios, answer).rename(
+        columns={"key": "scenario"}
+    )
     frame["recommended"] = frame["scenario"] == answer.recommendation.scenario
     frame["why_not"] = pd.Series(["; ".join(s.why_not) for s in answer.scenarios], dtype="str")
     return frame
@@ -116,7 +119,7 @@ def fiscal_years_frame(answer: ComparisonAnswer) -> pd.DataFrame:
 
 def break_even_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """A row for each server and way to rent; `hours` is NaN where owning never pays."""
-    return _build(BreakEvenRow, answer.break_even, answer)
+    return build_frame(BreakEvenRow, answer.break_even, answer)
 
 
 def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
@@ -124,14 +127,14 @@ def assumptions_frame(answer: ComparisonAnswer) -> pd.DataFrame:
 
     `number` is NaN where the value is no number.
     """
-    frame = _build(AssumptionRow, answer.assumptions, answer)
+    frame = build_frame(AssumptionRow, answer.assumptions, answer)
     frame["number"] = pd.to_numeric(frame["value"], errors="coerce").astype("float64")
     return frame
 
 
 def tornado_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     """A row for each figure at its low and high value; `effect`: how far the total moves."""
-    frame = _build(SensitivityRow, answer.sensitivity, answer)
+    frame = build_frame(SensitivityRow, answer.sensitivity, answer)
     frame["effect"] = np.array([row.effect for row in answer.sensitivity], dtype="float64")
     return frame
 
@@ -141,7 +144,7 @@ def risk_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     risk = answer.risk
     ranges = {key: risk.range_of(key) for key in ScenarioKey} if risk else {}
     known = {key: cost for key, cost in ranges.items() if cost is not None}
-    frame = _build(CostRange, list(known.values()), answer)
+    frame = build_frame(CostRange, list(known.values()), answer)
     frame.insert(0, "scenario", pd.Series(list(known), dtype=_SCENARIO))
     chances = risk.probability_cheapest if risk else {}
     regrets = risk.regret if risk else {}
@@ -156,7 +159,7 @@ def verdict_frame(answer: ComparisonAnswer) -> pd.DataFrame:
     `p10` and `p90` bound its total in 8 of 10 simulated outcomes.
     """
     verdicts = [answer.verdict] if answer.verdict else []
-    frame = _build(Verdict, verdicts, answer)
+    frame = build_frame(Verdict, verdicts, answer)
     scenario = [answer.recommendation.scenario] * len(verdicts)
     frame.insert(0, "scenario", pd.Series(scenario, dtype=_SCENARIO))
     for name in ("p10", "p90"):
@@ -255,14 +258,16 @@ def _build_by_scenario(
 ) -> pd.DataFrame:
     """The rows of every feasible scenario, one under the other."""
     rows = {scenario.key: select_rows(scenario) for scenario in answer.feasible}
-    frame = _build(model, [row for part in rows.values() for row in part], answer)
+    frame = build_frame(model, [row for part in rows.values() for row in part], answer)
     keys = [key.value for key, part in rows.items() for _ in part]
     frame.insert(0, "scenario", pd.Series(keys, dtype=_SCENARIO))
     return frame
 
 
-def _build(
-    model: type[AnswerModel], rows: Iterable[AnswerModel], answer: ComparisonAnswer
+def build_frame(
+    model: type[AnswerModel],
+    rows: Iterable[AnswerModel],
+    answer: ComparisonAnswer | PortfolioAnswer,
 ) -> pd.DataFrame:
     """A column for each field of `model` that holds one value."""
     records, dtypes = list(rows), _dtypes(model)
@@ -277,7 +282,7 @@ def _build(
     return frame
 
 
-def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
+def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer | PortfolioAnswer) -> Any:
     if dtype == MONTH:
         start = pd.PeriodIndex([answer.start], freq="M").repeat(len(values))
         return start + np.array(values, dtype="int64")
@@ -288,7 +293,7 @@ def _column(values: list[Any], dtype: Dtype, answer: ComparisonAnswer) -> Any:
 def _money_names() -> frozenset[str]:
     models = (
         *(ScenarioAnswer, CostLine, Purchase, BreakEvenRow),
-        *(SensitivityRow, CostRange, Verdict, FiscalYearFinance),
+        *(SensitivityRow, CostRange, Verdict, FiscalYearFinance, ProjectShare),
     )
     names = {name for model in models for name, dtype in _dtypes(model).items() if dtype == MONEY}
     return frozenset(names | {"regret", *_PRICES, *_OFFER_MONEY})

@@ -2,6 +2,7 @@
 
 from planner.models.access import ALL_SCOPES, ANONYMOUS, Access, Role, Scope
 from planner.models.bookkeeping import AuditEntry, IdempotencyRecord, Job, JobState
+from planner.models.portfolio import SavedPortfolio
 from planner.models.project import (
     ActualLine,
     ActualsUpload,
@@ -42,6 +43,7 @@ __all__ = [
     "Project",
     "Role",
     "SavedComparison",
+    "SavedPortfolio",
     "Scope",
     "ServerQuote",
     "State",

@@ -11,8 +11,8 @@ from planner.contract.request.workload import Training
 from planner.contract.validation import parse
 from planner.sizing.estimate import EstimateRequest, estimate
 from planner.sizing.evidence.published_runs import published_runs
-from tests.bench import sizing_report as report
-from tests.bench import team_report as teams
+from tests.bench.reports import sizing as report
+from tests.bench.reports import teams
 from tests.bench.row import Row
 
 REQUEST = {

@@ -16,10 +16,12 @@ from planner.models import (
     Project,
     Role,
     SavedComparison,
+    SavedPortfolio,
     Scope,
     Team,
     access_of,
 )
+from planner.services.portfolio import portfolios
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import tokens
 from pricing.publish.batch import OfferBatch
@@ -116,3 +118,12 @@ class Workspace:
         return saved_comparisons.save_comparison(
             self.access(), project, name="First plan", **values
         )
+
+    def portfolio(self, role: Role = Role.OWNER, **values: Any) -> SavedPortfolio:
+        plain = {
+            "start": PLAIN["start"],
+            "horizon_months": PLAIN["horizon_months"],
+            "projects": [{"name": "A", "workload": WORKLOAD}],
+        }
+        fields = {"name": "All projects", "request": plain, **values}
+        return portfolios.save_portfolio(self.access(role), self.team, **fields)

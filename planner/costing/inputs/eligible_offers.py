@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -156,12 +156,13 @@ class OfferSelection:
             self.rates,
         )
 
-    def rentals(self) -> Iterator[CapacitySource]:
-        """Every offer that can matter, the team's own first."""
+    def rentals(self, named: Collection[str] = ()) -> Iterator[CapacitySource]:
+        """Every offer that can matter and those of `named` ids, the team's own first."""
         for table, custom in ((self.custom, self.request.custom_offers), (self.catalog_offers, ())):
             offers = self._eligible(table, custom)
             hourly, committed = self._undominated(offers, custom)
-            for i in (*hourly, *committed):
+            others = (i for i in range(len(offers) if named else 0) if offers.offer(i).id in named)
+            for i in dict.fromkeys((*hourly, *committed, *others)):
                 yield self._rental(offers, i, custom)
             if self.rules.whole_nodes and not custom:
                 peak = float(self.demand.peak_accelerators.max())

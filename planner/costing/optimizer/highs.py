@@ -89,6 +89,10 @@ class LinearProgram:
     def set_bounds(self, column: int, lower: float, upper: float) -> None:
         self._highs.changeColBounds(column, lower, upper)
 
+    def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
+        for row, low, high in zip(rows.tolist(), lower.tolist(), upper.tolist(), strict=True):
+            self._highs.changeRowBounds(row, low, high)
+
     def run(self) -> bool:
         """Solve from the last basis; False when nothing satisfies every row.
 

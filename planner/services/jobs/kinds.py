@@ -29,6 +29,10 @@ class Kind(NamedTuple):
 KINDS = {
     "comparison": Kind("planner.services.projects.comparisons.comparison_job"),
     "comparison_batch": Kind("planner.services.projects.comparisons.batch_job"),
+    "portfolio": Kind("planner.services.portfolio.portfolios.portfolio_job"),
+    "saved_portfolio": Kind(
+        "planner.services.portfolio.portfolios.save_job", may_be_repeated=False
+    ),
     "project_reprice": Kind("planner.services.projects.reprice.project_job"),
     "price_refresh": Kind(
         "planner.services.jobs.price_refreshes.refresh_job", PRICES, may_be_repeated=False

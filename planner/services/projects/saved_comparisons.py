@@ -96,7 +96,7 @@ def save_comparison(
         request=outcome.resolved_request,
         inherited=outcome.inherited,
         revisions={info.provider: info.revision for info in market.revisions},
-        rates=[_rate_as_row(rate) for rate in market.exchange_rates.latest],
+        rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
         assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
         answer=outcome.answer.to_json(),
         summary=summarize_answer(outcome.answer).model_dump(mode="json"),
@@ -153,7 +153,7 @@ class Replay:
 def replay(saved: SavedComparison) -> Replay:
     """The same request at the same revisions, exchange rates and assumptions, computed again and
     held against what was saved; and which defaults of the program have changed since."""
-    catalog = catalogs.at(saved.revisions, map(_rate_from_row, saved.rates))
+    catalog = catalogs.at(saved.revisions, map(rate_from_row, saved.rates))
     original = saved.read_answer()
     previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
     today = saved.answered_on
@@ -165,7 +165,7 @@ def replay(saved: SavedComparison) -> Replay:
     is_current = version == VERSION
     left_out = _NEW_SINCE.get(version, _AGE_FIELDS)
     saved_answer = saved.answer if is_current else original.to_json()
-    differences = _differences(
+    differences = list_differences(
         "", _comparable(saved_answer, left_out), _comparable(replayed.to_json(), left_out)
     )
     now = build_assumptions(solve(saved.request, catalog, today))
@@ -186,11 +186,13 @@ def _changed_defaults(
             yield ChangedDefault(field=row.field, kept=row.value, now=now[row.field])
 
 
-def _rate_as_row(rate: ExchangeRate) -> list[str]:
+def rate_as_row(rate: ExchangeRate) -> list[str]:
+    """An exchange rate as it is kept with an answer."""
     return [rate.currency, rate.date.isoformat(), f"{rate.units_per_usd:f}", rate.source]
 
 
-def _rate_from_row(row: list[str]) -> ExchangeRate:
+def rate_from_row(row: list[str]) -> ExchangeRate:
+    """The exchange rate of such a row."""
     currency, day, units, source = row
     return ExchangeRate(currency, dt.date.fromisoformat(day), Decimal(units), source)
 
@@ -211,17 +213,17 @@ def _leave_out(value: Any, names: frozenset[str]) -> Any:
     return value
 
 
-def _differences(path: str, saved: Any, replayed: Any) -> Iterator[ReplayDifference]:
+def list_differences(path: str, saved: Any, replayed: Any) -> Iterator[ReplayDifference]:
     """Where `replayed` does not say what was kept. What an answer says more today is no difference,
     nor are the last digits of a number that is no money: they vary by processor."""
     if isinstance(saved, dict) and isinstance(replayed, dict):
         for name, value in saved.items():
-            yield from _differences(f"{path}.{name}".strip("."), value, replayed.get(name))
+            yield from list_differences(f"{path}.{name}".strip("."), value, replayed.get(name))
     elif (rows := _by_field(saved)) and (other := _by_field(replayed)) and len(rows) == len(other):
-        yield from _differences(path, rows, other)
+        yield from list_differences(path, rows, other)
     elif isinstance(saved, list) and isinstance(replayed, list) and len(saved) == len(replayed):
         for index, pair in enumerate(zip(saved, replayed, strict=True)):
-            yield from _differences(f"{path}.{index}", *pair)
+            yield from list_differences(f"{path}.{index}", *pair)
     elif saved != replayed and not _is_nearly_equal(saved, replayed):
         yield ReplayDifference(field=path, kept=saved, replayed=replayed)
 

@@ -22,6 +22,7 @@ ORDER = (
     "demand",
     "costing",
     "plan",
+    "portfolio",
     "break-even",
     "risk",
     "energy",

@@ -178,6 +178,24 @@ class SaveProjectForm(Form):
         ]
 
 
+class SavePortfolioForm(Form):
+    """Keeps a plan for all projects."""
+
+    name = _name("Name of the plan")
+    note = _note()
+    shown_to_all = forms.BooleanField(
+        label="Every member sees all shares",
+        required=False,
+        help_text="Otherwise approvers and owners see them all, others those of the projects that "
+        "they made.",
+    )
+    in_background = forms.BooleanField(
+        label="Plan in the background",
+        required=False,
+        help_text="For many projects or months: more work is allowed there.",
+    )
+
+
 class NoteForm(Form):
     """Name and note of a draft."""
 

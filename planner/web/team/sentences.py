@@ -15,6 +15,8 @@ from planner.web.common.formatting import money, number, percent, waiting, words
 register = template.Library()
 
 _JOB_TITLES = {
+    "portfolio": "Planning all projects together",
+    "saved_portfolio": "Planning all projects together",
     "price_refresh": "Price refresh",
     "project_reprice": "Repricing",
 }

@@ -28,6 +28,7 @@ _BADGES = {
 }
 _TABS = (
     ("projects", "Projects", "dashboard", Role.VIEWER),
+    ("portfolio", "Portfolio", "portfolio", Role.VIEWER),
     ("members", "Members", "team-members", Role.VIEWER),
     ("prices", "Prices and defaults", "team-prices", Role.VIEWER),
     ("servers", "Server quotes", "team-servers", Role.VIEWER),

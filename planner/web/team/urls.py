@@ -13,6 +13,7 @@ from planner.web.team.views import (
     leaving,
     operator,
     people,
+    portfolio,
     projects,
     quotes,
     saved,
@@ -73,6 +74,8 @@ _settings = [
 
 _team: Routes = [
     path("", home.dashboard, name="dashboard"),
+    path("portfolio/", portfolio.portfolio, name="portfolio"),
+    path("portfolio/save/", portfolio.save, name="portfolio-save"),
     path("projects/new/", projects.new, name="project-new"),
     path("projects/<uuid:pk>/", include(_project)),
     path("alerts/<uuid:pk>/acknowledge/", home.acknowledge, name="alert-acknowledge"),
@@ -92,6 +95,15 @@ _comparison = [
     path("export/<page_export:form>/", saved.export, name="comparison-export"),
 ]
 
+_saved_portfolio = [
+    path("", portfolio.saved_portfolio, name="saved-portfolio"),
+    path("replay/", portfolio.replay, name="saved-portfolio-replay"),
+    path("reprice/", portfolio.reprice, name="saved-portfolio-reprice"),
+    path("approve/", portfolio.approve, name="saved-portfolio-approve"),
+    path("delete/", portfolio.delete, name="saved-portfolio-delete"),
+    path("export/<page_export:form>/", portfolio.export, name="saved-portfolio-export"),
+]
+
 urlpatterns = [
     path("team/", home.home, name="team"),
     path("teams/new/", home.new, name="team-new"),
@@ -101,6 +113,7 @@ urlpatterns = [
     path("resume/", resume.resume, name="resume"),
     path("save/", saving.save, name="save"),
     path("c/<uuid:pk>/", include(_comparison)),
+    path("portfolios/<uuid:pk>/", include(_saved_portfolio)),
     path("jobs/<uuid:pk>/", operator.job, name="job"),
     path("jobs/<uuid:pk>/cancel/", operator.cancel, name="job-cancel"),
     path("operator/", operator.refreshes, name="operator"),

@@ -15,6 +15,12 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from tests.planner.api.world import SERVER, World
 from tests.planner.workspace import REQUEST
 
+PORTFOLIO = {
+    "start": REQUEST["start"],
+    "horizon_months": REQUEST["horizon_months"],
+    "projects": [{"name": "A", "workload": REQUEST["workload"]}],
+}
+
 PRINCIPALS = (
     "anonymous",
     "viewer",
@@ -166,6 +172,8 @@ OPERATIONS = (
     op("comparison-batch", "post", "market",
        body=body({"items": [{"key": "a", "request": REQUEST}]})),
     op("comparison-export", "post", "market", where={"form": "=csv"}, body=body(REQUEST)),
+    op("portfolios", "post", "market", body=body(PORTFOLIO)),
+    op("portfolio-export", "post", "market", where={"form": "=csv"}, body=body(PORTFOLIO)),
     op("estimates", "post", "market", body=body({"workload": REQUEST["workload"]})),
     op("usage", "post", "market", content_type="text/csv",
        body=body(b"month,accelerator_hours\n2026-01,100\n")),
@@ -228,6 +236,16 @@ OPERATIONS = (
     act("saved-comparison-reprice", "post", "view", "draft", body=body({})),
     op("saved-comparison-export", "get", "view", stranger=404,
        where={"pk": "draft", "form": "=csv"}),
+    op("saved-portfolio-list", "get", "view", stranger=200),
+    op("saved-portfolio-list", "post", "edit", 201, stranger=400,
+       body=body({"team": "alpha", "name": "All", "request": PORTFOLIO})),
+    act("saved-portfolio-detail", "get", "view", "portfolio"),
+    act("saved-portfolio-detail", "delete", "edit", "portfolio", 204),
+    act("saved-portfolio-approve", "post", "approve", "portfolio"),
+    act("saved-portfolio-replay", "post", "view", "portfolio"),
+    act("saved-portfolio-reprice", "post", "view", "portfolio"),
+    op("saved-portfolio-export", "get", "view", stranger=404,
+       where={"pk": "portfolio", "form": "=csv"}),
     *flat("job", "job"),
     act("job-cancel", "post", "edit", "job"),
     *flat("alert", "alert"),

@@ -25,6 +25,7 @@ QUERIES = {
     "variants/": FLAT,
     "scenarios/": FLAT,
     "saved-comparisons/": FLAT + 1,  # The revisions in force, for the stale mark.
+    "saved-portfolios/": FLAT,
     "jobs/": FLAT + 2,  # Jobs whose process is gone, jobs that waited a day for nobody.
     "alerts/": FLAT,
     "teams/alpha/members/": NESTED,
@@ -44,6 +45,7 @@ def grow(work: Workspace, name: str) -> dict[str, Any]:
     project = work.project(name=name)
     projects.create_variant(owner, project, {"name": name, "changes": {}})
     work.saved(project)
+    work.portfolio()
     Job.objects.create(team=work.team, kind="comparison")
     project.alerts.create(team=work.team, kind="price_move", message=name, currency="USD")
     project.uploads.create(

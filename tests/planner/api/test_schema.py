@@ -158,6 +158,7 @@ KEYS = {
     "variants": "variant",
     "projects": "project",
     "saved-comparisons": "draft",
+    "saved-portfolios": "portfolio",
     "jobs": "job",
     "alerts": "alert",
     "members": "member",

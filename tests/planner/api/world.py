@@ -82,6 +82,7 @@ class World:
         ids["delivery"] = WebhookDelivery.objects.create(
             team=work.team, endpoint=endpoint, event="test", payload={}, state="failed"
         ).pk
+        ids["portfolio"] = work.portfolio().pk
         ids["alert"] = Alert.objects.create(
             team=work.team, project=project, kind="price_move", message="It moved.", currency="USD"
         ).pk

@@ -11,7 +11,7 @@ import numpy as np
 
 def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
     """(cost, bound) that HiGHS proves; (inf, inf) if infeasible; None if it runs out of time."""
-    model = _Model()
+    model = Model()
     months, busy = range(problem.hours.size), problem.hours > 0
     units_started = [[_start(model, problem, u, m) for m in months] for u in problem.units]
     used = [[model.column(u.hour_cost[t]) for t in months] for u in problem.units]
@@ -153,7 +153,7 @@ def _start(model, problem, unit, m):
     return model.column(unit.start_cost[m], most=ceil(widest - 1e-9), is_whole=True)
 
 
-class _Model:
+class Model:
     def __init__(self):
         self.cost, self.most, self.whole = [], [], []
         self.lower, self.upper, self.start, self.index, self.value = [], [], [0], [], []

@@ -10,7 +10,7 @@ from planner.sizing.evidence.measured_throughput import benchmarks, measurements
 from planner.sizing.evidence.published_runs import published_runs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
-from tests.bench import sizing_report as report
+from tests.bench.reports import sizing as report
 
 MOST_PAIRS = ("ssd", "waveglow", "bert-large-squad", "tacotron2")
 WORKLOADS = None if os.environ.get("FUZZ") else MOST_PAIRS

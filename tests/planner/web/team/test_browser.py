@@ -32,6 +32,13 @@ pytestmark = [
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 LOOKS = (("light", DESK), ("dark", PHONE))
+WITH_AND_WITHOUT_SCRIPTS = pytest.mark.parametrize(
+    "scripts",
+    [
+        pytest.param(True, id="with scripts"),
+        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
+    ],
+)
 PLAN = {
     "name": "Two runs",
     "start": "2027-01",
@@ -94,7 +101,8 @@ def full(work) -> dict[str, str]:
     )
     jobs = {"running job": _job(work, "running"), "failed job": _job(work, "failed")}
     market("60.00")
-    return addresses(project.pk, plan.pk, quote.pk, hook.pk) | jobs
+    portfolio = {"saved portfolio": f"/portfolios/{work.portfolio().pk}/"}
+    return addresses(project.pk, plan.pk, quote.pk, hook.pk) | jobs | portfolio
 
 
 def _job(work, state: str) -> str:
@@ -111,6 +119,7 @@ def addresses(project, plan, quote, hook) -> dict[str, str]:
     of_settings = ("", "members/", "prices/", "servers/", "tokens/", "webhooks/", "audit/")
     return {
         "dashboard": here,
+        "portfolio": f"{here}portfolio/?plan=1",
         "project": f"{here}projects/{project}/",
         "side by side": f"{here}projects/{project}/side-by-side/",
         "project form": f"{here}projects/{project}/edit/",
@@ -166,13 +175,7 @@ def test_every_account_page_is_clean(db, settings, enter, theme, width, address)
     assert problems_of(enter(theme=theme, width=width), f"/accounts/{address}/") == []
 
 
-@pytest.mark.parametrize(
-    "scripts",
-    [
-        pytest.param(True, id="with scripts"),
-        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
-    ],
-)
+@WITH_AND_WITHOUT_SCRIPTS
 def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     editor = enter(work.users[Role.EDITOR], scripts=scripts)
     page = settled(editor, f"/plan/?{urlencode(PLAN)}")
@@ -188,6 +191,29 @@ def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     expect(theirs.get_by_role("heading", level=1)).to_contain_text("Two runs approved")
     assert SavedComparison.objects.get().approved_by == work.users[Role.APPROVER]
     assert editor.problems + approver.problems == []
+
+
+@WITH_AND_WITHOUT_SCRIPTS
+def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts):
+    work.project(name="speech")
+    work.project(name="vision")
+    here = enter(work.users[Role.OWNER], scripts=scripts)
+    page = settled(here, "/team/alpha/portfolio/")
+    page.get_by_role("button", name="Plan together").click()
+    shares = page.get_by_role("region", name="Shares")
+    expect(shares).to_contain_text("vision")
+    if scripts:
+        expect(page.locator("[data-chart] canvas").first).to_be_visible()
+    page.get_by_label("vision").uncheck()
+    if not scripts:
+        page.get_by_role("button", name="Plan together").click()
+    expect(shares).not_to_contain_text("vision")
+    page.get_by_text("Keep this plan").click()
+    page.get_by_label("Name of the plan").fill("Speech alone")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Speech alone draft")
+    expect(page.get_by_role("region", name="Shares")).not_to_contain_text("vision")
+    assert here.problems == []
 
 
 def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
@@ -241,9 +267,9 @@ def test_what_changed_since_comes_into_the_page(work, full, enter):
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["project", "comparison"])
+@pytest.mark.parametrize("name", ["project", "comparison", "portfolio"])
 def test_every_chart_is_drawn_where_it_is_seen(work, full, enter, name):
-    page = settled(enter(work.users[Role.VIEWER]), full[name])
+    page = settled(enter(work.users[Role.APPROVER]), full[name])
     charts = page.locator("[data-chart]")
     assert charts.count() >= 1
     closed = page.locator("details.fold:not([open]) > summary")

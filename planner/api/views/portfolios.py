@@ -1,0 +1,159 @@
+"""Portfolios: one plan for all projects, answered at once or kept by a team."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import BaseSerializer
+
+from planner.api.base import CreateMixin, DeleteMixin, ReadMixin, Values, by_choice, by_slug
+from planner.api.downloads import EXPORT_SCHEMA
+from planner.api.idempotency import idempotent
+from planner.api.serializers import portfolios as serializers
+from planner.api.serializers.operations import JobSerializer
+from planner.api.views.comparisons import PREFER, TEAM, MarketView
+from planner.api.views.teams import ByCreation
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.request.portfolio import PortfolioRequest
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.models import Project, SavedPortfolio, State
+from planner.services.portfolio import portfolios as services
+from planner.services.portfolio.team_request import portfolio_of_projects
+from planner.services.teams.permissions import APPROVE, EDIT, VIEW, require
+from planner.services.teams.teams import resolve_team
+from pricing.api.rest import make_etag
+from pricing.common.invalid_input import InvalidInput
+
+
+def download(answer: PortfolioAnswer, name: str, form: str) -> HttpResponse:
+    """The export of an answer, offered to be saved under the portfolio's name."""
+    entry = PORTFOLIO_FORMATS[form]
+    response = HttpResponse(entry.make(answer), content_type=entry.content_type)
+    file_name = f"{slugify(name)[:60] or 'portfolio'}.{entry.suffix}"
+    response["Content-Disposition"] = content_disposition_header(True, file_name) or ""
+    return response
+
+
+class PortfoliosView(MarketView):
+    throttle_cost = 30
+
+    @extend_schema(
+        request=PortfolioRequest,
+        responses={200: PortfolioAnswer, 202: JobSerializer},
+        parameters=[TEAM, PREFER],
+    )
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """One plan for all projects, and what each of them pays."""
+        team = self.team(request)
+        job = self.job(request, "portfolio", {"request": request.data})
+        return job or Response(services.plan_for_team(request.data, team).answer.to_json())
+
+
+class PortfolioExportView(MarketView):
+    throttle_cost = 30
+
+    @extend_schema(request=PortfolioRequest, responses=EXPORT_SCHEMA, parameters=[TEAM])
+    def post(self, request: Request, form: str) -> HttpResponse:
+        """A portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project, without saving it."""
+        answer = services.plan_for_team(request.data, self.team(request)).answer
+        return download(answer, answer.name, form)
+
+
+class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
+    """Portfolios kept with the request, revisions and assumptions that they came from."""
+
+    model = SavedPortfolio
+    related = ("team", "created_by")
+    deferred = ("request", "inherited", "assumptions", "answer", "rates", "owners", "headline")
+    pagination_class = ByCreation
+    serializer_class = serializers.SavedPortfolioDetailSerializer
+    write_serializer = serializers.NewSavedPortfolioSerializer
+    filters = {"team": by_slug("team__slug"), "state": by_choice("state", State.values)}
+    needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
+
+    def get_serializer_class(self) -> type[BaseSerializer[Any]]:
+        if self.action == "list":
+            return serializers.SavedPortfolioSerializer
+        return serializers.SavedPortfolioDetailSerializer
+
+    def get_object(self) -> Any:
+        return self._with_visible_part(super().get_object())
+
+    def _with_visible_part(self, row: SavedPortfolio) -> SavedPortfolio:
+        row.visible = services.visible_answer(self.access, row)  # type: ignore[attr-defined]
+        return row
+
+    def etag(self, row: Any) -> str:
+        """Of what somebody may see of it."""
+        etag = super().etag(row)
+        sees_all = services.sees_all(self.access, row)
+        return etag if sees_all else make_etag(etag, self.access.person)
+
+    def create_row(self) -> tuple[SavedPortfolio, Values]:
+        values = self.read_body(serializers.NewSavedPortfolioSerializer)
+        team = resolve_team(self.access, values.pop("team"))
+        require(self.access, team.pk, EDIT)
+        chosen, request = values.pop("projects", None), values.pop("request", None)
+        owners: dict[str, str] = {}
+        if request is not None and chosen is not None:
+            raise InvalidInput("projects", "is for a portfolio without a request; send one of them")
+        if request is None:
+            rows = Project.objects.for_access(self.access).filter(team=team, archived=False)
+            included = None if chosen is None else [str(pk) for pk in chosen]
+            request, owners = portfolio_of_projects(team, rows, included)
+        saved = services.save_portfolio(self.access, team, request=request, owners=owners, **values)
+        return self._with_visible_part(saved), {}
+
+    def delete_row(self, row: SavedPortfolio) -> None:
+        services.delete_portfolio(self.access, row)
+
+    @extend_schema(request=None, responses=serializers.PortfolioReplaySerializer)
+    @action(detail=True, methods=["post"])
+    def replay(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Computes it again at its own revisions and holds it against what was kept; of shares
+        that one may not see nothing is said."""
+        row = self.get_object()
+        answer, differences = services.replay_portfolio(row)
+        sees_all = services.sees_all(self.access, row)
+        own = services.own_projects(self.access, row)
+        rows = [one.model_dump(mode="json") for one in differences] if sees_all else []
+        shown = answer if sees_all else services.show_only(answer, own)
+        return Response(
+            {"identical": not differences, "differences": rows, "answer": shown.to_json()}
+        )
+
+    @extend_schema(request=None, responses=serializers.PortfolioRepricedSerializer)
+    @action(detail=True, methods=["post"])
+    def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """The same request at today's prices, and what that changes of what one may see."""
+        row = self.get_object()
+        answer, changes = services.reprice_portfolio(row)
+        visible = services.visible_changes(self.access, row, changes)
+        own = services.own_projects(self.access, row)
+        sees_all = services.sees_all(self.access, row)
+        shown = answer if sees_all else services.show_only(answer, own)
+        rows = [one.model_dump(mode="json") for one in visible]
+        return Response({"changes": rows, "answer": shown.to_json()})
+
+    @extend_schema(request=None)
+    @action(detail=True, methods=["post"])
+    def approve(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Makes it the team's plan; the one approved before is superseded."""
+        row = self.get_object()
+        approved = services.approve_portfolio(self.access, row, self.seen_version(row))
+        return self.answer(self._with_visible_part(approved))
+
+    @extend_schema(responses=EXPORT_SCHEMA)
+    @action(detail=True, url_path="exports/<export_format:form>")
+    def export(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
+        """The portfolio as csv, xlsx, json or FOCUS 1.2 rows tagged by project."""
+        row = self.get_object()
+        return download(row.visible, row.name, kwargs["form"])

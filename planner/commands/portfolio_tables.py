@@ -1,0 +1,84 @@
+"""A portfolio's answer as tables for a terminal."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from rich.table import Table
+
+from planner.commands.tables import make_console
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.months import format_month
+
+
+def portfolio_tables(answer: PortfolioAnswer) -> str:
+    """What to do, what each project pays and why, what is bought when."""
+    out = StringIO()
+    console = make_console(out)
+    console.print(
+        f"{answer.name or 'Portfolio'}: {answer.horizon_months} months from {answer.start}"
+    )
+    console.print(f"  {answer.headline}")
+    for sentence in _facts(answer):
+        console.print(f"  {sentence}")
+    console.print(_projects(answer))
+    if answer.purchases:
+        console.print(_purchases(answer))
+    for one in answer.projects:
+        console.print(f"{one.name}: {one.explanation}")
+    for text in (*answer.why_not, *answer.warnings):
+        console.print(f"Note: {text}")
+    return out.getvalue().rstrip()
+
+
+def _facts(answer: PortfolioAnswer) -> list[str]:
+    facts = []
+    if answer.gap is not None:
+        facts.append(f"No plan is more than {answer.gap:.2%} cheaper, which is proven.")
+    if answer.utilisation is not None:
+        facts.append(f"Machines that are held work {answer.utilisation:.0%} of their hours.")
+    if answer.next_order is not None:
+        month = format_month(answer.month(answer.next_order.month))
+        facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")
+    return facts
+
+
+def _projects(answer: PortfolioAnswer) -> Table:
+    table = Table(title=f"Shares of the plan, net present {answer.currency}", title_justify="left")
+    table.add_column("project")
+    table.add_column("alone it would")
+    for head in ("alone", "share", "saves", "of the plan", "others without it"):
+        table.add_column(head, justify="right")
+    for one in answer.projects:
+        fraction = "" if one.fraction is None else f"{one.fraction:.1%}"
+        table.add_row(
+            one.name,
+            one.alone_way,
+            _money(one.alone),
+            "waits" if one.waits else _money(one.share),
+            _money(one.saving),
+            fraction,
+            _money(one.without),
+        )
+    return table
+
+
+def _purchases(answer: PortfolioAnswer) -> Table:
+    table = Table(title="Bought and committed to", title_justify="left")
+    for head in ("ordered", "in service", "what"):
+        table.add_column(head)
+    for head in ("units", f"due at start, {answer.currency}"):
+        table.add_column(head, justify="right")
+    for row in answer.purchases:
+        table.add_row(
+            format_month(answer.month(row.month)),
+            f"{format_month(answer.month(row.first))} to {format_month(answer.month(row.last))}",
+            row.label,
+            f"{row.units:g}",
+            _money(row.due_at_start),
+        )
+    return table
+
+
+def _money(amount: object) -> str:
+    return "" if amount is None else f"{amount:,.2f}"

@@ -1,0 +1,266 @@
+"""The answer to a portfolio: one plan for all projects, and what each of them pays. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field
+
+from planner.contract.answer.common import (
+    AcceleratorHours,
+    Accelerators,
+    AnswerModel,
+    Category,
+    Money,
+    MonthIndex,
+    Share,
+)
+from planner.contract.answer.comparison import (
+    AssumptionRow,
+    CatalogRevision,
+    InheritedField,
+    OfferUsed,
+    ServerUsed,
+)
+from planner.contract.answer.scenario import CostLine, Purchase
+from planner.contract.months import add_months, month_labels, parse_month
+
+PORTFOLIO_VERSION = 1
+"""Version of this answer's form."""
+
+
+class PortfolioLine(CostLine):
+    """One cost of one month, with the project that causes it."""
+
+    project: str = Field(
+        description="Project whose rent or hours it pays for; empty for what all share."
+    )
+
+
+class ProjectUse(AnswerModel):
+    """What a project uses of one offer or server in one month."""
+
+    month: MonthIndex = Field(description="Month of the plan.")
+    project: str = Field(description="Name of the project.")
+    source: str = Field(description="Key of the offer or server.")
+    shared: bool = Field(description="Whether the machine is one that projects share.")
+    accelerator_hours: float = Field(
+        description="Hours of its physical accelerators.", json_schema_extra={"unit": "h"}
+    )
+
+
+class MonthOfMachines(AnswerModel):
+    """The machines that are bought, committed to or held, in one month."""
+
+    month: MonthIndex = Field(description="Month of the plan.")
+    source: str = Field(description="Key of the offer or server.")
+    accelerators: Accelerators = Field(description="Physical accelerators in service.")
+    hours_available: float = Field(
+        description="Hours that they can deliver.", json_schema_extra={"unit": "h"}
+    )
+    hours_used: float = Field(
+        description="Hours that projects use of them.", json_schema_extra={"unit": "h"}
+    )
+
+
+class Machine(AnswerModel):
+    """An offer or server that the plan uses."""
+
+    source: str = Field(description="Key in lines, purchases and uses.")
+    label: str = Field(description="What it is called.")
+    accelerator: str = Field(description="Slug of its accelerator.")
+    kind: Literal["owned", "committed", "rented"] = Field(description="How it is got.")
+
+
+class ProjectWriteOff(AnswerModel):
+    """Capital and upfront payments of one source by the month that books them."""
+
+    project: str = Field(description="Project whose own it is; empty for what all share.")
+    source: str = Field(description="Key of the offer or server.")
+    amounts: tuple[Money, ...] = Field(description="What each month books.")
+
+
+class ProjectShare(AnswerModel):
+    """One project: what it would pay alone, what it pays here, and why."""
+
+    name: str = Field(description="Name of the project.")
+    priority: int = Field(
+        description="1 is served first.", json_schema_extra={"unit": "rank, 1 to 9"}
+    )
+    waits: bool = Field(description="Whether limits leave no room for it; it then pays nothing.")
+    accelerator: str = Field(description="Slug of its reference accelerator.")
+    hours: AcceleratorHours = Field(description="Hours that its work takes over the horizon.")
+    alone: Money | None = Field(
+        description="Net present cost of its own plan; null where it has none."
+    )
+    alone_total: Money | None = Field(description="Total of its own plan, undiscounted.")
+    alone_way: str = Field(description="How it would get its machines by itself.")
+    share: Money | None = Field(
+        description="Its part of the net present cost of the plan; null where it waits or where "
+        "a project has no plan of its own to measure by."
+    )
+    fraction: Share | None = Field(
+        description="Its part as a fraction of the plan: what to charge it of every bill."
+    )
+    saving: Money | None = Field(description="What it pays less than alone.")
+    without: Money | None = Field(
+        default=None,
+        description="Net present cost of the plan of the others; null unless `what_if` is asked.",
+    )
+    adds: Money | None = Field(
+        default=None, description="What the plan costs more than that of the others."
+    )
+    direct_cost: Money = Field(
+        description="Total of its own lines: machines rented for it and hours run for it."
+    )
+    shared_hours: float = Field(
+        description="Hours that it uses of machines that are shared.",
+        json_schema_extra={"unit": "h of one accelerator"},
+    )
+    shared_fraction: Share | None = Field(
+        description="The same as a fraction of all hours used of them; null where none are used."
+    )
+    busy_months: tuple[MonthIndex, ...] = Field(description="Months in which it works.")
+    explanation: str = Field(description="Why it pays what it pays, in sentences.")
+
+
+class PortfolioChange(AnswerModel):
+    """A figure of a portfolio that is kept, and the same at other prices."""
+
+    figure: str = Field(description="`net_present_cost`, `total_cost`, `saving`, or `share`.")
+    project: str = Field(description="Project that pays the share; empty for the whole plan.")
+    before: Money | None = Field(description="As it is kept; null where there was none.")
+    after: Money | None = Field(description="At the other prices; null where there is none.")
+    difference: Money | None = Field(description="After less before; null where one is missing.")
+
+
+class PortfolioAnswer(AnswerModel):
+    """What a team should own, commit to and rent for all its projects; months count from
+    `start`."""
+
+    version: int = Field(
+        default=PORTFOLIO_VERSION,
+        description="Form of this answer.",
+        json_schema_extra={"unit": "number"},
+    )
+    name: str = Field(default="", description="Title that the request gives.")
+    start: str = Field(description="Month 0, written YYYY-MM.", pattern=r"^\d{4}-\d{2}$")
+    horizon_months: int = Field(
+        description="Months of the plan.", json_schema_extra={"unit": "months"}
+    )
+    currency: str = Field(description="Currency of every amount (ISO 4217).")
+    feasible: bool = Field(description="Whether a plan serves at least one project.")
+    headline: str = Field(description="What to do, in a sentence.")
+    why_not: tuple[str, ...] = Field(default=(), description="Why there is no plan, or who waits.")
+    net_present_cost: Money | None = Field(
+        default=None, description="The plan discounted to the start: what plans are ranked by."
+    )
+    total_cost: Money | None = Field(default=None, description="Sum of the lines, undiscounted.")
+    gap: Share | None = Field(
+        default=None, description="No plan is cheaper by a larger fraction, which is proven."
+    )
+    apart: Money | None = Field(
+        default=None,
+        description="Net present cost of the plans of all projects apart; null where one has none.",
+    )
+    apart_total: Money | None = Field(default=None, description="Their total, undiscounted.")
+    saving: Money | None = Field(
+        default=None, description="What the plan costs less than planning apart, net present."
+    )
+    saving_fraction: Share | None = Field(
+        default=None, description="The same as a fraction of planning apart."
+    )
+    shares_method: Literal["shapley", "shapley_sampled", "use"] | None = Field(
+        default=None, description="How the shares were worked out; null without shares."
+    )
+    shares_orders: int = Field(
+        default=0,
+        description="Orders of joining that were sampled; 0 where the shares are exact.",
+        json_schema_extra={"unit": "number"},
+    )
+    shares_error: Share = Field(
+        default=0.0,
+        description="Half-width of the 95 % interval of the least certain share, over the mean.",
+    )
+    better_apart: tuple[str, ...] = Field(
+        default=(),
+        description="Projects that would pay less in all by leaving together; none where no group "
+        "would, or where shares are not exact.",
+    )
+    projects: tuple[ProjectShare, ...] = Field(description="Every project, by name.")
+    machines: tuple[Machine, ...] = Field(
+        default=(), description="Offers and servers that the plan uses."
+    )
+    purchases: tuple[Purchase, ...] = Field(
+        default=(), description="What is bought and committed to, by month."
+    )
+    next_order: Purchase | None = Field(
+        default=None, description="The first server to order; null where none is bought."
+    )
+    in_service: tuple[MonthOfMachines, ...] = Field(
+        default=(), description="Machines held in each month, and how far they are used."
+    )
+    uses: tuple[ProjectUse, ...] = Field(
+        default=(), description="What each project uses of each machine, by month."
+    )
+    utilisation: Share | None = Field(
+        default=None,
+        description="Hours used of machines held over the hours they can deliver, in months of "
+        "service; null where none is held.",
+    )
+    cost_by_category: dict[Category, Money] = Field(
+        default_factory=dict, description="Sum of the lines of each category."
+    )
+    cash_per_month: tuple[Money, ...] = Field(
+        default=(), description="What falls due in each month; then at the end of the horizon."
+    )
+    lines: tuple[PortfolioLine, ...] = Field(default=(), description="Every cost, once.")
+    write_off: tuple[ProjectWriteOff, ...] = Field(
+        default=(), description="Capital and upfront payments by the month that books them."
+    )
+    offers: dict[str, OfferUsed] = Field(
+        default_factory=dict, description="Offer id → the offer, for every offer used."
+    )
+    servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers used.")
+    cost_of_waiting: Money | None = Field(
+        default=None,
+        description="Net present cost that serving those who wait too would add without limits; "
+        "null where none waits.",
+    )
+    catalog: tuple[CatalogRevision, ...] = Field(default=(), description="Price lists used.")
+    assumptions: tuple[AssumptionRow, ...] = Field(
+        default=(), description="Figures that the answer rests on, the same for all projects."
+    )
+    inherited: tuple[InheritedField, ...] = Field(
+        default=(), description="What came from the team's settings."
+    )
+    warnings: tuple[str, ...] = Field(default=(), description="What to know of the answer.")
+
+    @cached_property
+    def first_month(self) -> dt.date:
+        """First day of month 0."""
+        return parse_month(self.start)
+
+    def month(self, index: int) -> dt.date:
+        """First day of month `index` of the plan."""
+        return add_months(self.first_month, index)
+
+    @property
+    def months(self) -> list[str]:
+        """The months of the horizon, written YYYY-MM."""
+        return month_labels(self.first_month, self.horizon_months)
+
+    @cached_property
+    def labels(self) -> dict[str, str]:
+        """What each offer and server is called, by key."""
+        return {machine.source: machine.label for machine in self.machines}
+
+    def project(self, name: str) -> ProjectShare | None:
+        """A project by its name; None where it is not part of the plan."""
+        return next((one for one in self.projects if one.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        return self.model_dump(mode="json")

@@ -1,0 +1,261 @@
+"""What a team asks for all its projects together: the portfolio request. PURE.
+
+Prices, finance and what owning costs are the team's and stand once; each project brings its work,
+its own limits and what it holds already. Budgets and quotas hold for all projects together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from planner.contract.months import add_months, count_months
+from planner.contract.request.comparison import CURRENT_RULES, MAX_HORIZON_MONTHS
+from planner.contract.request.constraints import Constraints, FiscalYearBudget, Quota
+from planner.contract.request.data import Data
+from planner.contract.request.existing import ExistingCommitment, LeasedServer
+from planner.contract.request.fields import Currency, Money, Text, entries
+from planner.contract.request.finance import Finance, Rates
+from planner.contract.request.horizon import DEFAULT_MONTHS
+from planner.contract.request.offers import CustomOffer, PriceAdjustment
+from planner.contract.request.on_prem import OnPrem, OwnedServers
+from planner.contract.request.workload import Workload
+from planner.contract.validation import Month, Number, RequestModel, Whole, closest, in_plain_words
+from pricing.common.invalid_input import InvalidInput
+
+MAX_PROJECTS = 100
+_SHARED_LIMITS = (
+    "quotas",
+    "capex_budget",
+    "capex_by_fiscal_year",
+    "monthly_budget",
+    "total_budget",
+)
+
+
+class ProjectWindow(RequestModel):
+    """Months between which a project's hours may move: the plan does them when machines are
+    free."""
+
+    start: Month
+    """First month in which the work may be done."""
+    deadline: Month
+    """Last month in which it may be done."""
+    max_accelerators: Annotated[Number, Field(gt=0, le=1e7)] | None = None
+    """Most reference accelerators at work at once; absent: the highest peak of the work in these
+    months."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> ProjectWindow:
+        if self.deadline < self.start:
+            raise InvalidInput(
+                "deadline", f"{self.deadline:%Y-%m} is before the start {self.start:%Y-%m}"
+            )
+        return self
+
+
+class PortfolioProject(RequestModel):
+    """One project of the portfolio."""
+
+    name: Text
+    """Name of the project; each one once."""
+    priority: Annotated[Whole, Field(ge=1, le=9)] = 5
+    """1 is served first where budgets or quotas do not allow for all projects."""
+    included: bool = True
+    """Whether it is planned; false leaves it out, to see what the others do without it."""
+    workload: Workload
+    """What has to be done: known hours, a training, or samples."""
+    constraints: Constraints = Constraints()
+    """Limits of this project alone: places, accelerators, share of spot. Budgets and quotas stand
+    under `limits`."""
+    window: ProjectWindow | None = None
+    """Months between which its hours may move; absent: they stay in their months."""
+    data: Data = Data()
+    """Data that it keeps in the cloud and carries out of it."""
+    already_owned: OwnedServers = ()
+    """Servers that it holds; the plan lets all projects use them."""
+    commitments: Annotated[
+        tuple[ExistingCommitment, ...],
+        BeforeValidator(entries),
+        Field(strict=False, max_length=100),
+    ] = ()
+    """Commitments that it has signed; the plan lets all projects use them."""
+    leased_servers: Annotated[
+        tuple[LeasedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
+    ] = ()
+    """Servers that it has on lease; the plan lets all projects use them."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PortfolioProject:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        for name in _SHARED_LIMITS:
+            if getattr(self.constraints, name) not in (None, ()):
+                yield InvalidInput(
+                    f"constraints.{name}",
+                    f"holds for all projects together; state it under limits.{name}",
+                )
+        if self.window and (self.data.storage_gib or self.data.egress_gib_per_month):
+            yield InvalidInput(
+                "window",
+                "hours with data to store or carry out stay in their months, as what the data "
+                "costs follows them; leave out the window or the data",
+            )
+
+
+class PortfolioLimits(RequestModel):
+    """What all projects together must keep to; an absent field limits nothing."""
+
+    quotas: Annotated[
+        tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
+    ] = ()
+    """Most accelerators at once, by provider, region and kind."""
+    capex_budget: Money | None = None
+    """Most capital over the whole horizon."""
+    capex_by_fiscal_year: Annotated[
+        tuple[FiscalYearBudget, ...], BeforeValidator(entries), Field(strict=False, max_length=20)
+    ] = ()
+    """Most capital in each fiscal year."""
+    monthly_budget: Money | None = None
+    """Most cash in any month, after tax where there is a tax rate."""
+    total_budget: Money | None = None
+    """Most that all payments of the plan together come to, those owed after the horizon too."""
+
+
+class PortfolioRequest(RequestModel):
+    """What a team should own, commit to and rent for all its projects together."""
+
+    name: Annotated[str, Field(max_length=200)] = ""
+    """Title of the portfolio."""
+    start: Month | None = None
+    """Month 0; absent: the month after today."""
+    horizon_months: Annotated[Whole, Field(ge=1, le=MAX_HORIZON_MONTHS)] = DEFAULT_MONTHS
+    """T, months of the plan."""
+    currency: Currency = "USD"
+    """Currency of every amount of the request and the answer."""
+    projects: Annotated[
+        tuple[PortfolioProject, ...],
+        BeforeValidator(entries),
+        Field(strict=False, min_length=1, max_length=MAX_PROJECTS),
+    ]
+    """The projects; their order changes nothing."""
+    limits: PortfolioLimits = PortfolioLimits()
+    """Budgets and quotas of all projects together."""
+    shares: Literal["shapley", "use"] = "shapley"
+    """How the cost is divided: `shapley` by what each project adds to groups of the others (exact
+    up to 8 projects, sampled beyond), `use` by the hours that each uses of every machine."""
+    what_if: bool = True
+    """Whether the answer says what the others would pay without each project."""
+    custom_offers: Annotated[
+        tuple[CustomOffer, ...], BeforeValidator(entries), Field(strict=False, max_length=1000)
+    ] = ()
+    """Private or negotiated prices beside those of the catalog."""
+    price_adjustments: Annotated[
+        tuple[PriceAdjustment, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
+    ] = ()
+    """Contract discounts on catalog prices."""
+    use_catalog: bool = True
+    """Whether the published prices of the providers are considered."""
+    inherits: bool = True
+    """Whether the team's prices, quotes and defaults are added; false where they are in already."""
+    exchange_rates: Rates = Field(default_factory=dict)
+    """Currency code → units per US dollar; replaces the dated rate of the catalog."""
+    term_end: Literal["full", "within", "prorate"] | None = None
+    """What counts of a commitment that ends after the horizon; absent: as the rules say."""
+    rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
+    """Edition of the rules on what a plan may choose from."""
+    on_prem: OnPrem = OnPrem()
+    """Servers to buy and what owning costs; servers already owned stand with their projects."""
+    finance: Finance = Finance()
+    """Discount rate, trends, depreciation and tax."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> PortfolioRequest:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        if self.on_prem.already_owned:
+            yield InvalidInput(
+                "on_prem.already_owned",
+                "servers in place stand with the project that holds them, under "
+                "projects.0.already_owned",
+            )
+        names = [project.name for project in self.projects]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                yield InvalidInput(
+                    f"projects.{i}.name", f"{name!r} is given twice; once is allowed"
+                )
+        if not any(project.included for project in self.projects):
+            yield InvalidInput("projects", "none is included; include at least one")
+        labels = [c.label for project in self.projects for c in project.commitments]
+        for label in sorted(set(labels)):
+            if labels.count(label) > 1:
+                yield InvalidInput(
+                    "projects", f"a commitment {label!r} is given twice; allowed is once"
+                )
+        if self.start is not None:
+            yield from self._windows_outside()
+
+    def _windows_outside(self) -> Iterator[InvalidInput]:
+        assert self.start is not None
+        last = add_months(self.start, self.horizon_months - 1)
+        for i, project in enumerate(self.projects):
+            window = project.window
+            if window is None:
+                continue
+            if window.start < self.start or count_months(window.deadline, last) < 0:
+                yield InvalidInput(
+                    f"projects.{i}.window",
+                    f"{window.start:%Y-%m} to {window.deadline:%Y-%m} is not within the plan; "
+                    f"allowed are months from {self.start:%Y-%m} to {last:%Y-%m}",
+                )
+
+    @property
+    def included(self) -> tuple[PortfolioProject, ...]:
+        """The projects that are planned, by name."""
+        chosen = (project for project in self.projects if project.included)
+        return tuple(sorted(chosen, key=lambda project: project.name))
+
+
+def leave_out(request: PortfolioRequest, names: Collection[str]) -> PortfolioRequest:
+    """The request without some projects, which are named as they stand there."""
+    known = [project.name for project in request.projects]
+    for name in names:
+        if name not in known:
+            raise InvalidInput(
+                "without", f"{name!r} is no project of this portfolio{closest(name, known)}"
+            )
+    if not names:
+        return request
+    projects = tuple(
+        project.model_copy(update={"included": project.included and project.name not in names})
+        for project in request.projects
+    )
+    if not any(project.included for project in projects):
+        raise InvalidInput("without", "leaves no project; leave at least one in")
+    return request.model_copy(update={"projects": projects})
+
+
+def read_portfolio(data: object) -> PortfolioRequest:
+    """`data` as a portfolio request, or `InvalidInput` naming each field refused.
+
+    >>> hours = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}
+    >>> read_portfolio({"projects": [{"name": "vision", "workload": hours}]}).horizon_months
+    36
+    """
+    if isinstance(data, PortfolioRequest):
+        return data
+    if not isinstance(data, Mapping):
+        raise InvalidInput("", "a portfolio is an object with projects; see the guide Portfolio")
+    try:
+        return PortfolioRequest.model_validate(data)
+    except ValidationError as error:
+        raise in_plain_words(error, PortfolioRequest, data) from None

@@ -1,0 +1,91 @@
+"""A portfolio's answer as files: CSV of its lines, workbook, JSON, FOCUS rows by project."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.months import format_month
+from planner.exports.portfolio_csv import TABLE_MODELS, portfolio_csv
+
+
+@dataclass(frozen=True)
+class PortfolioFormat:
+    """One kind of export: how it is made and what it is served as."""
+
+    suffix: str
+    content_type: str
+    make: Callable[[PortfolioAnswer], bytes]
+
+
+def _as_csv(answer: PortfolioAnswer) -> bytes:
+    return portfolio_csv(answer, "lines", mark=True)
+
+
+def _as_json(answer: PortfolioAnswer) -> bytes:
+    return json.dumps(answer.to_json(), ensure_ascii=False, indent=1).encode()
+
+
+def _as_workbook(answer: PortfolioAnswer) -> bytes:
+    """A summary, and a sheet for each table."""
+    # A plain install of the library has no XlsxWriter.
+    import xlsxwriter
+
+    from planner.exports.workbook_sheets import OPTIONS, Book, Cell, Column
+
+    buffer = io.BytesIO()
+    with xlsxwriter.Workbook(buffer, OPTIONS) as raw:
+        book = Book(raw, answer.currency)
+        facts: list[list[Cell]] = [list(row) for row in _facts(answer)]
+        book.table("Summary", (Column("What", 44), Column("Figure", 60)), facts)
+        for name, (model, field) in TABLE_MODELS.items():
+            fields = [f for f in model.model_fields if f != "busy_months"]
+            columns = [Column(title.replace("_", " "), 18) for title in fields]
+            rows = [[_cell(answer, f, getattr(part, f)) for f in fields]
+                    for part in getattr(answer, field)]  # fmt: skip
+            book.table(name.capitalize(), columns, rows)
+    return buffer.getvalue()
+
+
+def _facts(answer: PortfolioAnswer) -> list[tuple[Any, ...]]:
+    return [
+        ("Portfolio", answer.name or "all projects"),
+        ("Months", f"{answer.horizon_months} from {answer.start}"),
+        ("Advice", answer.headline),
+        (f"Net present cost, {answer.currency}", answer.net_present_cost),
+        (f"Total, {answer.currency}", answer.total_cost),
+        (f"Planned apart, net present, {answer.currency}", answer.apart),
+        (f"Saving, {answer.currency}", answer.saving),
+        ("No plan is cheaper by a larger fraction", answer.gap),
+        ("Use of the machines held, fraction", answer.utilisation),
+        *((f"{one.name} pays, {answer.currency}", one.share) for one in answer.projects),
+        *((f"{one.name}: why", one.explanation) for one in answer.projects),
+    ]
+
+
+def _cell(answer: PortfolioAnswer, name: str, value: Any) -> Any:
+    if name in ("month", "first", "last") and isinstance(value, int):
+        return format_month(answer.month(value))
+    return value
+
+
+def _as_focus(answer: PortfolioAnswer) -> bytes:
+    from planner.exports.portfolio_focus import as_portfolio_focus
+
+    return as_portfolio_focus(answer)
+
+
+PORTFOLIO_FORMATS: Mapping[str, PortfolioFormat] = {
+    "csv": PortfolioFormat("csv", "text/csv; charset=utf-8", _as_csv),
+    "xlsx": PortfolioFormat(
+        "xlsx",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        _as_workbook,
+    ),
+    "json": PortfolioFormat("json", "application/json", _as_json),
+    "focus": PortfolioFormat("focus.csv", "text/csv; charset=utf-8; header=present", _as_focus),
+}

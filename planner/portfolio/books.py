@@ -1,0 +1,140 @@
+"""The books of a joint plan: what the shared machines cost, and what each project costs by itself.
+
+PURE. Each part goes through the same ledger as a plan of one project; parts add up to the plan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.contract.answer.common import ScenarioKey
+from planner.costing.advice.payback import buys, total_without_resale
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.optimizer.problem import Floats, Plan
+from planner.costing.results.ledger import build_ledger
+from planner.costing.results.scenario_result import Scenario
+from planner.portfolio.joint_inputs import JointInputs, source_key
+from planner.portfolio.optimizer.problem import JointPlan, ProjectUse
+from planner.portfolio.preparation import OWN_SOURCES, PreparedProject, fixed_sources
+
+HOUR_DIGITS = 6
+"""Digits to which node-hours are booked."""
+
+
+@dataclass(frozen=True)
+class Books:
+    """The costs of a joint plan by whose they are."""
+
+    members: tuple[PreparedProject, ...]
+    inputs: tuple[ModelInputs, ...]
+    """What each of them is planned from."""
+    shared: Scenario | None
+    """What is bought, committed to and held for all together; None where each plans apart."""
+    own: tuple[tuple[Scenario, ...], ...]
+    """Rent and the hours run on shared machines, of each project; its whole plan apart."""
+
+    @property
+    def parts(self) -> tuple[Scenario, ...]:
+        each = tuple(part for parts in self.own for part in parts)
+        return each if self.shared is None else (self.shared, *each)
+
+    @cached_property
+    def net_present_cost(self) -> Decimal:
+        return sum((part.net_present_cost for part in self.parts), Decimal("0.00"))
+
+    @cached_property
+    def total_cost(self) -> Decimal:
+        """Undiscounted."""
+        return sum((part.total_cost for part in self.parts), Decimal("0.00"))
+
+    @cached_property
+    def cash_per_month(self) -> tuple[Decimal, ...]:
+        rows = [part.cash_per_month for part in self.parts]
+        return tuple(sum(month, Decimal("0.00")) for month in zip(*rows, strict=True))
+
+    def hours_of(self, source: str) -> dict[str, float]:
+        """Node-hours that each project uses of an offer or server, by its name."""
+        return {
+            member.name: sum(
+                float(part.used_hours[source].sum()) for part in parts if source in part.used_hours
+            )
+            for member, parts in zip(self.members, self.own, strict=True)
+        }
+
+    @property
+    def buys(self) -> bool:
+        """Whether any server is bought or leased."""
+        return any(map(buys, self.parts))
+
+    @cached_property
+    def total_without_resale(self) -> Decimal:
+        """Total if servers fetched nothing at the end."""
+        return sum(map(total_without_resale, self.parts), Decimal("0.00"))
+
+
+def write_books(joint: JointInputs, plan: JointPlan) -> Books:
+    """The books of a plan."""
+    members = zip(joint.inputs, plan.uses, strict=True)
+    own = tuple((_own(inputs, use),) for inputs, use in members)
+    return Books(joint.members, joint.inputs, _shared(joint, plan), own)
+
+
+def _shared(joint: JointInputs, plan: JointPlan) -> Scenario:
+    sources = dict(fixed_sources(joint.inputs))
+    started = {}
+    for key, units in plan.units_started.items():
+        source = _source_of(joint, key)
+        sources[key] = replace(source, key=key)
+        started[key] = units
+    return _book(joint.inputs[0], started, {}, sources)
+
+
+def _source_of(joint: JointInputs, key: str) -> CapacitySource:
+    """The source behind a unit, of the first project that can use it."""
+    for project, inputs in zip(joint.problem.projects, joint.inputs, strict=True):
+        if key in project.units:
+            return inputs.by_key[source_key(key)]
+    raise KeyError(key)
+
+
+def _own(inputs: ModelInputs, use: ProjectUse) -> Scenario:
+    hours: dict[str, Floats] = {}
+    for by_key in (use.used_hours, use.rented_hours):
+        for key, row in by_key.items():
+            plain = source_key(key)
+            hours[plain] = hours.get(plain, np.zeros(row.size)) + np.round(row, HOUR_DIGITS)
+    sources = {
+        key: source if key in OWN_SOURCES else replace(source, fixed_streams=())
+        for key, source in inputs.by_key.items()
+        if key in hours or key in OWN_SOURCES
+    }
+    return _book(inputs, {}, hours, sources)
+
+
+def _book(
+    inputs: ModelInputs,
+    started: dict[str, NDArray[np.int64]],
+    hours: dict[str, Floats],
+    sources: dict[str, CapacitySource],
+) -> Scenario:
+    plan = Plan(True, 0.0, 0.0, units_started=started)
+    ledger = build_ledger(plan, sources, hours, inputs.calendar)
+    return Scenario(
+        ScenarioKey.HYBRID,
+        feasible=True,
+        lines=ledger.lines,
+        accrued=ledger.accrued,
+        entries=ledger.entries,
+        present=ledger.present,
+        write_off=ledger.write_off,
+        calendar=inputs.calendar,
+        served_hours=inputs.hours,
+        units_started=started,
+        used_hours=hours,
+    )

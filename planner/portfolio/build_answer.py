@@ -1,0 +1,266 @@
+"""The answer of a portfolio, built from its results. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from planner.comparison_steps.build_answer import (
+    build_assumptions,
+    build_catalog,
+    build_offer,
+    build_server,
+)
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.answer.portfolio import (
+    PortfolioAnswer,
+    PortfolioLine,
+    ProjectShare,
+    ProjectWriteOff,
+)
+from planner.contract.answer.scenario import CostLine, Purchase
+from planner.contract.months import format_month
+from planner.costing.results.scenario_result import Scenario
+from planner.portfolio.joint_inputs import source_key
+from planner.portfolio.plans import PortfolioPlan, StandAlone
+from planner.portfolio.results import PortfolioResults
+from planner.portfolio.usage import Usage
+from planner.portfolio.words import describe_plan, describe_waiting, explain_share
+
+CLOSE = 0.01
+"""Gap below which nothing is said of it."""
+
+
+def build_answer(results: PortfolioResults) -> PortfolioAnswer:
+    """The whole answer."""
+    return _Builder(results).answer()
+
+
+@dataclass(frozen=True)
+class _Builder:
+    results: PortfolioResults
+
+    @cached_property
+    def plan(self) -> PortfolioPlan | None:
+        return self.results.plan
+
+    @cached_property
+    def usage(self) -> Usage | None:
+        return None if self.plan is None else Usage(self.plan.books)
+
+    def answer(self) -> PortfolioAnswer:
+        """The figures first, then the sentences that speak of them."""
+        answer = self._figures()
+        if self.usage is not None:
+            answer = answer.model_copy(update=self._machines(self.usage))
+        decision = _describe_purchases(answer.purchases)
+        explained = tuple(
+            one.model_copy(update={"explanation": explain_share(answer, one, one.without)})
+            for one in answer.projects
+        )
+        return answer.model_copy(
+            update={"headline": describe_plan(answer, decision), "projects": explained}
+        )
+
+    def _figures(self) -> PortfolioAnswer:
+        results, plan = self.results, self.plan
+        first = results.preparation.projects[0].alone
+        comparison = ComparisonResults(first)
+        cost = None if plan is None else plan.books.net_present_cost
+        apart = results.apart
+        saving = None if cost is None or apart is None else apart - cost
+        shares = results.shares
+        return PortfolioAnswer(
+            name=results.request.name,
+            start=format_month(first.calendar.start),
+            horizon_months=results.request.horizon_months,
+            currency=results.request.currency,
+            feasible=plan is not None,
+            headline="",
+            why_not=tuple(self._why_not()),
+            net_present_cost=cost,
+            total_cost=None if plan is None else plan.books.total_cost,
+            gap=None if plan is None else round(plan.gap, 6),
+            apart=apart,
+            apart_total=results.apart_total,
+            saving=saving,
+            saving_fraction=None if saving is None or not apart else float(saving / apart),
+            shares_method=None if shares is None else shares.method,
+            shares_orders=0 if shares is None else shares.orders,
+            shares_error=0.0 if shares is None else round(shares.error, 6),
+            better_apart=results.better_apart,
+            projects=tuple(self._project(one) for one in results.alone.values()),
+            cost_of_waiting=results.cost_of_waiting,
+            catalog=build_catalog(comparison),
+            assumptions=build_assumptions(comparison),
+            warnings=tuple(self._warnings()),
+        )
+
+    def _machines(self, usage: Usage) -> dict[str, object]:
+        books = usage.books
+        purchases, in_service = usage.purchases(), usage.in_service()
+        available = sum(row.hours_available for row in in_service)
+        servers = (row for row in purchases if row.kind == "server")
+        lines = self._lines()
+        return {
+            "machines": usage.machines(),
+            "purchases": purchases,
+            "next_order": min(servers, key=lambda row: (row.month, row.source), default=None),
+            "in_service": in_service,
+            "uses": usage.uses(),
+            "utilisation": round(sum(row.hours_used for row in in_service) / available, 6)
+            if available
+            else None,
+            "cost_by_category": {
+                category: sum(
+                    (line.amount for line in lines if line.category is category), Decimal("0.00")
+                )
+                for category in dict.fromkeys(sorted(line.category for line in lines))
+            },
+            "cash_per_month": books.cash_per_month,
+            "write_off": self._write_off(),
+            "offers": {s.offer_id: build_offer(s) for s in usage.sources() if s.offer_id},
+            "servers": tuple(build_server(s) for s in usage.sources() if s.is_owned),
+            "lines": lines,
+        }
+
+    def _parts(self) -> list[tuple[str, Scenario]]:
+        """The books by whose they are: "" for what all share."""
+        assert self.plan is not None
+        books = self.plan.books
+        shared = [] if books.shared is None else [("", books.shared)]
+        owners = zip(books.members, books.own, strict=True)
+        return shared + [(member.name, part) for member, parts in owners for part in parts]
+
+    def _lines(self) -> tuple[PortfolioLine, ...]:
+        lines = [_line(line, name) for name, part in self._parts() for line in part.lines]
+        return tuple(sorted(lines, key=lambda line: line.month))
+
+    def _write_off(self) -> tuple[ProjectWriteOff, ...]:
+        return tuple(
+            ProjectWriteOff(project=name, source=source_key(key), amounts=amounts)
+            for name, part in self._parts()
+            for key, amounts in part.write_off.items()
+        )
+
+    def _project(self, alone: StandAlone) -> ProjectShare:
+        results, name = self.results, alone.name
+        demand = alone.member.alone.demand
+        waits = name in results.waiting
+        shares, plan = results.shares, self.plan
+        cents = None if shares is None or waits else shares.cents[name]
+        share = None if cents is None else Decimal(cents).scaleb(-2)
+        cost = None if alone.books is None else alone.books.net_present_cost
+        without = results.without.get(name)
+        shared_hours, in_all = self._shared_hours(name)
+        return ProjectShare(
+            name=name,
+            priority=alone.member.project.priority,
+            waits=waits,
+            accelerator=demand.accelerator,
+            hours=round(float(demand.hours_per_month.sum()), 4),
+            alone=cost,
+            alone_total=None if alone.books is None else alone.books.total_cost,
+            alone_way=alone.way,
+            share=share,
+            fraction=None
+            if share is None or plan is None or not plan.cents
+            else round((cents or 0) / plan.cents, 6),
+            saving=None if share is None or cost is None else cost - share,
+            without=without,
+            adds=None if without is None or plan is None else plan.books.net_present_cost - without,
+            direct_cost=self._direct_cost(name),
+            shared_hours=round(shared_hours, 4),
+            shared_fraction=round(shared_hours / in_all, 6) if in_all else None,
+            busy_months=self._busy_months(alone),
+            explanation="",
+        )
+
+    def _shared_hours(self, name: str) -> tuple[float, float]:
+        """Accelerator-hours that a project, and all of them, use of machines that are shared."""
+        if self.usage is None or self.usage.books.shared is None:
+            return 0.0, 0.0
+        usage, own, in_all = self.usage, 0.0, 0.0
+        for (project, key), hours in usage.used.items():
+            if key in usage.held:
+                used = float(hours.sum()) * usage.source(key).accelerators
+                in_all += used
+                own += used if project == name else 0.0
+        return own, in_all
+
+    def _direct_cost(self, name: str) -> Decimal:
+        if self.plan is None:
+            return Decimal("0.00")
+        books = self.plan.books
+        return sum(
+            (
+                part.total_cost
+                for member, parts in zip(books.members, books.own, strict=True)
+                for part in parts
+                if member.name == name
+            ),
+            Decimal("0.00"),
+        )
+
+    def _busy_months(self, alone: StandAlone) -> tuple[int, ...]:
+        """Months in which the plan has the project work, or in which it would where it waits."""
+        months: set[int] = set()
+        if self.usage is not None:
+            for (project, _), hours in self.usage.used.items():
+                if project == alone.name:
+                    months |= set(hours.nonzero()[0].tolist())
+        asked_for = alone.member.alone.demand.hours_per_month.nonzero()[0].tolist()
+        return tuple(sorted(months or asked_for))
+
+    def _why_not(self) -> Iterator[str]:
+        results = self.results
+        for name, one in results.alone.items():
+            if one.books is None:
+                reasons = "; ".join(one.why_not) or "no plan meets its limits"
+                yield f"{name} has no plan of its own: {reasons}."
+        if results.waiting and results.plans.has_limits:
+            currency = results.request.currency
+            yield describe_waiting(results.waiting, results.cost_of_waiting, currency)
+
+    def _warnings(self) -> Iterator[str]:
+        results, plan = self.results, self.plan
+        if plan is not None and plan.gap > CLOSE:
+            yield (
+                f"The search ended early; a plan that is up to {plan.gap:.1%} cheaper is not "
+                "ruled out."
+            )
+        if results.lacks_shares:
+            yield (
+                "The work that one question may take was over before all groups of projects were "
+                "planned: shares follow use. A job, or fewer projects or months, has room for it."
+            )
+        if results.better_apart:
+            names = ", ".join(results.better_apart)
+            yield (
+                f"{names} would pay less in all by planning without the others: no shares by "
+                "what each adds keep every group in."
+            )
+        seen: set[str] = set()
+        for one in results.alone.values():
+            for warning in one.member.alone.offers.warnings():
+                if warning not in seen:
+                    seen.add(warning)
+                    yield warning
+
+
+def _line(line: CostLine, project: str) -> PortfolioLine:
+    values = {**line.__dict__, "source": source_key(line.source), "project": project}
+    return PortfolioLine.of_values(**values)
+
+
+def _describe_purchases(purchases: tuple[Purchase, ...]) -> Iterator[str]:
+    """What is bought and committed to, by label."""
+    units: dict[tuple[str, str], float] = {}
+    for row in purchases:
+        if row.kind != "capacity_block":
+            units[row.kind, row.label] = units.get((row.kind, row.label), 0.0) + row.units
+    for (kind, label), count in sorted(units.items(), key=lambda item: item[0][0] != "server"):
+        verb = "buy" if kind == "server" else "commit to"
+        yield f"{verb} {count:g} × {label}"

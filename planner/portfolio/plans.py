@@ -1,0 +1,237 @@
+"""The plans of a portfolio: each project alone, any group together, the best of all. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+
+from planner.comparison_steps.results import ComparisonResults
+from planner.contract.labels import SCENARIO_TITLES
+from planner.costing.advice.payback import best_without_buying
+from planner.costing.advice.verdict import choose
+from planner.costing.optimizer.work import WorkMeter
+from planner.costing.scenarios import is_allowed
+from planner.portfolio.books import Books, write_books
+from planner.portfolio.joint_inputs import JointInputs
+from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
+from planner.portfolio.preparation import PortfolioPreparation, PreparedProject
+
+ALONE_SHARE = 0.3
+"""Share of the work left that the plans of all projects alone may take."""
+
+
+@dataclass(frozen=True)
+class StandAlone:
+    """What one project would do, and pay, by itself."""
+
+    member: PreparedProject
+    books: Books | None
+    """None where there is no plan."""
+    way: str
+    """How it would get its machines, in a word or two."""
+    renting: Decimal | None
+    """Total of its best plan that buys nothing; None without one."""
+    bound: float
+    """No plan of it alone costs less, net present."""
+    why_not: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.member.name
+
+    @property
+    def cents(self) -> int | None:
+        """Net present cost."""
+        return None if self.books is None else int(self.books.net_present_cost * 100)
+
+
+@dataclass(frozen=True)
+class PortfolioPlan:
+    """The plan for some projects together, and what is known of its distance to the best."""
+
+    books: Books
+    bound: float
+    """No plan costs less, net present."""
+    is_apart: bool
+    """Whether it is the plans of the projects apart, put together."""
+    may_buy: bool = True
+    """Whether it was looked for among plans that buy servers too."""
+
+    @property
+    def cents(self) -> int:
+        return int(self.books.net_present_cost * 100)
+
+    @property
+    def gap(self) -> float:
+        """(cost − bound) / cost."""
+        cost = float(self.books.net_present_cost)
+        return 0.0 if cost <= 0 else max(0.0, (cost - self.bound) / cost)
+
+
+class PortfolioPlans:
+    """Plans of the projects of one request, each worked out once."""
+
+    def __init__(self, preparation: PortfolioPreparation, work: WorkMeter) -> None:
+        self.preparation, self.work = preparation, work
+        self.members = {member.name: member for member in preparation.projects}
+        self._costs: dict[frozenset[str], float] = {}
+        self._bounds: dict[frozenset[str], float] = {}
+        self._group_bounds: GroupBounds | None = None
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether anything limits all projects together, so that plans apart may not add up."""
+        limits, servers = self.preparation.request.limits, self.preparation.request.on_prem.servers
+        stated = any(getattr(limits, name) not in (None, ()) for name in type(limits).model_fields)
+        return stated or any(server.max_units is not None for server in servers or ())
+
+    @cached_property
+    def alone(self) -> dict[str, StandAlone]:
+        """Each project by itself, by name."""
+        work = self.work.share(ALONE_SHARE, stops=False)
+        return {
+            name: self._plan_alone(member, work.share(1 / (len(self.members) - i), stops=False))
+            for i, (name, member) in enumerate(self.members.items())
+        }
+
+    def _plan_alone(self, member: PreparedProject, work: WorkMeter) -> StandAlone:
+        results = ComparisonResults(member.alone, work)
+        scenarios = results.allowed_scenarios
+        renting = best_without_buying(
+            {k: s for k, s in scenarios.items() if is_allowed(k, results.inputs.interruptible)}
+        )
+        rent = None if renting is None else renting.total_cost
+        chosen = choose(scenarios)
+        books = None if chosen is None else Books((member,), (results.inputs,), None, ((chosen,),))
+        way = "" if chosen is None else SCENARIO_TITLES[chosen.key]
+        bound = np.inf if chosen is None else chosen.bound
+        if member.movable is not None:
+            joint = self._joint([member], may_buy=True)
+            plan = solve_joint(joint.problem, work=work)
+            bound = plan.bound + joint.base_cost
+            moved = write_books(joint, plan) if np.isfinite(plan.cost) else None
+            if moved is not None and (
+                books is None or moved.net_present_cost < books.net_present_cost
+            ):
+                books, way = moved, "Moving its hours within its window"
+        why_not = () if books else next((s.why_not for s in results.scenarios.values()), ())
+        return StandAlone(member, books, way, rent, bound, why_not)
+
+    def _joint(self, members: Sequence[PreparedProject], may_buy: bool) -> JointInputs:
+        chosen = tuple(members)
+        return JointInputs(chosen, self.preparation.inputs(chosen), may_buy)
+
+    def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
+        """The best plan of some projects together; None where their limits leave none."""
+        members = [self.members[name] for name in sorted(names)]
+        apart = self._apart(members)
+        if len(members) == 1 and apart is not None:
+            cost = float(apart.net_present_cost)
+            bound = min(self.alone[members[0].name].bound, cost)
+            return PortfolioPlan(apart, bound, is_apart=True)
+        books, bound = self._search(self._joint(members, may_buy=True), work)
+        may_buy = books is None or self._pays_back(books)
+        candidates = [apart, books if may_buy else None]
+        if not may_buy:
+            paying, bound = self._plans_that_pay_back(members, work)
+            candidates += paying
+        known = [one for one in candidates if one is not None]
+        if not known:
+            return None
+        best = min(known, key=lambda one: one.net_present_cost)
+        return PortfolioPlan(best, min(bound, float(best.net_present_cost)), best is apart, may_buy)
+
+    def _search(self, joint: JointInputs, work: WorkMeter) -> tuple[Books | None, float]:
+        """The books of the cheapest plan, and what no plan costs less than."""
+        plan = solve_joint(joint.problem, work=work)
+        books = write_books(joint, plan) if np.isfinite(plan.cost) else None
+        return books, plan.bound + joint.base_cost
+
+    def _plans_that_pay_back(
+        self, members: Sequence[PreparedProject], work: WorkMeter
+    ) -> tuple[list[Books], float]:
+        """The cheapest plans that buy nothing, and whose payments without resale come to no more
+        than renting apart; with what no plan of either kind costs less than."""
+        rents = float(sum(self.alone[member.name].renting or Decimal(0) for member in members))
+        rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
+        inputs = self.preparation.inputs(tuple(members))
+        limited = JointInputs(tuple(members), inputs, most_paid=rents)
+        bought, bought_bound = self._search(limited, work)
+        plans = [one for one in (rented, bought) if one is not None and self._pays_back(one)]
+        return plans, min(rented_bound, bought_bound)
+
+    def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
+        """The plans of some projects apart, put together, where nothing limits them together."""
+        books = [self.alone[member.name].books for member in members]
+        plans = [one for one in books if one is not None]
+        if len(plans) < len(members) or (self.has_limits and len(members) > 1):
+            return None
+        inputs = tuple(one.inputs[0] for one in plans)
+        return Books(tuple(members), inputs, None, tuple(one.parts for one in plans))
+
+    def cost(self, group: frozenset[str], may_buy: bool, work: WorkMeter) -> float:
+        """Net present cost of the cheapest plan of a group, in cents, to within the gap of the
+        search; without limits never above that of a smaller group and the other project."""
+        if len(group) <= 1:
+            return float(sum(self.alone[name].cents or 0 for name in group))
+        if group not in self._costs:
+            joint = self._joint([self.members[name] for name in sorted(group)], may_buy)
+            plan = solve_joint(joint.problem, work=work)
+            cost = (plan.cost + joint.base_cost) * 100
+            if not self.has_limits:
+                alone = {name: float(self.alone[name].cents or 0) for name in group}
+                parts = (
+                    self._costs[group - {name}] + alone[name]
+                    for name in group
+                    if group - {name} in self._costs
+                )
+                cost = min(cost, sum(alone.values()), *parts)
+            self._costs[group] = cost
+        return self._costs[group]
+
+    def set_cost(self, group: frozenset[str], cents: int) -> None:
+        """What a group is known to pay: that of the plan that is advised."""
+        self._costs[group] = float(cents)
+
+    def least_cost(self, group: frozenset[str], work: WorkMeter) -> float:
+        """What no plan of a group costs less than, in cents: fractions of machines allowed."""
+        if not group:
+            return 0.0
+        if group not in self._bounds:
+            bound, base = self._group_bound(group, work)
+            self._bounds[group] = (bound + base) * 100
+        return self._bounds[group]
+
+    def _group_bound(self, group: frozenset[str], work: WorkMeter) -> tuple[float, float]:
+        """Of a group: what its plans cost at least, and what is due whatever they are. One model
+        serves all groups unless each brings machines of its own."""
+        if self.preparation.holds:
+            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
+            return GroupBounds(joint.problem, work).least_cost(group), joint.base_cost
+        base = sum(self._base_costs[name] for name in group)
+        if self._group_bounds is None:
+            joint = self._joint(list(self.members.values()), may_buy=True)
+            self._group_bounds = GroupBounds(joint.problem, work)
+        return self._group_bounds.least_cost(group), base
+
+    @cached_property
+    def _base_costs(self) -> dict[str, float]:
+        """What is due of each project whatever the plan."""
+        return {
+            name: self._joint([member], may_buy=True).base_cost
+            for name, member in self.members.items()
+        }
+
+    def _pays_back(self, books: Books) -> bool:
+        """Whether what is bought costs no more than renting apart even if nothing is resold,
+        where the rules ask for it."""
+        rules = self.preparation.projects[0].alone.rules
+        rents = [self.alone[member.name].renting for member in books.members]
+        known = [rent for rent in rents if rent is not None]
+        if not rules.needs_payback or not books.buys or len(known) < len(rents):
+            return True
+        return books.total_without_resale <= sum(known, Decimal(0))

@@ -1,0 +1,214 @@
+"""From a portfolio request to what each project is planned from, alone and with others. PURE."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from planner.comparison_steps.preparation import Preparation
+from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.existing import Existing
+from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
+from planner.contract.validation import parse
+from planner.costing.assumptions.assumptions import PreviousAssumptions
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.model_inputs import ModelInputs
+from planner.portfolio.optimizer.problem import MovableWork
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+Floats = NDArray[np.float64]
+_SHARED_FIELDS = (
+    "start",
+    "horizon_months",
+    "currency",
+    "custom_offers",
+    "price_adjustments",
+    "use_catalog",
+    "exchange_rates",
+    "term_end",
+    "rules",
+    "finance",
+)
+"""Fields that a comparison of one project takes from the portfolio as they are."""
+
+
+@dataclass(frozen=True)
+class PreparedProject:
+    """One project with what it is planned from."""
+
+    field: str
+    """Where it stands in the request."""
+    project: PortfolioProject
+    alone: Preparation
+    """By itself, with what it holds itself."""
+
+    @property
+    def name(self) -> str:
+        return self.project.name
+
+    @cached_property
+    def movable(self) -> MovableWork | None:
+        """Its window in months of the plan; None where its hours stay."""
+        window, calendar = self.project.window, self.alone.calendar
+        if window is None:
+            return None
+        first = max(calendar.index(window.start), 0)
+        last = min(calendar.index(window.deadline) + 1, calendar.months)
+        if first >= last:
+            raise InvalidInput(f"{self.field}.window", "is outside the months of the plan")
+        demand = self.alone.demand
+        hours = demand.hours_per_month[first:last]
+        highest = float(demand.peak_accelerators[first:last].max(initial=0.0))
+        at_once = window.max_accelerators or highest
+        if at_once * 730.0 * (last - first) < float(hours.sum()):
+            raise InvalidInput(
+                f"{self.field}.window.max_accelerators",
+                f"{at_once:g} accelerators deliver {at_once * 730 * (last - first):,.0f} h in "
+                f"{last - first} months and the work takes {float(hours.sum()):,.0f} h",
+            )
+        return MovableWork(first, last, at_once) if hours.any() else None
+
+
+class PortfolioPreparation:
+    """The projects of a request, each prepared once, in the order of their names."""
+
+    def __init__(
+        self,
+        request: PortfolioRequest,
+        catalog: Catalog,
+        today: dt.date,
+        previous_assumptions: PreviousAssumptions,
+    ) -> None:
+        self.request, self.catalog, self.today = request, catalog, today
+        self.previous_assumptions = previous_assumptions
+        self.projects = tuple(self._prepare(project) for project in request.included)
+        self._inputs: dict[tuple[str, ...], tuple[ModelInputs, ...]] = {}
+
+    def check(self) -> None:
+        """Raises `InvalidInput` where the fields of a project do not go together."""
+        for prepared in self.projects:
+            try:
+                prepared.alone.check()
+            except InvalidInput as refusal:
+                raise refusal.under(prepared.field) from None
+            _ = prepared.movable
+
+    def _prepare(self, project: PortfolioProject) -> PreparedProject:
+        number = self.request.projects.index(project)
+        field = f"projects.{number}"
+        try:
+            alone = self._preparation(project, [project])
+        except InvalidInput as refusal:
+            raise refusal.under(field) from None
+        return PreparedProject(field, project, alone)
+
+    def _preparation(
+        self, project: PortfolioProject, holders: Sequence[PortfolioProject]
+    ) -> Preparation:
+        """The comparison of one project that may use what the holders have."""
+        request, limits = self.request, self.request.limits
+        shared = {name: getattr(request, name) for name in _SHARED_FIELDS}
+        together = {name: getattr(limits, name) for name in type(limits).model_fields}
+        comparison = parse(
+            ComparisonRequest,
+            {
+                **shared,
+                "name": project.name,
+                "workload": project.workload,
+                "data": project.data,
+                "constraints": project.constraints.model_copy(update=together),
+                "on_prem": request.on_prem.model_copy(
+                    update={"already_owned": tuple(s for h in holders for s in h.already_owned)}
+                ),
+                "existing": Existing(
+                    commitments=tuple(c for h in holders for c in h.commitments),
+                    leased_servers=tuple(s for h in holders for s in h.leased_servers),
+                ),
+            },
+        )
+        return Preparation(comparison, self.catalog, self.today, self.previous_assumptions)
+
+    @cached_property
+    def holds(self) -> bool:
+        """Whether any project has machines already."""
+        return any(
+            p.project.already_owned or p.project.commitments or p.project.leased_servers
+            for p in self.projects
+        )
+
+    def inputs(self, members: Iterable[PreparedProject]) -> tuple[ModelInputs, ...]:
+        """What each of some projects is planned from if they share what they hold and whatever
+        any of them commits to, as far as the limits of each admit it."""
+        chosen = tuple(members)
+        names = tuple(member.name for member in chosen)
+        if names not in self._inputs:
+            self._inputs[names] = self._joint_inputs(chosen)
+        return self._inputs[names]
+
+    def _joint_inputs(self, members: tuple[PreparedProject, ...]) -> tuple[ModelInputs, ...]:
+        if not self.holds:
+            return tuple(self._with_all_commitments[member.name] for member in members)
+        holders = [member.project for member in members]
+        return _share_commitments(
+            [self._preparation(member.project, holders) for member in members]
+        )
+
+    @cached_property
+    def _with_all_commitments(self) -> dict[str, ModelInputs]:
+        inputs = _share_commitments([prepared.alone for prepared in self.projects])
+        return {p.name: one for p, one in zip(self.projects, inputs, strict=True)}
+
+
+def _share_commitments(preparations: Sequence[Preparation]) -> tuple[ModelInputs, ...]:
+    """Inputs in which each project knows the commitments that matter to any other: one that a
+    better offer of its own replaces may still be the best to share."""
+    every: dict[str, CapacitySource] = {}
+    for preparation in preparations:
+        for rental in preparation.inputs.rentals:
+            if rental.is_committed:
+                every.setdefault(rental.key, rental)
+    return tuple(_extend(preparation, every) for preparation in preparations)
+
+
+def _extend(preparation: Preparation, every: dict[str, CapacitySource]) -> ModelInputs:
+    inputs = preparation.inputs
+    known = {rental.key for rental in inputs.rentals}
+    named = {
+        source.offer_id
+        for key, source in every.items()
+        if key not in known and source.accelerator in inputs.throughput
+    }
+    if not named:
+        return inputs
+    others = (r for r in preparation.offers.rentals(named) if r.offer_id in named)
+    return replace(inputs, rentals=(*inputs.rentals, *others))
+
+
+def fixed_sources(inputs: Sequence[ModelInputs]) -> dict[str, CapacitySource]:
+    """What is due whatever the plan for machines that all share, each once."""
+    fixed: dict[str, CapacitySource] = {}
+    for one in inputs:
+        for source in one.sources:
+            if source.fixed_streams and source.key not in OWN_SOURCES:
+                fixed.setdefault(source.key, source)
+    return fixed
+
+
+OWN_SOURCES = frozenset({"data"})
+"""Sources with fixed costs that belong to one project: its data at rest."""
+
+
+def fixed_cash(inputs: Sequence[ModelInputs]) -> Floats:
+    """[L] what is due whatever the plan, of machines that are shared and of each project's own."""
+    calendar = inputs[0].calendar
+    own = [s for one in inputs for s in one.sources if s.key in OWN_SOURCES]
+    total = np.zeros(calendar.length)
+    for source in (*fixed_sources(inputs).values(), *own):
+        total += source.fixed_cash(calendar)
+    return total

@@ -1,0 +1,211 @@
+"""What a portfolio comes to: who is served, the plan, the shares, what each project adds. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
+from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
+from planner.portfolio.preparation import PortfolioPreparation
+from planner.portfolio.shares import (
+    EXACT_PROJECTS,
+    Game,
+    Shares,
+    divide_by_samples,
+    divide_by_use,
+    divide_exactly,
+    find_group_better_off,
+)
+
+PLAN_SHARE, SHARES_SHARE = 0.5, 0.8
+"""Share of the work left that the plan may take, and then the shares."""
+SAMPLED_ORDERS = 2_000
+"""Most orders of joining that are sampled."""
+TARGET_ERROR = 0.02
+"""Error of sampled shares at which the sampling ends."""
+
+
+@dataclass(frozen=True)
+class PortfolioResults:
+    """The results of one portfolio, each worked out once."""
+
+    preparation: PortfolioPreparation
+    work: WorkMeter
+
+    @property
+    def request(self) -> PortfolioRequest:
+        return self.preparation.request
+
+    @cached_property
+    def plans(self) -> PortfolioPlans:
+        return PortfolioPlans(self.preparation, self.work)
+
+    @property
+    def alone(self) -> Mapping[str, StandAlone]:
+        """Each project by itself, by name."""
+        return self.plans.alone
+
+    @cached_property
+    def served(self) -> tuple[str, ...]:
+        """Names of the projects that the plan serves: all of them, or as many as limits leave room
+        for, by priority and then by name."""
+        if self._plan_of_all is not None:
+            return tuple(self.alone)
+        served: list[str] = []
+        if not self.plans.has_limits:
+            return tuple(name for name, one in self.alone.items() if one.books is not None)
+        members = self.plans.members
+        for name in sorted(members, key=lambda n: (members[n].project.priority, n)):
+            if self.plans.plan([*served, name], self._part(1 / len(members))) is not None:
+                served.append(name)
+        return tuple(sorted(served))
+
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """Names of those that limits leave no room for."""
+        return tuple(name for name in self.alone if name not in self.served)
+
+    def _part(self, share: float) -> WorkMeter:
+        return self.work.share(share, stops=False)
+
+    @cached_property
+    def _plan_of_all(self) -> PortfolioPlan | None:
+        _ = self.alone
+        return self.plans.plan(self.alone, self._part(PLAN_SHARE))
+
+    @cached_property
+    def plan(self) -> PortfolioPlan | None:
+        """The plan for those that are served; None where there is none at all."""
+        if self._plan_of_all is not None or not self.served:
+            return self._plan_of_all
+        return self.plans.plan(self.served, self._part(PLAN_SHARE))
+
+    @cached_property
+    def apart(self) -> Decimal | None:
+        """Net present cost of planning those that are served apart; None where one has no plan."""
+        books = [self.alone[name].books for name in self.served]
+        costs = [one.net_present_cost for one in books if one is not None]
+        return sum(costs, Decimal("0.00")) if len(costs) == len(books) else None
+
+    @cached_property
+    def apart_total(self) -> Decimal | None:
+        """The same, undiscounted."""
+        books = [self.alone[name].books for name in self.served]
+        totals = [one.total_cost for one in books if one is not None]
+        return sum(totals, Decimal("0.00")) if len(totals) == len(books) else None
+
+    @cached_property
+    def _shares_work(self) -> WorkMeter:
+        """What the plans of groups may take; a search that needs more is refused."""
+        return self.work.share(SHARES_SHARE)
+
+    @property
+    def lacks_shares(self) -> bool:
+        """Whether shares follow use for lack of work, where others were asked for."""
+        shares = self.shares
+        return self.request.shares != "use" and shares is not None and shares.method == "use"
+
+    @cached_property
+    def shares(self) -> Shares | None:
+        """What each project that is served pays; None without a plan, or where one of them has no
+        plan of its own to measure by."""
+        plan = self.plan
+        alone = {name: self.alone[name].cents for name in self.served}
+        limits = {name: cents for name, cents in alone.items() if cents is not None}
+        if plan is None or len(limits) < len(alone):
+            return None
+        if plan.cents == sum(limits.values()):
+            return Shares(limits, "use" if self.request.shares == "use" else "shapley")
+        if self.request.shares != "use":
+            with suppress(WorkSpentError):
+                return self._shapley(plan, limits)
+        return divide_by_use(self._use_weights(plan), plan.cents, limits)
+
+    def _shapley(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
+        names, plans = self.served, self.plans
+        if len(names) > EXACT_PROJECTS:
+            return divide_by_samples(
+                names,
+                lambda group: plans.least_cost(group, self._shares_work),
+                plan.cents,
+                alone,
+                orders=SAMPLED_ORDERS,
+                target=TARGET_ERROR,
+            )
+        plans.set_cost(frozenset(names), plan.cents)
+        return divide_exactly(names, self._game(plan), plan.cents, alone)
+
+    def _game(self, plan: PortfolioPlan) -> Game:
+        """The cost of every group, planned as the plan of all is."""
+        return lambda group: self.plans.cost(group, plan.may_buy, self._shares_work)
+
+    def _use_weights(self, plan: PortfolioPlan) -> dict[str, float]:
+        """What the lines of each project come to, and its part of the machines that it shares by
+        the hours that it uses of each."""
+        books = plan.books
+        weights = {
+            member.name: float(sum((part.total_cost for part in parts), Decimal(0)))
+            for member, parts in zip(books.members, books.own, strict=True)
+        }
+        if books.shared is None:
+            return weights
+        costs: dict[str, float] = {}
+        for line in books.shared.lines:
+            costs[line.source] = costs.get(line.source, 0.0) + float(line.amount)
+        for source, cost in costs.items():
+            hours = books.hours_of(source)
+            in_all = sum(hours.values())
+            for name in weights:
+                part = hours.get(name, 0.0) / in_all if in_all else 1 / len(weights)
+                weights[name] += cost * part
+        return weights
+
+    @cached_property
+    def better_apart(self) -> tuple[str, ...]:
+        """The group that would pay less in all by leaving; none where shares are not exact."""
+        shares, plan = self.shares, self.plan
+        if shares is None or plan is None or shares.method != "shapley":
+            return ()
+        if len(self.served) > EXACT_PROJECTS or plan.cents == sum(
+            self.alone[name].cents or 0 for name in self.served
+        ):
+            return ()
+        return find_group_better_off(shares.cents, self._game(plan), self.served)
+
+    @cached_property
+    def without(self) -> dict[str, Decimal]:
+        """Net present cost of the others' plan without each project that is served."""
+        plan = self.plan
+        if plan is None or not self.request.what_if or len(self.served) < 2:
+            return {}
+        costs = {}
+        for name in self.served:
+            try:
+                cents = self._game(plan)(frozenset(self.served) - {name})
+            except WorkSpentError:
+                break
+            costs[name] = Decimal(round(cents)).scaleb(-2)
+        return costs
+
+    @cached_property
+    def cost_of_waiting(self) -> Decimal | None:
+        """What serving those who wait too would add if nothing limited all together."""
+        plan = self.plan
+        if plan is None or not self.waiting or not self.plans.has_limits:
+            return None
+        free = PortfolioPreparation(
+            self.request.model_copy(update={"limits": PortfolioLimits()}),
+            self.preparation.catalog,
+            self.preparation.today,
+            self.preparation.previous_assumptions,
+        )
+        plans = PortfolioPlans(free, self._part(PLAN_SHARE))
+        of_all = plans.plan(plans.members, plans.work)
+        if of_all is None:
+            return None
+        return of_all.books.net_present_cost - plan.books.net_present_cost

@@ -1,0 +1,106 @@
+"""A portfolio's answer in sentences. PURE."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+from planner.contract.answer.portfolio import PortfolioAnswer, ProjectShare
+from planner.contract.money import format_money
+from planner.contract.months import format_month
+
+MOST_NAMED = 3
+"""Purchases, months or projects that a sentence names."""
+
+
+def join(parts: Sequence[str]) -> str:
+    """
+    >>> join(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def describe_months(answer: PortfolioAnswer, months: Sequence[int]) -> str:
+    """Months as spans: "2027-03 to 2027-05 and 2028-01"; how many where there are many spans."""
+    spans: list[tuple[int, int]] = []
+    for month in months:
+        if spans and month == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], month)
+        else:
+            spans.append((month, month))
+    if len(spans) > MOST_NAMED:
+        return f"in {len(months)} of {answer.horizon_months} months"
+    texts = [
+        format_month(answer.month(first))
+        + (f" to {format_month(answer.month(last))}" if last > first else "")
+        for first, last in spans
+    ]
+    return f"in {join(texts)}"
+
+
+def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
+    """What to do, what it costs and what it saves."""
+    if not answer.feasible or answer.net_present_cost is None:
+        return "No plan serves any of the projects."
+    what = join(list(decision)[:MOST_NAMED]) or "rent on demand"
+    cost = format_money(answer.net_present_cost, answer.currency)
+    count = sum(not one.waits for one in answer.projects)
+    whom = "one project" if count == 1 else f"{count} projects"
+    sentence = f"{what[:1].upper()}{what[1:]}: {cost} (net present) for {whom}"
+    if answer.saving is None or answer.apart is None:
+        return f"{sentence}."
+    if answer.saving <= 0:
+        return f"{sentence}; planning together saves nothing here."
+    saved = format_money(answer.saving, answer.currency)
+    apart = format_money(answer.apart, answer.currency)
+    return f"{sentence}, {saved} ({answer.saving_fraction:.0%}) less than {apart} planned apart."
+
+
+def explain_share(answer: PortfolioAnswer, one: ProjectShare, others: Decimal | None) -> str:
+    """Why a project pays what it pays."""
+    money = answer.currency
+    if one.waits:
+        return "It waits: budgets and quotas leave no room for it beside the projects before it."
+    if one.share is None or one.alone is None:
+        return "It has no share: a project has no plan of its own to measure shares by."
+    sentences = [
+        f"It pays {format_money(one.share, money)}, {one.fraction or 0:.0%} of the plan; alone it "
+        f"would pay {format_money(one.alone, money)}."
+    ]
+    months = describe_months(answer, one.busy_months)
+    if one.shared_fraction:
+        sentences.append(
+            f"It works {months} and uses {one.shared_fraction:.0%} of the hours that projects use "
+            "of the machines they share; the others use the rest."
+        )
+    else:
+        sentences.append(f"It works {months} and uses none of the machines that projects share.")
+    if one.adds is not None and others is not None:
+        sentences.append(
+            f"Without it the others would pay {format_money(others, money)} in all: it adds "
+            f"{format_money(one.adds, money)}."
+        )
+    return " ".join([*sentences, METHODS[answer.shares_method or "use"]])
+
+
+METHODS = {
+    "shapley": "The share is what it adds to groups of the others, averaged over all orders of "
+    "joining.",
+    "shapley_sampled": "The share is what it adds to groups of the others, averaged over sampled "
+    "orders of joining.",
+    "use": "The share follows the hours that it uses of every machine, at that machine's cost for "
+    "an hour of use.",
+}
+
+
+def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str) -> str:
+    """Who waits, and what serving them would cost."""
+    names, verb = join(list(waiting)), "waits" if len(waiting) == 1 else "wait"
+    sentence = f"{names} {verb}: budgets and quotas leave no room beside the projects before"
+    if cost is None:
+        return f"{sentence}."
+    return (
+        f"{sentence}. Without those limits, serving all would cost "
+        f"{format_money(abs(cost), currency)} {'more' if cost >= 0 else 'less'}."
+    )

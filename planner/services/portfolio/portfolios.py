@@ -1,0 +1,319 @@
+"""Portfolios of a team: planned with its rates, kept, replayed to the cent, approved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from planner.comparison_steps.work_limits import TooMuchWork
+from planner.contract.answer.changes import ReplayDifference
+from planner.contract.answer.comparison import AssumptionRow, InheritedField
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, ProjectShare
+from planner.contract.months import format_month, next_month
+from planner.contract.request.comparison import with_rules
+from planner.models import Access, Job, Role, SavedPortfolio, State, Team
+from planner.portfolio.portfolio import plan_portfolio
+from planner.services.jobs.jobs import Progress, access_for_job
+from planner.services.projects.saved_comparisons import (
+    list_differences,
+    rate_as_row,
+    rate_from_row,
+)
+from planner.services.teams.audit import edit, record
+from planner.services.teams.errors import WrongStateError
+from planner.services.teams.permissions import APPROVE, EDIT, require
+from planner.services.teams.team_rates import inherit
+from planner.services.work_budget import current_budget, replay_meter
+from pricing import catalog as catalogs
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.snapshot import Catalog
+
+_AGES = frozenset({"age_days"})
+MOST_DIFFERENCES = 50
+
+
+@dataclass(frozen=True)
+class PortfolioOutcome:
+    """A portfolio with its answer."""
+
+    request: dict[str, Any]
+    """With the team's rates and defaults applied."""
+    inherited: dict[str, str]
+    answer: PortfolioAnswer
+
+
+def plan_for_team(
+    request: object, team: Team | None = None, catalog: Catalog | None = None
+) -> PortfolioOutcome:
+    """Plans `request` with the team's rates and defaults applied, at today's prices or those of
+    `catalog`, within the budget of the request or job. Raises `InvalidInput`."""
+    if not isinstance(request, Mapping):
+        raise InvalidInput("", "a request is a JSON object")
+    market = catalogs.current() if catalog is None else catalog
+    resolved, inherited = dict(request), dict[str, str]()
+    if team:
+        resolved, inherited = inherit(request, team, market.exchange_rates)
+        resolved = _without_data(resolved, inherited)
+    resolved = with_rules(resolved)
+    budget = current_budget()
+    try:
+        answer = plan_portfolio(resolved, market, work=budget.meter)
+    except TooMuchWork as refusal:
+        raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
+    return PortfolioOutcome(resolved, inherited, _with_sources(answer, inherited))
+
+
+def _without_data(request: dict[str, Any], inherited: dict[str, str]) -> dict[str, Any]:
+    """Data belongs to a project; a team's default for it does not make a portfolio's."""
+    for field in [name for name in inherited if name.split(".")[0] == "data"]:
+        del inherited[field]
+    return {name: value for name, value in request.items() if name != "data"}
+
+
+def _with_sources(answer: PortfolioAnswer, inherited: Mapping[str, str]) -> PortfolioAnswer:
+    """Marks the assumptions that come from the team, not from the request."""
+    assumptions = tuple(
+        row.model_copy(update={"given": False, "source": inherited[row.field]})
+        if row.field in inherited
+        else row
+        for row in answer.assumptions
+    )
+    rows = tuple(InheritedField(field=name, source=text) for name, text in inherited.items())
+    return answer.model_copy(update={"assumptions": assumptions, "inherited": rows})
+
+
+def portfolio_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """The answer to `request`."""
+    progress.step(0, None, "Planning all projects together")
+    return plan_for_team(job.arguments["request"], job.team).answer.to_json()
+
+
+@transaction.atomic
+def save_portfolio(
+    access: Access,
+    team: Team,
+    *,
+    name: str,
+    request: Mapping[str, Any],
+    note: str = "",
+    owners: Mapping[str, str] | None = None,
+    shown_to_all: bool = False,
+) -> SavedPortfolio:
+    """Answers the request and keeps it as a draft. `owners`: who made each project."""
+    require(access, team.pk, EDIT)
+    today = timezone.now().date()
+    dated = {**request, "start": request.get("start") or format_month(next_month(today))}
+    market = catalogs.current()
+    outcome = plan_for_team(dated, team, market)
+    saved = SavedPortfolio.objects.create(
+        team=team,
+        name=name,
+        note=note,
+        request=outcome.request,
+        inherited=outcome.inherited,
+        revisions={info.provider: info.revision for info in market.revisions},
+        rates=[rate_as_row(rate) for rate in market.exchange_rates.latest],
+        assumptions=[row.model_dump(mode="json") for row in outcome.answer.assumptions],
+        answer=outcome.answer.to_json(),
+        headline=outcome.answer.headline[:1000],
+        owners=dict(owners or {}),
+        shown_to_all=shown_to_all,
+        answered_on=today,
+        created_by_id=access.user_id,
+        created_key=access.person,
+    )
+    record(access, "saved_portfolio.created", saved, after={"headline": saved.headline})
+    return saved
+
+
+def save_job(job: Job, progress: Progress) -> dict[str, Any]:
+    """Keeps a portfolio that takes longer than a page waits: `save_portfolio` with the arguments of
+    the job, in the name of whoever started it."""
+    progress.step(0, None, "Planning all projects together")
+    if job.team is None:
+        raise InvalidInput("team", "a portfolio belongs to a team; name one")
+    saved = save_portfolio(access_for_job(job), job.team, **job.arguments)
+    return {"saved_portfolio": str(saved.pk)}
+
+
+@transaction.atomic
+def delete_portfolio(access: Access, saved: SavedPortfolio) -> None:
+    require(access, saved.team_id, EDIT)
+    _expect_draft(saved)
+    record(access, "saved_portfolio.deleted", saved, before={"headline": saved.headline})
+    saved.delete()
+
+
+@transaction.atomic
+def approve_portfolio(
+    access: Access, saved: SavedPortfolio, seen: int | None = None
+) -> SavedPortfolio:
+    """Makes it the team's plan; the one approved before is superseded. Two people take part in
+    it: nobody but an owner approves what they saved themselves."""
+    require(access, saved.team_id, APPROVE)
+    Team.objects.select_for_update().get(pk=saved.team_id)  # one approval at a time
+    current: SavedPortfolio = SavedPortfolio.objects.select_for_update().get(pk=saved.pk)
+    _expect_draft(current)
+    if current.created_key == access.person and not access.has_role(saved.team_id, Role.OWNER):
+        raise WrongStateError("You saved it; another approver or an owner must approve it.")
+    for other in SavedPortfolio.objects.filter(team=saved.team_id, state=State.APPROVED):
+        edit(access, other, {"state": State.SUPERSEDED}, action="saved_portfolio.superseded")
+    changes = {
+        "state": State.APPROVED,
+        "approved_as": access.name,
+        "approved_at": timezone.now(),
+    }
+    return edit(access, current, changes, seen_version=seen, action="saved_portfolio.approved")
+
+
+def _expect_draft(saved: SavedPortfolio) -> None:
+    if saved.state != State.DRAFT:
+        raise WrongStateError(f"It is {saved.state}; this needs one that is draft.")
+
+
+def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[ReplayDifference]]:
+    """The same request at the same revisions, exchange rates and assumptions, computed again, and
+    where that says something else."""
+    catalog = catalogs.at(saved.revisions, map(rate_from_row, saved.rates))
+    previous = [AssumptionRow.model_validate(row) for row in saved.assumptions]
+    answer = plan_portfolio(
+        saved.request,
+        catalog,
+        today=saved.answered_on,
+        previous_assumptions=previous,
+        work=replay_meter(),
+    )
+    answer = _with_sources(answer, saved.inherited)
+    differences = list_differences("", _lasting(saved.answer), _lasting(answer.to_json()))
+    return answer, list(islice(differences, MOST_DIFFERENCES))
+
+
+def reprice_portfolio(
+    saved: SavedPortfolio, catalog: Catalog | None = None
+) -> tuple[PortfolioAnswer, list[PortfolioChange]]:
+    """The same request at today's prices, or at those of `catalog`, and what that changes: the
+    plan's totals, then each project's share."""
+    market = catalogs.current() if catalog is None else catalog
+    answer = plan_portfolio(saved.request, market, work=current_budget().meter)
+    answer = _with_sources(answer, saved.inherited)
+    before = saved.read_answer()
+    changes = [
+        _change(figure, "", getattr(before, figure), getattr(answer, figure))
+        for figure in ("net_present_cost", "total_cost", "saving")
+    ]
+    for one in before.projects:
+        now = answer.project(one.name)
+        changes.append(_change("share", one.name, one.share, None if now is None else now.share))
+    return answer, changes
+
+
+def _change(
+    figure: str, project: str, before: Decimal | None, after: Decimal | None
+) -> PortfolioChange:
+    difference = None if before is None or after is None else after - before
+    return PortfolioChange(
+        figure=figure, project=project, before=before, after=after, difference=difference
+    )
+
+
+def visible_changes(
+    access: Access, saved: SavedPortfolio, changes: Iterable[PortfolioChange]
+) -> list[PortfolioChange]:
+    """Those that somebody may see: all, or those of their own projects."""
+    everything = sees_all(access, saved)
+    return [one for one in changes if everything or one.project in own_projects(access, saved)]
+
+
+def own_projects(access: Access, saved: SavedPortfolio) -> set[str]:
+    """Names of the projects that somebody made."""
+    return {name for name, person in saved.owners.items() if person == access.person}
+
+
+def _lasting(value: Any) -> Any:
+    """JSON without what says how old it is."""
+    if isinstance(value, dict):
+        return {name: _lasting(part) for name, part in value.items() if name not in _AGES}
+    return [_lasting(part) for part in value] if isinstance(value, list) else value
+
+
+# Who sees what ----------------------------------------------------------------------------
+
+
+def sees_all(access: Access, saved: SavedPortfolio) -> bool:
+    """Whether somebody sees the shares of all projects: approvers and owners of the team, who
+    saved it, and everybody where it is shown to all."""
+    is_approver = access.has_role(saved.team_id, Role.APPROVER)
+    return is_approver or saved.shown_to_all or saved.created_key == access.person
+
+
+def visible_answer(access: Access, saved: SavedPortfolio) -> PortfolioAnswer:
+    """The answer as somebody may see it: all of it, or the shares of their own projects alone."""
+    answer = saved.read_answer()
+    if sees_all(access, saved):
+        return answer
+    return show_only(answer, own_projects(access, saved))
+
+
+def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
+    """What the projects of these names may know: their own shares, uses and lines, and nothing
+    from which the figures of others could be worked out."""
+    own = set(names)
+    projects = tuple(
+        one.model_copy(
+            update={
+                "without": None,
+                "adds": None,
+                "fraction": None,
+                "explanation": _own_words(one),
+            }
+        )
+        for one in answer.projects
+        if one.name in own
+    )
+    return answer.model_copy(
+        update={
+            "headline": "You see the shares of your own projects.",
+            "why_not": (),
+            "warnings": (),
+            "projects": projects,
+            "uses": tuple(use for use in answer.uses if use.project in own),
+            "write_off": tuple(row for row in answer.write_off if row.project in own),
+            "lines": tuple(line for line in answer.lines if line.project in own),
+            **_used_machines(answer, own),
+            "cash_per_month": (),
+            "cost_by_category": {},
+            "purchases": (),
+            "in_service": (),
+            "better_apart": (),
+            **dict.fromkeys(_TOTALS),
+        }
+    )
+
+
+_TOTALS = (
+    *("net_present_cost", "total_cost", "apart", "apart_total", "saving", "saving_fraction"),
+    *("next_order", "utilisation", "cost_of_waiting", "gap"),
+)
+
+
+def _own_words(one: ProjectShare) -> str:
+    """The explanation without what lets one work out the plan of all, or what others pay."""
+    own = one.explanation.split(" Without it the others")[0]
+    return re.sub(r", \d+% of the plan", "", own)
+
+
+def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:
+    """What is known of the machines that some projects use."""
+    used = {use.source for use in answer.uses if use.project in names}
+    return {
+        "machines": tuple(machine for machine in answer.machines if machine.source in used),
+        "offers": {key: offer for key, offer in answer.offers.items() if key in used},
+        "servers": tuple(server for server in answer.servers if server.key in used),
+    }

@@ -1,0 +1,144 @@
+"""The portfolio request that a team's projects make: each with its own work, on one calendar."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils import timezone
+
+from planner.contract.months import add_months, count_months, format_month, next_month, parse_month
+from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
+from planner.contract.request.horizon import DEFAULT_MONTHS
+from planner.models import Project, Team
+from planner.services.projects.projects import compose
+from pricing.common.invalid_input import InvalidInput
+
+_OF_ALL_PROJECTS = (
+    *("quotas", "capex_budget", "capex_by_fiscal_year", "monthly_budget", "total_budget"),
+)
+_CONTRACTS = ("commitments", "leased_servers")
+
+Request = dict[str, Any]
+
+
+def portfolio_of_projects(
+    team: Team, projects: Iterable[Project], included: Iterable[str] | None = None
+) -> tuple[Request, dict[str, str]]:
+    """A portfolio of the projects that have a workload, over the months of all of them, and by the
+    name of each in it who made the project.
+
+    Hours that are given by month move to their month of the common calendar. Budgets and quotas of
+    a project are its own plan's and are left out, as are credits and minimum spends; finance and
+    what owning costs are the team's. `included` are the ids of those that are planned.
+    """
+    rows = [project for project in projects if project.workload]
+    chosen = None if included is None else set(included)
+    requests = [compose(project) for project in rows]
+    if not rows:
+        raise InvalidInput(
+            "projects", "no project of the team has a workload yet; give one to some"
+        )
+    first, months = _common_months(requests)
+    names = _unique_names([project.name for project in rows])
+    entries = [
+        _entry(name, request, project, team, first, months)
+        for name, request, project in zip(names, requests, rows, strict=True)
+    ]
+    for entry, project in zip(entries, rows, strict=True):
+        entry["included"] = chosen is None or str(project.pk) in chosen
+    portfolio = {
+        "name": f"{team.name}: all projects"[:200],
+        "start": format_month(first),
+        "horizon_months": months,
+        "currency": team.currency,
+        "projects": entries,
+        "custom_offers": _offers(requests),
+    }
+    people = (f"user:{p.created_by_id}" if p.created_by_id else "" for p in rows)
+    return portfolio, dict(zip(names, people, strict=True))
+
+
+def _common_months(requests: Sequence[Mapping[str, Any]]) -> tuple[dt.date, int]:
+    """First month of all plans, and the months to the end of the last one."""
+    spans = [_span(request) for request in requests]
+    first = min(start for start, _ in spans)
+    last = max(add_months(start, months) for start, months in spans)
+    return first, min(count_months(first, last), MAX_HORIZON_MONTHS)
+
+
+def _span(request: Mapping[str, Any]) -> tuple[dt.date, int]:
+    start, months = request.get("start"), read_request(request).horizon_months
+    month = parse_month(start) if isinstance(start, str) else next_month(timezone.now().date())
+    return month, months or DEFAULT_MONTHS
+
+
+def _unique_names(names: Sequence[str]) -> list[str]:
+    """The names, those that came before with a number."""
+    out: list[str] = []
+    for name in names:
+        number, unique = 2, name
+        while unique in out:
+            unique, number = f"{name} ({number})", number + 1
+        out.append(unique)
+    return out
+
+
+def _entry(
+    name: str,
+    request: Mapping[str, Any],
+    project: Project,
+    team: Team,
+    first: dt.date,
+    months: int,
+) -> Request:
+    existing, on_prem = request.get("existing") or {}, request.get("on_prem") or {}
+    currency = request.get("currency") or team.currency
+    if currency != team.currency and any(existing.get(part) for part in _CONTRACTS):
+        raise InvalidInput(
+            "projects",
+            f"{project.name} holds contracts in {currency} and the team counts in "
+            f"{team.currency}; change the currency of the project to plan it with the others",
+        )
+    constraints = {
+        field: value
+        for field, value in (request.get("constraints") or {}).items()
+        if field not in _OF_ALL_PROJECTS
+    }
+    return {
+        "name": name,
+        "workload": _align(request, first, months),
+        "constraints": constraints,
+        "data": request.get("data") or {},
+        "already_owned": list(on_prem.get("already_owned") or ()),
+        **{part: list(existing.get(part) or ()) for part in _CONTRACTS},
+    }
+
+
+def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:
+    """The workload with hours by month of the common calendar, 0 outside its own months; sized
+    work names its months itself."""
+    workload = dict(request["workload"])
+    if workload.get("kind") != "accelerator_hours":
+        return workload
+    start, own = _span(request)
+    before = count_months(first, start)
+    for field in ("hours_per_month", "peak_accelerators"):
+        value = workload.get(field)
+        if value is None:
+            continue
+        by_month = list(value) if isinstance(value, list | tuple) else [value]
+        by_month = by_month * own if len(by_month) == 1 else by_month
+        row = [0] * before + by_month + [0] * months
+        workload[field] = row[:months]
+    return workload
+
+
+def _offers(requests: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Private prices of all projects, each label once."""
+    offers: dict[str, Any] = {}
+    for request in requests:
+        for offer in request.get("custom_offers") or ():
+            offers.setdefault(str(offer.get("label")), offer)
+    return list(offers.values())

@@ -1,0 +1,106 @@
+"""What the page of a portfolio shows: figures, charts and tables of its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.contract.answer.scenario import Purchase
+from planner.contract.months import format_month
+from planner.web.common.chart import Chart, Series
+from pricing.market.offers import HOURS_PER_MONTH
+
+METHOD_TITLES = {
+    "shapley": "by what each project adds to the others, over all orders of joining",
+    "shapley_sampled": "by what each project adds to the others, over sampled orders of joining",
+    "use": "by the hours that each project uses of every machine",
+}
+
+
+@dataclass(frozen=True)
+class TimelineRow:
+    """A purchase with its months in words."""
+
+    row: Purchase
+    ordered: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
+class PortfolioPage:
+    """An answer as its page shows it."""
+
+    answer: PortfolioAnswer
+
+    @property
+    def charts(self) -> list[Chart]:
+        """Who uses the machines, and how far those that are held are used."""
+        charts = [self._by_project()] if self.answer.uses else []
+        return charts + ([self._utilisation()] if self.answer.in_service else [])
+
+    def _by_project(self) -> Chart:
+        """Accelerators at work in each month, stacked by project."""
+        months = self.answer.months
+        stacks = {one.name: [0.0] * len(months) for one in self.answer.projects}
+        for use in self.answer.uses:
+            stacks[use.project][use.month] += use.accelerator_hours / HOURS_PER_MONTH
+        return Chart(
+            key="portfolio-projects",
+            title="Which project uses the machines, month by month?",
+            kind="bar",
+            x_label="month",
+            y_label="accelerators at work, mean of the month",
+            x=months,
+            series=[Series(name, values) for name, values in stacks.items() if any(values)],
+            digits=1,
+            summary="Accelerators at work in each month, one colour a project.",
+        )
+
+    def _utilisation(self) -> Chart:
+        months = self.answer.months
+        held, used = [0.0] * len(months), [0.0] * len(months)
+        for row in self.answer.in_service:
+            held[row.month] += row.hours_available / HOURS_PER_MONTH
+            used[row.month] += row.hours_used / HOURS_PER_MONTH
+        share = self.answer.utilisation or 0.0
+        return Chart(
+            key="portfolio-utilisation",
+            title="How far are the machines used that the team holds?",
+            kind="line",
+            x_label="month",
+            y_label="accelerators",
+            x=months,
+            series=[Series("can work", held), Series("work", used)],
+            digits=1,
+            summary=f"Machines that are bought, committed to or held work {share:.0%} of the hours "
+            "that they can.",
+        )
+
+    @cached_property
+    def timeline(self) -> tuple[TimelineRow, ...]:
+        """What is bought and committed to, in the order of months."""
+        return tuple(
+            TimelineRow(row, self._month(row.month), self._month(row.first), self._month(row.last))
+            for row in self.answer.purchases
+        )
+
+    @property
+    def next_order(self) -> str:
+        """When the first server has to be ordered, in a sentence; "" where none is."""
+        order = self.answer.next_order
+        if order is None:
+            return ""
+        return (
+            f"Order {order.units:g} × {order.label} in {self._month(order.month)}, to have it from "
+            f"{self._month(order.first)}."
+        )
+
+    @property
+    def method(self) -> str:
+        """How the shares come about."""
+        return METHOD_TITLES.get(self.answer.shares_method or "", "")
+
+    def _month(self, index: int) -> str:
+        return format_month(self.answer.month(index))

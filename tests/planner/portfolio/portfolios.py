@@ -1,0 +1,37 @@
+"""Requests for portfolios at the bundled prices, small and quick to plan."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import numpy as np
+
+H100 = "nvidia-h100-80gb-sxm"
+TODAY = dt.date(2026, 11, 20)
+
+
+def burst(months: int, first: int, length: int, accelerators: int = 8, share: float = 0.9) -> Any:
+    """Hours in a few months alone, all at once."""
+    hours = np.zeros(months)
+    hours[first : first + length] = accelerators * 730 * share
+    peak = np.where(hours > 0, accelerators, 0)
+    return {
+        "kind": "accelerator_hours",
+        "accelerator": H100,
+        "hours_per_month": hours.round(2).tolist(),
+        "peak_accelerators": peak.tolist(),
+    }
+
+
+def project(name: str, workload: Any, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "workload": workload, **fields}
+
+
+def relay(count: int = 4, months: int = 36, **fields: Any) -> dict[str, Any]:
+    """Projects that take turns: what each would rent, all can own together."""
+    length = (months - 4) // count
+    projects = [
+        project(f"project {i}", burst(months, 4 + i * length, length)) for i in range(count)
+    ]
+    return {"start": "2027-01", "horizon_months": months, "projects": projects, **fields}

@@ -1,0 +1,229 @@
+"""A portfolio's answer at the bundled prices: what it promises whatever is asked."""
+
+import datetime as dt
+from decimal import Decimal
+
+import pytest
+
+from planner.comparison import compare
+from planner.comparison_steps.work_limits import TooMuchWork
+from planner.contract.answer.portfolio import PortfolioAnswer
+from planner.costing.optimizer.work import WorkMeter
+from planner.portfolio.portfolio import plan_portfolio
+from pricing.bundled.catalog import bundled_catalog
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.portfolio.portfolios import TODAY, burst, project, relay
+
+
+def plan(request, **fields):
+    return plan_portfolio({**request, **fields}, bundled_catalog(), today=TODAY)
+
+
+@pytest.fixture(scope="module")
+def answer():
+    return plan(relay())
+
+
+def test_projects_that_take_turns_own_together_what_each_would_rent(answer):
+    assert {one.alone_way for one in answer.projects} == {"On demand"}
+    assert [row.kind for row in answer.purchases] == ["server"]
+    assert answer.saving_fraction > 0.25
+    assert answer.next_order.month == answer.purchases[0].month
+    assert answer.headline.startswith("Buy 1 × ")
+
+
+def test_shares_sum_to_the_cent_and_nobody_pays_more_than_alone(answer):
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
+    assert all(one.share <= one.alone for one in answer.projects)
+    assert all(one.saving == one.alone - one.share for one in answer.projects)
+    assert answer.shares_method == "shapley"
+    assert answer.better_apart == ()
+
+
+def test_every_cost_stands_in_one_line(answer):
+    assert sum(line.amount for line in answer.lines) == answer.total_cost
+    assert sum(answer.cost_by_category.values()) == answer.total_cost
+    assert sum(answer.cash_per_month) == answer.total_cost
+    for one in answer.projects:
+        lines = (line.amount for line in answer.lines if line.project == one.name)
+        assert sum(lines, Decimal(0)) == one.direct_cost
+
+
+def test_the_hours_that_projects_use_are_those_of_their_work(answer):
+    for one in answer.projects:
+        used = sum(u.accelerator_hours for u in answer.uses if u.project == one.name)
+        assert used == pytest.approx(one.hours, rel=1e-4)
+    for row in answer.in_service:
+        used = sum(
+            u.accelerator_hours
+            for u in answer.uses
+            if u.month == row.month and u.source == row.source
+        )
+        assert used == pytest.approx(row.hours_used, abs=0.01)
+        assert row.hours_used <= row.hours_available * (1 + 1e-9)
+
+
+def test_an_explanation_says_what_is_paid_alone_and_together(answer):
+    one = answer.projects[0]
+    assert f"{one.share:,.0f} USD" in one.explanation
+    assert f"{one.alone:,.0f} USD" in one.explanation
+    assert f"uses {one.shared_fraction:.0%} of the hours" in one.explanation
+
+
+def test_one_project_is_its_comparison():
+    request = relay(1, 24)
+    workload = request["projects"][0]["workload"]
+    alone = compare(
+        {"start": "2027-01", "horizon_months": 24, "workload": workload},
+        bundled_catalog(),
+        today=TODAY,
+    )
+    answer = plan(request)
+
+    best = alone.recommended
+    assert answer.total_cost == best.total_cost
+    assert answer.net_present_cost == best.net_present_cost == answer.projects[0].share
+    assert [line.amount for line in answer.lines] == [line.amount for line in best.lines]
+    assert answer.saving == 0
+
+
+def test_the_order_of_projects_changes_nothing(answer):
+    request = relay()
+    turned = plan({**request, "projects": request["projects"][::-1]})
+    assert turned == answer
+
+
+def test_a_project_that_is_left_out_changes_the_others_as_the_answer_says(answer):
+    request = relay()
+    request["projects"][1]["included"] = False
+    fewer = plan(request)
+    without = next(one for one in answer.projects if one.name == "project 1").without
+
+    assert fewer.project("project 1") is None
+    assert float(fewer.net_present_cost) == pytest.approx(float(without), rel=0.005)
+
+
+def test_a_window_moves_work_to_where_machines_are_free():
+    months = 24
+    steady, movable = burst(months, 4, 20, 8, 0.9), burst(months, 10, 4, 8, 0.9)
+    gap = burst(months, 4, 20)
+    gap["hours_per_month"][14:18] = [0.0] * 4
+    gap["peak_accelerators"][14:18] = [0] * 4
+    request = {
+        "start": "2027-01",
+        "horizon_months": months,
+        "projects": [project("steady", gap), project("movable", movable)],
+    }
+    fixed = plan(request)
+    window = {"start": "2027-05", "deadline": "2028-12"}
+    request["projects"][1]["window"] = window
+    moved = plan(request)
+
+    assert steady["hours_per_month"][10] > 0
+    assert moved.net_present_cost < fixed.net_present_cost
+    used = [u for u in moved.uses if u.project == "movable"]
+    assert sum(u.accelerator_hours for u in used) == pytest.approx(4 * 8 * 730 * 0.9, rel=1e-4)
+    assert {u.month for u in used} != {10, 11, 12, 13}
+    assert sum(one.share for one in moved.projects) == moved.net_present_cost
+
+
+def test_shares_by_use_follow_the_hours():
+    answer = plan(relay(), shares="use", what_if=False)
+    assert answer.shares_method == "use"
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
+    assert all(one.without is None for one in answer.projects)
+    fractions = [one.fraction for one in answer.projects]
+    assert max(fractions) - min(fractions) < 0.05
+
+
+def test_where_a_budget_binds_the_last_in_priority_waits():
+    request = relay(3, 24)
+    for i, one in enumerate(request["projects"]):
+        one["priority"] = 3 - i
+    answer = plan(request, limits={"total_budget": 470_000, "capex_budget": 0})
+
+    assert [one.name for one in answer.projects if one.waits] == ["project 0"]
+    assert answer.feasible
+    assert answer.cost_of_waiting is not None
+    assert "project 0 waits" in answer.why_not[0]
+    waiting = answer.project("project 0")
+    assert waiting.share is None
+    assert waiting.explanation.startswith("It waits")
+    served = [one for one in answer.projects if not one.waits]
+    assert sum(one.share for one in served) == answer.net_present_cost
+
+
+def test_a_server_of_one_project_serves_the_others():
+    request = relay(2, 24)
+    owned = [{"server": "hgx-h100-8", "units": 1, "bought": "2026-06"}]
+    without = plan(request)
+    request["projects"][0]["already_owned"] = owned
+    held = plan(request)
+
+    assert held.net_present_cost < without.net_present_cost
+    used_by = {u.project for u in held.uses if u.shared}
+    assert used_by == {"project 0", "project 1"}
+    assert sum(one.share for one in held.projects) == held.net_present_cost
+
+
+def test_projects_of_different_places_share_what_both_may_use():
+    request = relay(2, 36)
+    request["projects"][0]["constraints"] = {"providers": ["aws"]}
+    request["projects"][1]["constraints"] = {"providers": ["gcp"]}
+    answer = plan(request)
+    rented = {
+        (line.project, line.provider) for line in answer.lines if line.project and line.provider
+    }
+    assert rented <= {("project 0", "aws"), ("project 1", "gcp")}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"projects": []}, "projects"),
+        ({"projects": [project("a", burst(12, 0, 2)), project("a", burst(12, 3, 2))]},
+         "projects.1.name"),
+        ({"projects": [project("a", burst(12, 0, 2), constraints={"monthly_budget": 5})]},
+         "projects.0.constraints.monthly_budget"),
+        ({"projects": [project("a", burst(12, 0, 2), priority=0)]}, "projects.0.priority"),
+        ({"projects": [project("a", burst(6, 0, 2))]}, "projects.0.workload.hours_per_month"),
+        ({"projects": [project("a", burst(12, 0, 2), included=False)]}, "projects"),
+        ({"projects": [project("a", burst(12, 0, 2),
+                               window={"start": "2027-01", "deadline": "2029-01"})]},
+         "projects.0.window"),
+        ({"projects": [project("a", burst(12, 0, 2),
+                               window={"start": "2027-01", "deadline": "2027-06",
+                                       "max_accelerators": 0.5})]},
+         "projects.0.window.max_accelerators"),
+        ({"on_prem": {"already_owned": [{"server": "hgx-h100-8", "units": 1,
+                                         "bought": "2026-06"}]}},
+         "on_prem.already_owned"),
+    ],
+)  # fmt: skip
+def test_a_refusal_names_the_field(change, field):
+    request = {**relay(2, 12), **change}
+    with pytest.raises(InvalidInput) as refusal:
+        plan(request)
+    assert refusal.value.field == field
+
+
+def test_an_answer_is_read_back_from_its_json(answer):
+    assert PortfolioAnswer.model_validate(answer.to_json()) == answer
+
+
+def test_months_count_from_the_start(answer):
+    assert answer.month(0) == dt.date(2027, 1, 1)
+    assert len(answer.months) == answer.horizon_months
+
+
+def test_where_the_work_is_over_shares_follow_use_and_the_answer_says_so():
+    work = WorkMeter(250_000)
+    answer = plan_portfolio(relay(), bundled_catalog(), today=TODAY, work=work)
+    assert answer.shares_method == "use"
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
+    assert any("shares follow use" in warning for warning in answer.warnings)
+
+
+def test_a_request_that_leaves_no_room_for_a_plan_is_refused():
+    with pytest.raises(TooMuchWork, match="4 projects over 36 months"):
+        plan_portfolio(relay(), bundled_catalog(), today=TODAY, work=WorkMeter(20_000))

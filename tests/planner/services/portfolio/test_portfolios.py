@@ -1,0 +1,208 @@
+"""Portfolios that a team keeps: replayed, approved, and seen by whoever may."""
+
+import csv
+import io
+import json
+from decimal import Decimal
+
+import pytest
+from django.core.exceptions import PermissionDenied
+
+from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
+from planner.models import AuditEntry, Role, SavedPortfolio, State
+from planner.services.portfolio import portfolios
+from planner.services.portfolio.team_request import portfolio_of_projects
+from planner.services.teams.errors import WrongStateError
+from pricing.common.invalid_input import InvalidInput
+from tests.planner.workspace import H100, PLAIN, WORKLOAD, Workspace, market
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def work():
+    market()
+    return Workspace("alpha")
+
+
+def two_projects(work):
+    """One of the owner and one of the editor."""
+    first = work.project(name="speech")
+    second = work.project(name="vision")
+    second.created_by = work.users[Role.EDITOR]
+    second.save()
+    return [first, second]
+
+
+def saved_of(work, **values):
+    request, owners = portfolio_of_projects(work.team, two_projects(work))
+    return work.portfolio(request=request, owners=owners, **values)
+
+
+def test_a_saved_portfolio_replays_to_the_cent(work):
+    saved = saved_of(work)
+    market("70.00")
+    answer, differences = portfolios.replay_portfolio(saved)
+    assert differences == []
+    assert answer.net_present_cost == saved.read_answer().net_present_cost
+
+
+def test_a_replay_says_where_the_answer_was_changed(work):
+    saved = saved_of(work)
+    saved.answer["total_cost"] = "1.00"
+    _, differences = portfolios.replay_portfolio(saved)
+    assert [one.field for one in differences] == ["total_cost"]
+
+
+def test_the_request_of_a_team_puts_projects_on_one_calendar(work):
+    later = {**PLAIN, "start": "2027-04", "horizon_months": 3}
+    hours = {**WORKLOAD, "hours_per_month": [100, 200, 300]}
+    rows = [work.project(name="a"), work.project(name="b", assumptions=later, workload=hours)]
+    request, owners = portfolio_of_projects(work.team, rows, [str(rows[1].pk)])
+
+    assert (request["start"], request["horizon_months"]) == ("2027-01", 6)
+    first, second = request["projects"]
+    assert first["workload"]["hours_per_month"] == [4000] * 6
+    assert second["workload"]["hours_per_month"] == [0, 0, 0, 100, 200, 300]
+    assert second["workload"]["peak_accelerators"] == [0, 0, 0, 8, 8, 8]
+    assert [one["included"] for one in request["projects"]] == [False, True]
+    assert set(owners) == {"a", "b"}
+
+
+def test_budgets_of_a_project_are_left_out_of_the_plan_for_all(work):
+    limits = {"monthly_budget": 5, "providers": ["aws"]}
+    project = work.project(assumptions={**PLAIN, "constraints": limits})
+    request, _ = portfolio_of_projects(work.team, [project])
+    assert request["projects"][0]["constraints"] == {"providers": ["aws"]}
+
+
+def test_projects_of_one_name_are_told_apart(work):
+    request, _ = portfolio_of_projects(work.team, [work.project(), work.project()])
+    assert [one["name"] for one in request["projects"]] == ["Model A", "Model A (2)"]
+
+
+def test_a_team_without_workloads_is_refused(work):
+    with pytest.raises(InvalidInput, match="no project of the team has a workload"):
+        portfolio_of_projects(work.team, [work.project(workload={})])
+
+
+def test_a_team_s_rates_are_inherited(work):
+    work.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    work.team.save()
+    cheaper, dearer = saved_of(work), work.portfolio(request={**PLAIN_REQUEST, "inherits": False})
+    assert cheaper.inherited
+    assert dearer.inherited == {}
+
+
+PLAIN_REQUEST = {
+    "start": PLAIN["start"],
+    "horizon_months": PLAIN["horizon_months"],
+    "projects": [{"name": "A", "workload": WORKLOAD}],
+}
+
+
+def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
+    saved = saved_of(work)
+    for role in (Role.APPROVER, Role.OWNER):
+        assert len(portfolios.visible_answer(work.access(role), saved).projects) == 2
+    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
+    none = portfolios.visible_answer(work.access(Role.VIEWER), saved)
+
+    assert [one.name for one in own.projects] == ["vision"]
+    assert none.projects == ()
+    assert none.net_present_cost is own.net_present_cost is None
+
+
+def test_what_one_project_sees_tells_nothing_of_the_others(work):
+    saved = saved_of(work)
+    answer = saved.read_answer()
+    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
+    text = json.dumps(own.to_json())
+
+    other = answer.project("speech")
+    hidden = {
+        f"{amount:.2f}"
+        for amount in (answer.net_present_cost, answer.total_cost, answer.apart)
+        if amount != own.projects[0].share
+    }
+    assert "speech" not in text
+    assert all(f'"{amount}"' not in text for amount in hidden)
+    assert own.projects[0].fraction is None
+    assert "of the plan;" not in own.projects[0].explanation
+    assert other.share is not None
+
+
+def test_a_portfolio_may_be_shown_to_all(work):
+    saved = saved_of(work, shown_to_all=True)
+    assert len(portfolios.visible_answer(work.access(Role.VIEWER), saved).projects) == 2
+
+
+def test_an_approval_takes_two_people_and_supersedes_the_one_before(work):
+    first = saved_of(work)
+    portfolios.approve_portfolio(work.access(Role.APPROVER), first)
+    second = work.portfolio(role=Role.EDITOR)
+    approved = portfolios.approve_portfolio(work.access(Role.APPROVER), second)
+
+    assert approved.state == State.APPROVED
+    assert SavedPortfolio.objects.get(pk=first.pk).state == State.SUPERSEDED
+    with pytest.raises(WrongStateError):
+        portfolios.delete_portfolio(work.access(), approved)
+    actions = AuditEntry.objects.filter(object_type="savedportfolio").values_list(
+        "action", flat=True
+    )
+    assert set(actions) == {
+        "saved_portfolio.created",
+        "saved_portfolio.approved",
+        "saved_portfolio.superseded",
+    }
+
+
+def test_nobody_but_an_owner_approves_what_they_saved_themselves(work):
+    own = work.portfolio(role=Role.APPROVER)
+    with pytest.raises(WrongStateError, match="You saved it"):
+        portfolios.approve_portfolio(work.access(Role.APPROVER), own)
+    with pytest.raises(PermissionDenied):
+        portfolios.approve_portfolio(work.access(Role.EDITOR), own)
+
+
+def test_focus_rows_sum_to_the_total_and_name_the_project(work):
+    answer = saved_of(work).read_answer()
+    rows = list(csv.DictReader(io.StringIO(PORTFOLIO_FORMATS["focus"].make(answer).decode())))
+    billed = sum(Decimal(row["BilledCost"]) for row in rows)
+    effective = sum(Decimal(row["EffectiveCost"]) for row in rows)
+    assert billed == effective == answer.total_cost
+    tags = {json.loads(row["Tags"]).get("project") for row in rows}
+    assert {"speech", "vision"} & tags
+
+
+@pytest.mark.parametrize("form", PORTFOLIO_FORMATS)
+def test_every_export_holds_something(work, form):
+    answer = saved_of(work).read_answer()
+    assert len(PORTFOLIO_FORMATS[form].make(answer)) > 500
+
+
+def test_contracts_in_another_currency_are_refused_by_name(work):
+    contract = {
+        "label": "deal", "provider": "aws", "accelerator": H100, "accelerator_count": 8,
+        "price_per_month": 100, "ends": "2027-05",
+    }  # fmt: skip
+    project = work.project(
+        assumptions={**PLAIN, "currency": "EUR", "existing": {"commitments": [contract]}}
+    )
+    with pytest.raises(InvalidInput, match="Model A holds contracts in EUR"):
+        portfolio_of_projects(work.team, [project])
+
+
+def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(work):
+    saved = saved_of(work)
+    market("60.00")
+    answer, changes = portfolios.reprice_portfolio(saved)
+    total = next(one for one in changes if one.figure == "net_present_cost")
+    shares = [one for one in changes if one.figure == "share"]
+
+    assert total.after == answer.net_present_cost > total.before
+    assert total.difference == total.after - total.before
+    assert sum(one.difference for one in shares) == total.difference
+    own = portfolios.visible_changes(work.access(Role.EDITOR), saved, changes)
+    assert [one.project for one in own] == ["vision"]
+    assert portfolios.visible_changes(work.access(Role.VIEWER), saved, changes) == []

@@ -1,0 +1,127 @@
+"""Team → Portfolio: the plan for ticked projects, who sees what, and what is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models import Job, Role, SavedPortfolio
+from planner.services.portfolio import portfolios
+from tests.planner.web.team.texts import text
+from tests.planner.workspace import market
+
+HERE = "/team/alpha/portfolio/"
+
+
+@pytest.fixture
+def projects(work):
+    made = [work.project(name="speech"), work.project(name="vision")]
+    made[1].created_by = work.users[Role.EDITOR]
+    made[1].save()
+    return made
+
+
+def test_a_page_without_workloads_says_what_to_do(work, signed_in):
+    assert "No project has a workload yet" in text(signed_in().get(HERE))
+
+
+def test_nothing_is_planned_before_somebody_asks(projects, signed_in):
+    page = text(signed_in().get(HERE))
+    assert "speech" in page
+    assert "What does each project pay" not in page
+
+
+def test_every_ticked_project_pays_a_share_with_its_reason(projects, signed_in):
+    page = text(signed_in().get(HERE, {"plan": "1", "project": [p.pk for p in projects]}))
+    assert page.count("It pays") == 2
+    assert "Saved by planning together" in page
+
+
+def test_what_is_not_ticked_is_not_planned(projects, signed_in):
+    page = text(signed_in().get(HERE, {"plan": "1", "project": [projects[0].pk]}))
+    assert page.count("It pays") == 1
+
+
+def test_no_tick_is_refused_in_words(projects, signed_in):
+    assert "none is included" in text(signed_in().get(HERE, {"plan": "1"}))
+
+
+def test_htmx_gets_the_plan_alone(projects, signed_in):
+    answer = signed_in().get(
+        HERE, {"plan": "1", "project": projects[0].pk}, headers={"HX-Request": "true"}
+    )
+    assert "<html" not in text(answer)
+    assert "It pays" in text(answer)
+
+
+def test_an_editor_sees_their_own_project_alone(projects, signed_in):
+    page = text(
+        signed_in(Role.EDITOR).get(HERE, {"plan": "1", "project": [p.pk for p in projects]})
+    )
+    assert page.count("It pays") == 1
+    assert "Others without it" in page
+    assert "Saved by planning together" not in page
+
+
+def test_a_plan_is_kept_and_shown_again(work, projects, signed_in):
+    values = {"plan": "1", "project": [projects[0].pk], "name": "Board", "shares": "use"}
+    browser = signed_in()
+    browser.post(f"{HERE}save/", values)
+    saved = SavedPortfolio.objects.get()
+    assert (saved.name, saved.read_answer().shares_method) == ("Board", "use")
+    assert [one.name for one in saved.read_answer().projects] == ["speech"]
+    assert "Board" in text(browser.get(HERE))
+    assert "It pays" in text(browser.get(f"/portfolios/{saved.pk}/"))
+
+
+def test_a_plan_without_a_name_is_refused_beside_its_box(projects, signed_in):
+    answer = signed_in().post(f"{HERE}save/", {"plan": "1", "project": projects[0].pk})
+    assert answer.status_code == 400
+    assert "This field is required" in text(answer)
+
+
+def test_a_large_plan_is_kept_by_a_job_that_leads_to_it(projects, signed_in):
+    values = {"plan": "1", "project": [p.pk for p in projects], "name": "Large"}
+    browser = signed_in()
+    browser.post(f"{HERE}save/", {**values, "in_background": "on"})
+    job, saved = Job.objects.get(), SavedPortfolio.objects.get()
+    assert job.result == {"saved_portfolio": str(saved.pk)}
+    assert str(saved.pk) in text(browser.get(f"/jobs/{job.pk}/"))
+
+
+def test_a_kept_plan_is_replayed_approved_and_exported(work, projects, signed_in):
+    saved = work.portfolio(role=Role.EDITOR)
+    browser = signed_in(Role.APPROVER)
+    assert "identical to the cent" in text(browser.get(f"/portfolios/{saved.pk}/replay/"))
+    browser.post(f"/portfolios/{saved.pk}/approve/", {"version": saved.version})
+    assert "approved" in text(browser.get(f"/portfolios/{saved.pk}/"))
+    exported = browser.get(f"/portfolios/{saved.pk}/export/xlsx/")
+    assert exported.content[:2] == b"PK"
+
+
+def test_a_viewer_s_export_holds_nothing_of_others(work, signed_in):
+    saved = work.portfolio()
+    exported = signed_in(Role.VIEWER).get(f"/portfolios/{saved.pk}/export/csv/")
+    assert len(exported.content.splitlines()) == 1
+
+
+def test_a_draft_is_deleted(work, signed_in):
+    saved = work.portfolio()
+    signed_in().post(f"/portfolios/{saved.pk}/delete/")
+    assert not SavedPortfolio.objects.exists()
+
+
+def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
+    saved = work.portfolio(role=Role.APPROVER)
+    browser = signed_in(Role.APPROVER)
+    assert "Approve</button>" not in text(browser.get(f"/portfolios/{saved.pk}/"))
+    page = browser.post(f"/portfolios/{saved.pk}/approve/", {"version": 1}, follow=True)
+    assert "You saved it" in text(page)
+    assert portfolios.sees_all(work.access(Role.APPROVER), saved)
+
+
+def test_a_kept_plan_is_priced_again(work, signed_in):
+    saved = work.portfolio()
+    market("60.00")
+    assert "Share of A" in text(signed_in().get(f"/portfolios/{saved.pk}/reprice/"))
+    mine = text(signed_in(Role.VIEWER).get(f"/portfolios/{saved.pk}/reprice/"))
+    assert "None of its projects is yours" in mine
