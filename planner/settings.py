@@ -243,16 +243,12 @@ if not DEBUG:
     SECURE_HSTS_PRELOAD = True
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+_FROM_HERE = ("default-src", "script-src", "style-src", "font-src", "connect-src", "base-uri")
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
-        "default-src": [SELF],
-        "script-src": [SELF],
-        "style-src": [SELF],
+        **{name: [SELF] for name in _FROM_HERE},
         "img-src": [SELF, "data:"],
-        "font-src": [SELF],
-        "connect-src": [SELF],
         "object-src": [NONE],
-        "base-uri": [SELF],
         "form-action": [SELF, *OIDC_ORIGINS],
         "frame-ancestors": [NONE],
     }
