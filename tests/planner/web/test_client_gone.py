@@ -96,7 +96,7 @@ def _post(port: int, address: str) -> socket.socket:
 
 def test_the_worker_is_free_soon_after_a_client_has_left(server: int) -> None:
     with _post(server, "/api/v1/comparisons/") as connection:
-        connection.settimeout(1)
+        connection.settimeout(2)
         with pytest.raises(TimeoutError):  # it is at work, and would be for long
             connection.recv(1)
 
