@@ -11,7 +11,9 @@ from drf_spectacular.utils import OpenApiParameter
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports import FORMATS, Context, export
 
-_SCHEMAS = {"csv": OpenApiTypes.STR, "focus": OpenApiTypes.STR, "json": OpenApiTypes.OBJECT}
+_SCHEMAS = dict.fromkeys(("csv", "focus", "focus14", "commitments"), OpenApiTypes.STR) | {
+    "json": OpenApiTypes.OBJECT
+}
 EXPORT_SCHEMA = {
     (200, entry.content_type.split(";")[0]): _SCHEMAS.get(form, OpenApiTypes.BINARY)
     for form, entry in FORMATS.items()

@@ -1,4 +1,4 @@
-"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2."""
+"""A comparison's answer as files: CSV, workbook, JSON, FOCUS 1.2 and 1.4."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.exports.csv_export import as_csv
 from planner.exports.focus import as_focus
+from planner.exports.focus_commitments import as_commitments, as_focus14
 from planner.exports.rows import Context
 
 __all__ = ["FORMATS", "Context", "Format", "export"]
@@ -52,6 +53,7 @@ def _approval(context: Context) -> dict[str, Any]:
     }
 
 
+FOCUS_TYPE = "text/csv; charset=utf-8; header=present"
 FORMATS = {
     "csv": Format("csv", "text/csv; charset=utf-8", as_csv),
     "xlsx": Format(
@@ -60,7 +62,9 @@ FORMATS = {
         _as_workbook,
     ),
     "json": Format("json", "application/json", _as_json),
-    "focus": Format("focus.csv", "text/csv; charset=utf-8; header=present", as_focus),
+    "focus": Format("focus.csv", FOCUS_TYPE, as_focus),
+    "focus14": Format("focus-1.4.csv", FOCUS_TYPE, as_focus14),
+    "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments),
 }
 
 

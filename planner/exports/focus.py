@@ -39,11 +39,12 @@ def as_focus(answer: ComparisonAnswer, context: Context) -> bytes:
 
 def focus_rows(answer: ComparisonAnswer, context: Context) -> Iterator[Cells]:
     """Rows of one scenario, in the order of months; none where nothing is feasible."""
-    if (scenario := _chosen(answer, context)) is not None:
+    if (scenario := choose_scenario(answer, context)) is not None:
         yield from _Rows(answer, context, scenario).all()
 
 
-def _chosen(answer: ComparisonAnswer, context: Context) -> ScenarioAnswer | None:
+def choose_scenario(answer: ComparisonAnswer, context: Context) -> ScenarioAnswer | None:
+    """The scenario that `context` names, else the recommended one."""
     known = {scenario.key.value: scenario for scenario in answer.feasible}
     key = context.scenario or answer.recommendation.scenario
     if context.scenario and context.scenario not in known:
@@ -84,8 +85,6 @@ class _Rows:
     @cached_property
     def capacity(self) -> dict[tuple[str, int], CapacityRow]:
         return {(row.source, row.month): row for row in self.scenario.capacity}
-
-    # Rows of what is paid -----------------------------------------------------------------
 
     def _line(self, line: CostLine) -> Cells:
         """The row of one cost line."""

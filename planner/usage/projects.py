@@ -67,14 +67,21 @@ class ProjectRules:
 
     def pick(self, tags: Mapping[str, object]) -> dict[str, str]:
         """Of a row's tags those that the rules read, whatever their capitals and prefixes."""
-        plain = {
-            key.rpartition(":")[2].rpartition("/")[2].lower(): value for key, value in tags.items()
-        }
+        plain = {_plain_tag(key): value for key, value in tags.items()}
         return {
             tag: str(plain[name])[:120]
             for tag, name in self._plain_tags.items()
             if plain.get(name) not in (None, "")
         }
+
+
+def _plain_tag(key: str) -> str:
+    """A tag's name without the prefix of its provider.
+
+    >>> _plain_tag("user:Team"), _plain_tag("user_team"), _plain_tag("k8s.io/team")
+    ('team', 'team', 'team')
+    """
+    return key.rpartition(":")[2].rpartition("/")[2].lower().removeprefix("user_")
 
 
 @lru_cache(maxsize=20_000)

@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from pricing.common import strict_json
-from pricing.common.bounded import check_nesting
+from pricing.common.bounded import MAX_DEPTH, check_nesting
 from pricing.common.invalid_input import InvalidInput
 
 MAX_BYTES = 8_000_000_000
@@ -121,7 +121,8 @@ class Source:
 
 
 def _read_object(text: str, number: int) -> dict[str, Any]:
-    check_nesting(text)
+    if text.count("{") + text.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
+        check_nesting(text)
     try:
         value = json.loads(text, parse_float=str, parse_int=str)
     except (ValueError, RecursionError) as error:
@@ -237,6 +238,8 @@ def _open_member(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name:
     files = [one for one in members if not one.is_dir() and not one.filename.startswith("__MACOSX")]
     if len(files) != 1:
         raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
+    if files[0].file_size > MAX_BYTES:
+        raise InvalidInput("file", f"unpacks to more than {MAX_BYTES:,} bytes")
     if files[0].flag_bits & 1:
         raise InvalidInput("file", "is a zip archive with a password; remove it")
     try:

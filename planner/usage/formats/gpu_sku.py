@@ -87,6 +87,7 @@ _HOURS_PER_UNIT = {
     "gpu hours": 1.0,
     "gpu hour": 1.0,
     "gpu-hours": 1.0,
+    "gpu per hour": 1.0,
 }
 _BLOCK = re.compile(r"(\d{1,6})\s+(.+)")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import re
 from collections import Counter
 from typing import Any
 
@@ -19,6 +20,8 @@ from pricing.common.invalid_input import InvalidInput
 
 _BLANK = 9e18
 _UTILISATION = ("DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_PROF_GR_ENGINE_ACTIVE")
+_EXPORTER = re.compile(r"(nvidia-)?dcgm-exporter")
+"""Pod of the exporter itself, where it is not told from the pod that holds the accelerator."""
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
@@ -77,6 +80,8 @@ def _read_series(
         return
     accelerator = name_accelerator(metric.get("modelName", ""))
     pod = metric.get("exported_pod") or metric.get("pod") or ""
+    if _EXPORTER.match(pod):
+        pod = ""
     space = metric.get("exported_namespace") or metric.get("namespace") or ""
     host = metric.get("Hostname", "")
     full = 1.0 if "_PROF_" in name else 100.0

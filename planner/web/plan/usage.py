@@ -20,9 +20,10 @@ from planner.web.common.base_form import Form
 from pricing.common.invalid_input import InvalidInput
 from pricing.market import accelerators
 
-MAX_FILE_BYTES = 64_000_000
-"""Largest file that the page reads: about a million lines of a bill, compressed. The command
-reads larger ones."""
+MAX_BYTES = 64_000_000
+"""Most that the page reads at once: about a million lines of a bill, compressed. The command reads
+more."""
+MAX_FILES = 60
 MAX_CARRIED_BYTES = 600_000
 """Largest file that the page carries along while its columns are settled; a larger one has to be
 chosen again."""
@@ -30,10 +31,30 @@ MAX_JOB_FILE_BYTES = 1_000_000
 SHOWN_LINES = 200
 
 
+class FilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class FilesField(forms.FileField):
+    """Any number of files; an empty list where none is sent."""
+
+    widget = FilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> list[Any]:
+        several = data if isinstance(data, list | tuple) else [data]
+        cleaned = (super(FilesField, self).clean(one, initial) for one in several)
+        return [file for file in cleaned if file]
+
+
 class UsageForm(Form):
     """A bill or a log, and what its reader says about it."""
 
-    file = forms.FileField(label="Bill or log", required=False, allow_empty_file=True)
+    file = FilesField(
+        label="Bills or logs",
+        required=False,
+        allow_empty_file=True,
+        help_text="several are added up, such as a bill for each month",
+    )
     project_by = forms.CharField(
         label="Project by",
         required=False,
@@ -96,50 +117,58 @@ def read_question(values: dict[str, Any], mapping: list[str]) -> UsageQuestion:
     )
 
 
-class Upload:
-    """The file that was sent, or the one that was carried along."""
+class Uploads:
+    """The files that were sent, or the one that was carried along."""
 
     def __init__(self, values: dict[str, Any]) -> None:
-        file = values["file"]
-        if file:
-            if file.size > MAX_FILE_BYTES:
+        files = values["file"]
+        if files:
+            self._size = sum(file.size for file in files)
+            if self._size > MAX_BYTES:
                 raise InvalidInput(
                     "file",
-                    f"has {file.size / 1e6:,.1f} MB; at most {MAX_FILE_BYTES / 1e6:,.0f} MB are "
-                    "read here, more by the command usage",
+                    f"has {self._size / 1e6:,.1f} MB; at most {MAX_BYTES / 1e6:,.0f} MB are read "
+                    "here, more by the command usage",
                 )
-            self.name, self.stream = file.name or "", file.file
-            self._size = file.size
+            if len(files) > MAX_FILES:
+                raise InvalidInput("file", f"are {len(files)}; at most {MAX_FILES} are read here")
+            self._files: list[tuple[str, BinaryIO]] = [(f.name or "", f.file) for f in files]
         elif values["carried"]:
             try:
                 content = base64.b64decode(values["carried"], validate=True)
             except (binascii.Error, ValueError):
                 raise InvalidInput("file", "was lost on the way; choose it again") from None
-            self.name, self.stream = values["carried_name"], io.BytesIO(content)
+            self._files = [(values["carried_name"], io.BytesIO(content))]
             self._size = len(content)
         else:
             raise InvalidInput("file", "is missing; choose a bill or a log")
 
+    @property
+    def name(self) -> str:
+        return self._files[0][0]
+
     def carry(self) -> str:
-        """The file as text for a hidden field; empty where it is too large."""
-        if self._size > MAX_CARRIED_BYTES:
+        """The file as text for a hidden field; empty where it is too large or one of several."""
+        if self._size > MAX_CARRIED_BYTES or len(self._files) > 1:
             return ""
-        self.stream.seek(0)
-        return base64.b64encode(self.stream.read()).decode("ascii")
+        return base64.b64encode(self._content()).decode("ascii")
 
     def job_file(self) -> JobFacts | None:
         """The facts of a job file; None where the file is none."""
-        if self._size > MAX_JOB_FILE_BYTES:
+        if self._size > MAX_JOB_FILE_BYTES or len(self._files) > 1:
             return None
-        self.stream.seek(0)
         try:
-            return read_job_file(self.stream.read().decode("utf-8-sig"), self.name)
+            return read_job_file(self._content().decode("utf-8-sig"), self.name)
         except (InvalidInput, UnicodeDecodeError):
             return None
 
     def answer(self, question: UsageQuestion, today: dt.date) -> UsageAnswer:
-        stream: BinaryIO = self.stream
-        return answer_usage([(self.name, stream)], question, today)
+        return answer_usage(self._files, question, today)
+
+    def _content(self) -> bytes:
+        stream = self._files[0][1]
+        stream.seek(0)
+        return stream.read()
 
 
 def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:

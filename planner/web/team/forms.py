@@ -213,7 +213,9 @@ class UploadForm(Form):
         "instance_type, purchase_option, category, currency; or FOCUS 1.2 billing rows. hours are "
         "accelerator-hours: 1 h on a machine of 8 accelerators is 8. Hours of whole machines go "
         "into a column instance_hours instead, beside instance_type.",
-        widget=forms.ClearableFileInput(attrs={"accept": ".csv,text/csv"}),
+        widget=forms.ClearableFileInput(
+            attrs={"accept": ".csv,.gz,.zip,.json,.jsonl,.xlsx,text/csv"}
+        ),
         allow_empty_file=True,
     )
 

@@ -16,6 +16,13 @@ import pytest
 
 from planner.exports.focus import as_focus, focus_rows
 from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
+from planner.exports.focus_commitments import (
+    ADDED_COLUMNS,
+    COMMITMENT_COLUMNS,
+    OWN_COMMITMENT_COLUMNS,
+    as_commitments,
+    as_focus14,
+)
 from planner.exports.rows import Context, Step
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.exports.answers import answer, scenario, typed
@@ -216,3 +223,36 @@ def test_all_rows_of_a_commitment_call_it_by_its_machine_and_terms() -> None:
             names[row["CommitmentDiscountId"]].add(row["CommitmentDiscountName"])
     assert names
     assert all(len(one) == 1 and " months" in next(iter(one)) for one in names.values()), names
+
+
+def read_csv(content: bytes) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(content.decode())))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_focus_1_4_has_the_rows_of_1_2_and_the_columns_added_since(key: str) -> None:
+    old, new = (read_csv(make(typed(), context(key))) for make in (as_focus, as_focus14))
+    assert set(new[0]) - set(old[0]) == set(ADDED_COLUMNS)
+    assert [{name: row[name] for name in old[0]} for row in new] == old
+    assert all(row["ServiceProviderName"] == row["ProviderName"] for row in new)
+
+
+def test_each_commitment_of_the_plan_is_a_row_with_its_whole_term() -> None:
+    commitments = read_csv(as_commitments(typed(), context("committed")))
+    begun = [p for p in typed().by_key["committed"].purchases if p.kind == "commitment"]
+    assert commitments
+    assert len(commitments) == len(begun)
+    assert len({row["ContractCommitmentId"] for row in commitments}) == len(commitments)
+    for row, purchase in zip(commitments, begun, strict=True):
+        months = typed().offers[purchase.source].term_months
+        start, end = (row[f"ContractCommitmentPeriod{which}"] for which in ("Start", "End"))
+        assert int(end[:4]) * 12 + int(end[5:7]) - int(start[:4]) * 12 - int(start[5:7]) == months
+        due = (purchase.due_at_start or 0) + (purchase.due_per_month or 0) * months
+        assert Decimal(row["ContractCommitmentCost"]) == due
+        is_spend = row["ContractCommitmentCategory"] == "Spend"
+        assert bool(row["ContractCommitmentQuantity"]) != is_spend
+
+
+def test_a_plan_without_commitments_is_a_header() -> None:
+    content = as_commitments(typed(), context("on_demand"))
+    assert content.decode().strip() == ",".join((*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS))

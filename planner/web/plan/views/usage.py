@@ -12,8 +12,8 @@ from planner.usage.reading import UnmappedColumns
 from planner.web.common.access import open_page
 from planner.web.common.view_helpers import submit_form
 from planner.web.plan.usage import (
-    MAX_FILE_BYTES,
-    Upload,
+    MAX_BYTES,
+    Uploads,
     UsageForm,
     column_choices,
     describe_answer,
@@ -28,16 +28,16 @@ MAX_MAPPED = 50
 
 @open_page
 def usage(request: HttpRequest) -> HttpResponse:
-    """The file is read and forgotten. Columns that are close are proposed, and read once they are
+    """The files are read and forgotten. Columns that are close are proposed, and read once they are
     ticked; a small file is carried along meanwhile."""
-    context: dict[str, Any] = {"most_mb": MAX_FILE_BYTES // 1_000_000}
+    context: dict[str, Any] = {"most_mb": MAX_BYTES // 1_000_000}
     if request.method != "POST":
         return render(request, "web/usage.html", context | {"form": UsageForm()})
     form = UsageForm(request.POST, request.FILES)
     mapping = request.POST.getlist("mapping")[:MAX_MAPPED]
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
-        upload = Upload(values)
+        upload = Uploads(values)
         try:
             answer = upload.answer(read_question(values, mapping), timezone.now().date())
         except UnmappedColumns as refusal:

@@ -105,3 +105,20 @@ def test_a_job_file_opens_in_the_plan_form(client, work):
 def test_what_a_job_file_leaves_open_is_named(client, db):
     page = text(send(client, b"#SBATCH --nodes=2 --exclusive\n"))
     assert "how many accelerators the job takes is not stated" in page
+
+
+def test_several_bills_are_added_up(client, db):
+    bills = [SimpleUploadedFile(f"{n}.csv", table([row])) for n, row in enumerate(MONTHS)]
+    page = text(client.post("/usage/", {"file": bills, "months": "0"}))
+    assert page.count("5,840.00") == len(MONTHS)
+    twice = [SimpleUploadedFile(f"{n}.csv", table(MONTHS[:1])) for n in range(2)]
+    page = text(client.post("/usage/", {"file": twice, "months": "0"}))
+    assert page.count("5,840.00") == 1
+    assert "the same row again: counted once" in page
+
+
+def test_more_than_the_page_reads_is_refused(client, db, monkeypatch):
+    monkeypatch.setattr("planner.web.plan.usage.MAX_BYTES", 1_000)
+    answer = send(client, table(MONTHS))
+    assert answer.status_code == 400
+    assert "more by the command usage" in text(answer)

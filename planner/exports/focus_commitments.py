@@ -1,0 +1,111 @@
+"""FOCUS 1.4: forecast rows under its columns, and the commitments that a plan signs.
+
+The rows are those of FOCUS 1.2; what 1.3 and 1.4 added is filled where a plan knows it: who hosts
+and who sells, and nothing of allocation, invoices or programmes. The Contract Commitment dataset
+has a row for each commitment that the plan begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.scenario import Purchase
+from planner.contract.purchase_options import TRAITS
+from planner.exports.csv_export import csv_bytes
+from planner.exports.focus import choose_scenario, focus_rows
+from planner.exports.focus_columns import COLUMNS, OWN_COLUMNS
+from planner.exports.rows import Context
+
+ADDED_COLUMNS = (
+    "AllocatedMethodDetails",
+    "AllocatedMethodId",
+    "AllocatedResourceId",
+    "AllocatedResourceName",
+    "AllocatedTags",
+    "CommitmentProgramEligibilityDetails",
+    "ContractApplied",
+    "HostProviderName",
+    "InvoiceDetailId",
+    "ServiceProviderName",
+)
+"""Columns of Cost and Usage that FOCUS 1.3 and 1.4 added."""
+COMMITMENT_COLUMNS = (
+    "BillingCurrency",
+    "ContractCommitmentCategory",
+    "ContractCommitmentCost",
+    "ContractCommitmentDescription",
+    "ContractCommitmentId",
+    "ContractCommitmentPeriodEnd",
+    "ContractCommitmentPeriodStart",
+    "ContractCommitmentQuantity",
+    "ContractCommitmentType",
+    "ContractCommitmentUnit",
+    "ContractId",
+    "ContractPeriodEnd",
+    "ContractPeriodStart",
+)
+"""Columns of the Contract Commitment dataset of FOCUS 1.3, in its order."""
+OWN_COMMITMENT_COLUMNS = ("x_IsForecast", "x_ScenarioId", "x_Units", "x_InstanceType")
+HOURS_PER_MONTH = 730
+CENT = Decimal("0.01")
+
+
+def as_focus14(answer: ComparisonAnswer, context: Context) -> bytes:
+    """Cost and usage of one scenario under the columns of FOCUS 1.4."""
+    rows = (
+        row | {"HostProviderName": row["ProviderName"], "ServiceProviderName": row["ProviderName"]}
+        for row in focus_rows(answer, context)
+    )
+    return csv_bytes((*sorted((*COLUMNS, *ADDED_COLUMNS)), *OWN_COLUMNS), rows)
+
+
+def as_commitments(answer: ComparisonAnswer, context: Context) -> bytes:
+    """The commitments of one scenario; a header alone where it signs none."""
+    columns = (*COMMITMENT_COLUMNS, *OWN_COMMITMENT_COLUMNS)
+    return csv_bytes(columns, commitment_rows(answer, context))
+
+
+def commitment_rows(answer: ComparisonAnswer, context: Context) -> Iterator[dict[str, Any]]:
+    scenario = choose_scenario(answer, context)
+    for number, purchase in enumerate(scenario.purchases if scenario else (), 1):
+        offer = answer.offers.get(purchase.source)
+        if purchase.kind != "commitment" or offer is None or not offer.term_months:
+            continue
+        yield _row(answer, purchase, offer, number) | {
+            "x_IsForecast": "true",
+            "x_ScenarioId": scenario.key.value if scenario else None,
+        }
+
+
+def _row(
+    answer: ComparisonAnswer, purchase: Purchase, offer: OfferUsed, number: int
+) -> dict[str, Any]:
+    """A commitment over its whole term, what the plan leaves owed after its horizon included."""
+    months = offer.term_months or 0
+    option = TRAITS[offer.purchase_option]
+    cost = (purchase.due_at_start or Decimal(0)) + (purchase.due_per_month or Decimal(0)) * months
+    identifier = f"{purchase.source}:{answer.month(purchase.month):%Y-%m}:{number}"
+    start, end = answer.month(purchase.first), answer.month(purchase.first + months)
+    is_spend = option.focus_commitment_category == "Spend"
+    hours = Decimal(str(purchase.units)) * HOURS_PER_MONTH * months
+    period = {"Start": f"{start}T00:00:00Z", "End": f"{end}T00:00:00Z"}
+    return {
+        "BillingCurrency": answer.currency,
+        "ContractCommitmentCategory": option.focus_commitment_category or "Usage",
+        "ContractCommitmentCost": cost.quantize(CENT),
+        "ContractCommitmentDescription": purchase.label or offer.label,
+        "ContractCommitmentId": identifier,
+        "ContractCommitmentPeriodStart": period["Start"],
+        "ContractCommitmentPeriodEnd": period["End"],
+        "ContractCommitmentQuantity": None if is_spend else hours,
+        "ContractCommitmentType": option.focus_commitment_type or "Commitment",
+        "ContractCommitmentUnit": answer.currency if is_spend else "Hours",
+        "ContractId": identifier,
+        "ContractPeriodStart": period["Start"],
+        "ContractPeriodEnd": period["End"],
+        "x_Units": purchase.units,
+        "x_InstanceType": offer.instance_type or None,
+    }
