@@ -209,13 +209,15 @@ class DemandRows:
 
     @cached_property
     def runs_for_nothing(self) -> bool:
-        """Whether no unit costs anything to run, and each is busy for as long as any peak lasts,
-        so that the hours follow from the widths; not of whole nodes, of which a part is used."""
-        longest = float(self.d[self.busy].max(initial=0.0))
-        return not self.project.whole_nodes and all(
+        """Whether no unit costs anything to run, and none is short of hours for as long as any
+        project's peak lasts, so that the hours follow from the widths; not of whole nodes, of
+        which a part is used."""
+        if self.project.whole_nodes:
+            return False
+        return all(
             not unit.hour_cost.any()
             and not (self.problem.limits_cash and unit.hour_cash.any())
-            and unit.hours_per_month >= longest
+            and unit.hours_per_month >= self.shared_units.longest_peak
             for unit in self.problem.units
             if unit.capacity > 0
         )

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.constraints import HOURS_PER_MONTH, hours_at_peak
 from planner.costing.optimizer.problem import CommitmentOption, Floats
 from planner.portfolio.optimizer.problem import JointProblem
 
@@ -45,6 +46,17 @@ class SharedUnits:
     """The units of a joint problem as pools and types."""
 
     joint: JointProblem
+
+    @cached_property
+    def longest_peak(self) -> float:
+        """Most hours at peak of any project and month; 730 where hours may move."""
+        longest = 0.0
+        for project in self.joint.projects:
+            busy = project.problem.hours > 0
+            moves = project.movable is not None
+            hours = hours_at_peak(project.problem)[busy].max(initial=0.0)
+            longest = max(longest, HOURS_PER_MONTH if moves else float(hours))
+        return longest
 
     @cached_property
     def _groups(self) -> list[list[CommitmentOption]]:

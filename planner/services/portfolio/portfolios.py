@@ -129,8 +129,13 @@ def save_portfolio(
         created_by_id=access.user_id,
         created_key=access.person,
     )
-    record(access, "saved_portfolio.created", saved, after={"headline": saved.headline})
+    record(access, "saved_portfolio.created", saved, after=_logged(saved))
     return saved
+
+
+def _logged(saved: SavedPortfolio) -> dict[str, Any]:
+    """What the audit log, which every member reads, tells of a portfolio: no amount."""
+    return {"name": saved.name, "projects": [one["name"] for one in saved.request["projects"]]}
 
 
 def save_job(job: Job, progress: Progress) -> dict[str, Any]:
@@ -147,7 +152,7 @@ def save_job(job: Job, progress: Progress) -> dict[str, Any]:
 def delete_portfolio(access: Access, saved: SavedPortfolio) -> None:
     require(access, saved.team_id, EDIT)
     _expect_draft(saved)
-    record(access, "saved_portfolio.deleted", saved, before={"headline": saved.headline})
+    record(access, "saved_portfolio.deleted", saved, before=_logged(saved))
     saved.delete()
 
 

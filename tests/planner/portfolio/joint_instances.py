@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from planner.costing.optimizer.problem import PlanProblem, Quota
+from planner.costing.optimizer.problem import CapitalBudget, PlanProblem, Quota
 from planner.portfolio.optimizer.problem import JointProblem, MovableWork, ProjectProblem
 from tests.planner.costing.optimizer.plan_instances import commitment, rental, server
 
@@ -52,6 +52,11 @@ def _limits(random):
         limits["capex_budget"] = float(random.choice([0.0, 100_000.0, 200_000.0]))
     if random.random() < 0.5:
         limits["monthly_budget"] = float(random.choice([60_000.0, 150_000.0, 400_000.0]))
+    if random.random() < 0.3:
+        limits["total_budget"] = float(random.choice([150_000.0, 300_000.0, 900_000.0]))
+        limits["base_payments"] = 10_000.0
+    if random.random() < 0.2:
+        limits["capex_by_period"] = (CapitalBudget("year", 100_000.0, 0, 2),)
     if random.random() < 0.5:
         limits["quotas"] = (Quota(GROUP, float(random.choice([4.0, 16.0]))),)
     return limits

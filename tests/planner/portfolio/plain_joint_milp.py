@@ -55,9 +55,31 @@ def _limit(model, joint, started, parts):
             if np.isfinite(u.start_cost[m])
         ]
         model.row(capital, -inf, limits.capex_budget)
+    for period in limits.capex_by_period:
+        capital = [
+            (started[key][m], u.capex[m])
+            for key, u in joint.units.items()
+            for m in range(period.first, period.last)
+            if np.isfinite(u.start_cost[m])
+        ]
+        model.row(capital, -inf, period.amount)
+    if limits.total_budget is not None:
+        _limit_payments(model, joint, started, parts)
     _limit_accelerators(model, joint, started, parts)
     if limits.monthly_budget is not None:
         _limit_cash(model, joint, started, parts)
+
+
+def _limit_payments(model, joint, started, parts):
+    paid = [
+        (started[key][m], u.all_payments[m])
+        for key, u in joint.units.items()
+        for m in range(joint.months)
+        if np.isfinite(u.start_cost[m])
+    ]
+    for part in parts:
+        paid += [entry for t in range(joint.months) for entry in part.cash(t)]
+    model.row(paid, -inf, joint.limits.total_budget - joint.limits.base_payments)
 
 
 def _limit_accelerators(model, joint, started, parts):

@@ -206,3 +206,9 @@ def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(wor
     own = portfolios.visible_changes(work.access(Role.EDITOR), saved, changes)
     assert [one.project for one in own] == ["vision"]
     assert portfolios.visible_changes(work.access(Role.VIEWER), saved, changes) == []
+
+
+def test_the_audit_log_tells_no_amount(work):
+    saved = saved_of(work)
+    (entry,) = AuditEntry.objects.filter(object_type="savedportfolio")
+    assert entry.after == {"name": saved.name, "projects": ["speech", "vision"]}
