@@ -7,7 +7,7 @@ from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import worker_process_init, worker_ready
+from celery.signals import setup_logging, worker_process_init, worker_ready
 from django.conf import settings
 
 from planner.allocator import map_large_blocks
@@ -21,7 +21,6 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     worker_prefetch_multiplier=1,
-    worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     timezone="UTC",
     beat_schedule={
@@ -36,6 +35,11 @@ app.conf.update(
         },
     },
 )
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def leave_logging(**_: Any) -> None:
+    """Logs are those of the settings: level and form are the same in every process."""
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]
