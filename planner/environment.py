@@ -29,6 +29,9 @@ VARIABLES = {
     "OIDC_CLIENT_SECRET": "client secret at the OpenID Connect issuer",
     "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
     "shared where a Celery worker runs on another machine",
+    "UPLOAD_BUCKET": "bucket in which they wait instead (extra `s3`); credentials as boto3 finds "
+    "them",
+    "UPLOAD_S3_ENDPOINT": "address of a bucket that is not at AWS, such as MinIO's",
     "EMAIL_HOST": "mail server; unset: mail is printed to the log",
     "EMAIL_PORT": "port of the mail server",
     "EMAIL_HOST_USER": "account at the mail server; unset: none",
