@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery
@@ -38,8 +39,9 @@ app.conf.update(
 
 
 @setup_logging.connect  # type: ignore[untyped-decorator]
-def leave_logging(**_: Any) -> None:
-    """Logs are those of the settings: level and form are the same in every process."""
+def configure_logging(**_: Any) -> None:
+    """Level and form are those of the settings, in workers and in the timer."""
+    dictConfig(settings.LOGGING)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

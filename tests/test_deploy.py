@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -108,3 +112,18 @@ def test_a_new_key_signs_nobody_out_while_the_former_one_is_named(settings: Any)
     assert browser.get("/account/").status_code == 200, "the session goes on under the new key"
     settings.SECRET_KEY = "another" * 9
     assert browser.get("/account/").status_code == 302
+
+
+def test_the_timer_logs_as_the_settings_say() -> None:
+    """Celery would otherwise log in a form of its own, and its timer without any level."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import planner.celery as c; c.app.log.setup(); "
+         "import logging; logging.getLogger('celery.beat').info('Starting')"],
+        cwd=ROOT,
+        env=os.environ | {"LOG_FORMAT": "json", "DEBUG": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )  # fmt: skip
+    line = json.loads(done.stderr.splitlines()[-1])
+    assert (line["logger"], line["message"]) == ("celery.beat", "Starting")
