@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from logging.config import dictConfig
 from typing import Any
 
 from celery import Celery
 from celery.schedules import crontab
-from celery.signals import worker_process_init, worker_ready
+from celery.signals import setup_logging, worker_process_init, worker_ready
 from django.conf import settings
 
 from planner.allocator import map_large_blocks
@@ -26,7 +27,6 @@ app.conf.update(
     task_ignore_result=True,
     task_acks_late=True,
     worker_prefetch_multiplier=1,
-    worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     broker_connection_max_retries=None,
     broker_connection_timeout=2,
@@ -67,6 +67,12 @@ app.conf.update(
         ),
     },
 )
+
+
+@setup_logging.connect  # type: ignore[untyped-decorator]
+def configure_logging(**_: Any) -> None:
+    """Level and form are those of the settings, in workers and in the timer."""
+    dictConfig(settings.LOGGING)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]

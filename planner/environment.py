@@ -34,6 +34,9 @@ VARIABLES = {
     "SSO_ONLY": "1 lets nobody sign in but by OpenID Connect; it needs OIDC_SERVER_URL",
     "UPLOAD_DIR": "where large files of actuals wait to be read, `.uploads` unless set; "
     "shared where a Celery worker runs on another machine",
+    "UPLOAD_BUCKET": "bucket in which they wait instead (extra `s3`); credentials as boto3 finds "
+    "them",
+    "UPLOAD_S3_ENDPOINT": "address of a bucket that is not at AWS, such as MinIO's",
     "EMAIL_HOST": "mail server; unset: mail is printed to the log",
     "EMAIL_PORT": "port of the mail server",
     "EMAIL_HOST_USER": "account at the mail server; unset: none",

@@ -17,6 +17,7 @@ from django.core.exceptions import ImproperlyConfigured
 from planner.environment import Environment
 from planner.services.observability.log_format import configure_logging
 from planner.static_files import is_collected
+from planner.upload_storage import choose_upload_storage
 
 env = Environment()
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -209,8 +210,10 @@ STATIC_IS_COLLECTED = not DEBUG and is_collected(
 )
 WHITENOISE_USE_FINDERS = not STATIC_IS_COLLECTED
 WHITENOISE_AUTOREFRESH = DEBUG
+UPLOAD_BUCKET = env.text("UPLOAD_BUCKET")
+UPLOAD_S3_ENDPOINT = env.text("UPLOAD_S3_ENDPOINT")
 STORAGES = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "default": choose_upload_storage(UPLOAD_BUCKET, UPLOAD_S3_ENDPOINT),
     "staticfiles": {
         "BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"
         if DEBUG

@@ -20,6 +20,7 @@ NAMESPACES = {"google", "azure"}
 """Packages that many distributions share."""
 USED_BY_NAME = {
     "defusedxml": "openpyxl reads workbooks safely where it is installed",
+    "django-storages": "the settings name it where uploads are kept in a bucket",
     "gunicorn": "serves the application",
     "ipykernel": "notebooks run in it",
     "openpyxl": "pandas reads workbooks with it",
@@ -95,6 +96,7 @@ def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
         "mcp",
         "parquet",
         "telemetry",
+        "s3",
     } == EXTRAS.keys()
 
 

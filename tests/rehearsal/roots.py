@@ -14,7 +14,7 @@ SUITE = "bookworm"
 PATHS = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _ENTER = r"""
 set -e
-root=$1 script=$2 network=$3 writable=$4
+root=$1 script=$2 network=$3 writable=$4 variables=$5
 if [ "$network" = no ]; then ip link set lo up; fi
 mount --bind "$root" "$root"
 mount -t proc proc "$root/proc"
@@ -22,13 +22,13 @@ mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/dev/shm"
 mount -t tmpfs -o mode=1777 tmpfs "$root/tmp"
 mount -t tmpfs tmpfs "$root/run"
-shift 4
+shift 5
 for pair in "$@"; do mount --bind "${pair%%=*}" "$root/${pair#*=}"; done
 if [ "$writable" != all ]; then
     mount --bind "$root/$writable" "$root/$writable"
     mount -o remount,bind,ro "$root"
 fi
-exec chroot "$root" sh -e -c "$script"
+eval "exec chroot \"\$root\" /usr/bin/env -i $variables sh -e -c \"\$script\""
 """
 
 
@@ -64,14 +64,15 @@ def run_inside(
     extra = [pair for pair in _from_host(root) if network]
     command = ["unshare", "--mount", "--pid", "--fork", "--kill-child"]
     command += [] if network else ["--net"]
-    inner = ["sh", "-c", _ENTER, "enter", str(root), script, "yes" if network else "no", writable]
     variables = {"PATH": PATHS, "HOME": "/root", "LC_ALL": "C.UTF-8", **(environment or {})}
     if network:
         shutil.copy("/etc/resolv.conf", root / "etc/resolv.conf")
         variables |= dict(
             item.split("=", 1) for item in shlex.split(os.environ.get("REHEARSAL_ENVIRONMENT", ""))
         )
-    _call([*command, *inner, *extra], environment=variables)
+    pairs = shlex.join(f"{name}={value}" for name, value in variables.items())
+    inner = ["sh", "-c", _ENTER, "enter", str(root), script, "yes" if network else "no"]
+    _call([*command, *inner, writable, pairs, *extra])
 
 
 def _from_host(root: Path) -> list[str]:
@@ -88,12 +89,9 @@ def _from_host(root: Path) -> list[str]:
     return pairs
 
 
-def _call(
-    command: list[str], *, environment: dict[str, str] | None = None, quiet: bool = False
-) -> None:
+def _call(command: list[str], *, quiet: bool = False) -> None:
     done = subprocess.run(
         command,
-        env=environment,
         stdout=subprocess.PIPE if quiet else None,
         stderr=subprocess.STDOUT if quiet else None,
         text=True,

@@ -19,8 +19,13 @@ for probe in livez readyz metrics; do
     test "$(curl -s -k -o /dev/null -w '%{http_code}' --resolve planner.example.com:443:127.0.0.1 $site/$probe)" = 404
 done
 
-echo "== Measures for who holds the token"
-curl --silent --fail -H "Authorization: Bearer $(cat /etc/planner/secrets/metrics_token)" http://127.0.0.1:8000/metrics | grep -c '^planner_'
+echo "== Measures for who holds the token, of both web processes together"
+measure() { curl --silent --fail -H "Authorization: Bearer $(cat /etc/planner/secrets/metrics_token)" http://127.0.0.1:8000/metrics; }
+measure | grep -c '^planner_'
+for _ in $(seq 40); do ask -o /dev/null $site/method/; done
+for _ in $(seq 6); do
+    measure | grep 'planner_request_seconds_count{method="GET",route="/method/",status="200"} 40.0'
+done
 
 echo "== A comparison over the API, and one as a job that the worker does"
 body='{"start": "2027-01", "horizon_months": 12, "workload": {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5840}}'

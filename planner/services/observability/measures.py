@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from prometheus_client import Counter, Histogram
+
+if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
+    # Measures open their files in it as they are made.
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 REQUEST_SECONDS = Histogram(
     "planner_request_seconds",

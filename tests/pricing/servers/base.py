@@ -159,6 +159,7 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             self._send(reply, fault.hang_up_at if fault else None)
 
         do_GET = do_POST = _serve  # noqa: N815 - names that http.server looks for
+        do_PUT = do_DELETE = do_HEAD = _serve  # noqa: N815
 
         def _request(self) -> Request:
             parts = urlsplit(self.path)
@@ -179,7 +180,8 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Length", str(len(reply.body)))
                 self.end_headers()
                 end = len(reply.body) if hang_up_at is None else int(len(reply.body) * hang_up_at)
-                self.wfile.write(reply.body[:end])
+                if self.command != "HEAD":
+                    self.wfile.write(reply.body[:end])
                 self.close_connection = self.close_connection or hang_up_at is not None
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True

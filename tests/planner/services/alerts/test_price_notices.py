@@ -67,13 +67,14 @@ def test_the_same_is_told_again_after_a_day_and_another_reason_at_once(mailbox: 
     assert len(mailbox.outbox) == 2
 
 
-@pytest.mark.parametrize("hours", [1, 6, 24])
+@pytest.mark.parametrize(("every", "days"), [(1, 1), (8, 3), (24, 3)])
 def test_a_lasting_failure_is_told_once_a_day_however_often_prices_are_read(
-    mailbox: Any, hours: int
+    mailbox: Any, every: int, days: int
 ) -> None:
-    for ago in range(72, -1, -hours):
+    """Hours between two readings, and days that it lasts."""
+    for ago in range(24 * days, -1, -every):
         tell(results=(run(HELD, ago=dt.timedelta(hours=ago)),))
-    assert len(mailbox.outbox) == 4  # at once, and after one, two and three days
+    assert len(mailbox.outbox) == 1 + days  # at once, and after each day
 
 
 def test_old_prices_are_told_once_a_day(mailbox: Any, settings: Any) -> None:

@@ -180,3 +180,12 @@ def test_it_waits_for_its_next_time(settings: Any, monkeypatch: pytest.MonkeyPat
     settings.HOUSEKEEPING_SCHEDULE = ""
     schedule.run_when_due()
     assert len(waits) == 1
+
+
+def test_celery_rings_for_it_every_day() -> None:
+    from planner.celery import app
+
+    app.loader.import_default_modules()
+    entry = app.conf.beat_schedule["housekeeping"]
+    assert entry["task"] in app.tasks
+    assert (entry["schedule"].hour, entry["schedule"].minute) == ({2}, {40})
