@@ -18,12 +18,13 @@ __all__ = ["FORMATS", "Context", "Format", "export"]
 
 @dataclass(frozen=True)
 class Format:
-    """One kind of export: what it is called, how it is made and what it is served as."""
+    """One kind of export: how it is made and what it is served as."""
 
-    title: str
     suffix: str
     content_type: str
     make: Callable[[ComparisonAnswer, Context], bytes]
+    title: str
+    """What a page calls it."""
 
 
 def _as_json(answer: ComparisonAnswer, context: Context) -> bytes:
@@ -56,17 +57,17 @@ def _approval(context: Context) -> dict[str, Any]:
 
 FOCUS_TYPE = "text/csv; charset=utf-8; header=present"
 FORMATS = {
-    "csv": Format("CSV", "csv", "text/csv; charset=utf-8", as_csv),
+    "csv": Format("csv", "text/csv; charset=utf-8", as_csv, "CSV"),
     "xlsx": Format(
-        "Excel",
         "xlsx",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         _as_workbook,
+        "Excel",
     ),
-    "json": Format("JSON", "json", "application/json", _as_json),
-    "focus": Format("FOCUS 1.2", "focus.csv", FOCUS_TYPE, as_focus),
-    "focus14": Format("FOCUS 1.4", "focus-1.4.csv", FOCUS_TYPE, as_focus14),
-    "commitments": Format("Commitments", "contract-commitments.csv", FOCUS_TYPE, as_commitments),
+    "json": Format("json", "application/json", _as_json, "JSON"),
+    "focus": Format("focus.csv", FOCUS_TYPE, as_focus, "FOCUS 1.2"),
+    "focus14": Format("focus-1.4.csv", FOCUS_TYPE, as_focus14, "FOCUS 1.4"),
+    "commitments": Format("contract-commitments.csv", FOCUS_TYPE, as_commitments, "Commitments"),
 }
 
 

@@ -17,8 +17,11 @@ MAX_EMPTY_ROWS = 1_000
 
 def worksheet_rows(source: Source) -> Iterator[list[str]]:
     """Rows of the first sheet, empty ones left out; a formula is refused by its cell."""
-    from openpyxl import load_workbook
-
+    try:
+        from openpyxl import load_workbook
+    except ModuleNotFoundError:
+        problem = "is a workbook, which needs the extra `server`; save it as CSV"
+        raise InvalidInput("file", problem) from None
     assert source.workbook is not None
     try:
         workbook = load_workbook(source.workbook, read_only=True, data_only=False)

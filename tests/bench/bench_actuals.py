@@ -49,11 +49,13 @@ print(json.dumps([time.perf_counter() - began, floor, memory(), before]))
 
 
 _READ_USAGE = """
-import csv, json, resource, sys, time
+import csv, json, sys, time
+from pathlib import Path
 from planner.usage.ledger import Ledger
 from planner.usage.reading import read_file
 separator = sys.argv[2]
-memory = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+status = Path("/proc/self/status")
+memory = lambda: int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1024
 before, began = memory(), time.perf_counter()
 with open(sys.argv[1], newline="") as text:
     for row in csv.reader(text, delimiter=separator):

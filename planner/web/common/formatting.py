@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
 
 from planner.contract.answer.coverage import PriceAge
-from planner.exports import FORMATS
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
 from planner.web.common.form_fields import find_label
@@ -134,12 +133,6 @@ def price_age_short(row: Freshness) -> str:
     """The median age of the list prices, in words: `12 days`."""
     ages = {part.part: part.median_age_days for part in row.parts}
     return _in_words(ages.get(PricePart.ON_DEMAND))
-
-
-@register.filter
-def export_title(form: str) -> str:
-    """What people call a kind of export: `Excel`."""
-    return FORMATS[form].title
 
 
 @register.filter

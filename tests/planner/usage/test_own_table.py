@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from decimal import Decimal
 
 import pytest
@@ -80,6 +81,12 @@ def test_a_workbook_is_read_as_its_first_sheet():
     rows = ["month", "accelerator_hours", "cost"], ["2025-05", 12.5, 99.95], [], ["2025-06", 2, 1]
     usage = read(workbook(*rows))
     assert hours_by(usage.ledger, "month") == {"2025-05": 12.5, "2025-06": 2.0}
+
+
+def test_without_its_library_a_workbook_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(InvalidInput, match="is a workbook, which needs the extra"):
+        read(workbook(["month", "cost"], ["2025-05", 1]))
 
 
 def test_a_formula_is_refused_by_its_cell():

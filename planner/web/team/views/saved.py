@@ -64,7 +64,7 @@ def _render_comparison(request: HttpRequest, saved: SavedComparison, **more: Any
         "page": page,
         "titles": SCENARIO_TITLES,
         "moved": changes_since(saved, current_revisions()),
-        "formats": list(FORMATS),
+        "formats": [(form, entry.title) for form, entry in FORMATS.items()],
         "states": list(State),
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": services.may_approve(access, saved),
