@@ -15,7 +15,7 @@ from planner.costing.optimizer.problem import CommitmentOption, PlanProblem
 from planner.costing.optimizer.solve import restrict_sources
 from planner.costing.scenarios import scenario_options
 from planner.portfolio.optimizer.problem import JointProblem, ProjectProblem
-from planner.portfolio.preparation import PreparedProject, fixed_cash
+from planner.portfolio.preparation import PreparedProject, fixed_cash, fixed_cost
 
 OWN_UNIT = " of "
 """Between the key of a source and the project whose own units it stands for."""
@@ -52,7 +52,7 @@ class JointInputs:
     @cached_property
     def base_cost(self) -> float:
         """Net present cost of what is due whatever the plan."""
-        return float(fixed_cash(self.inputs) @ self.inputs[0].calendar.discount)
+        return fixed_cost(self.inputs)
 
 
 def _limit_payments(project: ProjectProblem, most: float | None) -> ProjectProblem:

@@ -13,7 +13,7 @@ from planner.comparison_steps.results import ComparisonResults
 from planner.contract.labels import SCENARIO_TITLES
 from planner.costing.advice.payback import best_without_buying
 from planner.costing.advice.verdict import choose
-from planner.costing.optimizer.work import WorkMeter
+from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.scenarios import is_allowed
 from planner.portfolio.books import Books, write_books
 from planner.portfolio.joint_inputs import JointInputs
@@ -114,8 +114,11 @@ class PortfolioPlans:
             plan = solve_joint(joint.problem, work=work)
             bound = plan.bound + joint.base_cost
             moved = write_books(joint, plan) if np.isfinite(plan.cost) else None
-            if moved is not None and (
-                books is None or moved.net_present_cost < books.net_present_cost
+            is_known = moved is not None and self._pays_back(moved, [rent])
+            if (
+                moved is not None
+                and is_known
+                and (books is None or moved.net_present_cost < books.net_present_cost)
             ):
                 books, way = moved, "Moving its hours within its window"
         why_not = () if books else next((s.why_not for s in results.scenarios.values()), ())
@@ -134,7 +137,7 @@ class PortfolioPlans:
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound, is_apart=True)
         books, bound = self._search(self._joint(members, may_buy=True), work)
-        may_buy = books is None or self._pays_back(books)
+        may_buy = books is None or self._pays_back(books, self._rents(members))
         candidates = [apart, books if may_buy else None]
         if not may_buy:
             paying, bound = self._plans_that_pay_back(members, work)
@@ -156,12 +159,13 @@ class PortfolioPlans:
     ) -> tuple[list[Books], float]:
         """The cheapest plans that buy nothing, and whose payments without resale come to no more
         than renting apart; with what no plan of either kind costs less than."""
-        rents = float(sum(self.alone[member.name].renting or Decimal(0) for member in members))
+        known = self._rents(members)
+        rents = float(sum(rent or Decimal(0) for rent in known))
         rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
         inputs = self.preparation.inputs(tuple(members))
         limited = JointInputs(tuple(members), inputs, most_paid=rents)
         bought, bought_bound = self._search(limited, work)
-        plans = [one for one in (rented, bought) if one is not None and self._pays_back(one)]
+        plans = [one for one in (rented, bought) if one is not None and self._pays_back(one, known)]
         return plans, min(rented_bound, bought_bound)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
@@ -181,6 +185,8 @@ class PortfolioPlans:
         if group not in self._costs:
             joint = self._joint([self.members[name] for name in sorted(group)], may_buy)
             plan = solve_joint(joint.problem, work=work)
+            if not np.isfinite(plan.cost):
+                raise WorkSpentError("no plan of a group was found within the work there is")
             cost = (plan.cost + joint.base_cost) * 100
             if not self.has_limits:
                 alone = {name: float(self.alone[name].cents or 0) for name in group}
@@ -226,11 +232,14 @@ class PortfolioPlans:
             for name, member in self.members.items()
         }
 
-    def _pays_back(self, books: Books) -> bool:
+    def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
+        """Totals of the best plans apart that buy nothing."""
+        return [self.alone[member.name].renting for member in members]
+
+    def _pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
         """Whether what is bought costs no more than renting apart even if nothing is resold,
-        where the rules ask for it."""
+        where the rules ask for it and all of that is known."""
         rules = self.preparation.projects[0].alone.rules
-        rents = [self.alone[member.name].renting for member in books.members]
         known = [rent for rent in rents if rent is not None]
         if not rules.needs_payback or not books.buys or len(known) < len(rents):
             return True

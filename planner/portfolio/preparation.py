@@ -207,8 +207,19 @@ OWN_SOURCES = frozenset({"data"})
 def fixed_cash(inputs: Sequence[ModelInputs]) -> Floats:
     """[L] what is due whatever the plan, of machines that are shared and of each project's own."""
     calendar = inputs[0].calendar
-    own = [s for one in inputs for s in one.sources if s.key in OWN_SOURCES]
     total = np.zeros(calendar.length)
-    for source in (*fixed_sources(inputs).values(), *own):
+    for source in _all_fixed(inputs):
         total += source.fixed_cash(calendar)
     return total
+
+
+def fixed_cost(inputs: Sequence[ModelInputs]) -> float:
+    """The same net present, less what it costs less for being paid later."""
+    calendar = inputs[0].calendar
+    shift = sum(source.fixed_shift(calendar) for source in _all_fixed(inputs))
+    return float(fixed_cash(inputs) @ calendar.discount) + shift
+
+
+def _all_fixed(inputs: Sequence[ModelInputs]) -> list[CapacitySource]:
+    own = [s for one in inputs for s in one.sources if s.key in OWN_SOURCES]
+    return [*fixed_sources(inputs).values(), *own]

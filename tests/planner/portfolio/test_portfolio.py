@@ -227,3 +227,14 @@ def test_where_the_work_is_over_shares_follow_use_and_the_answer_says_so():
 def test_a_request_that_leaves_no_room_for_a_plan_is_refused():
     with pytest.raises(TooMuchWork, match="4 projects over 36 months"):
         plan_portfolio(relay(), bundled_catalog(), today=TODAY, work=WorkMeter(20_000))
+
+
+def test_payments_that_come_later_cost_every_part_as_they_do_apart():
+    request = relay(2, 24)
+    request["projects"][0]["already_owned"] = [
+        {"server": "hgx-h100-8", "units": 1, "bought": "2026-06"}
+    ]
+    finance = {"cash_timing": "month_end", "payment_terms_days": 60}
+    answer = plan(request, finance=finance)
+    assert answer.gap <= 0.006
+    assert sum(one.share for one in answer.projects) == answer.net_present_cost
