@@ -76,7 +76,7 @@ fuzz: .make/venv-dev .make/npm ## Random instances in their long form
 	@FUZZ=1 $(BIN)/python -m pytest -n $(WORKERS) -m fuzz $(ARGS)
 
 faults: .make/venv-dev .make/npm ## The fault matrix in its long form
-	@FAULTS=1 $(BIN)/python -m pytest -n $(WORKERS) -m faults $(ARGS)
+	@FAULTS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m faults $(ARGS)
 
 focus: .make/venv-dev ## The FOCUS export against the public validator (Python 3.12 or 3.13)
 	@.ci/focus $(ARGS)

@@ -34,6 +34,7 @@ FAULTS = Faults(100, 10, 5) if LONG else Faults(10, 1, 1)
 HAS_SERVERS = shutil.which("redis-server") and any(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 
+@pytest.mark.xdist_group("servers")
 @pytest.mark.sweep
 @pytest.mark.faults
 @pytest.mark.skipif(not HAS_SERVERS, reason="PostgreSQL or Redis is not installed")

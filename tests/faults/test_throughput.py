@@ -62,6 +62,7 @@ def jobs_per_second(environment: dict[str, str], workers: int) -> float:
     return (JOBS - workers) / (ended[-1] - ended[workers - 1])
 
 
+@pytest.mark.xdist_group("servers")
 @pytest.mark.sweep
 @pytest.mark.faults
 @pytest.mark.skipif(not LONG, reason="its ratio says something in the long form alone")
