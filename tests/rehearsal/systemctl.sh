@@ -13,7 +13,7 @@ start() {
         install -d -o "$(read_unit "$1" User)" "/var/lib/$(read_unit "$1" StateDirectory)"
         runtime=$(read_unit "$1" RuntimeDirectory)
         [ -z "$runtime" ] || install -d -o "$(read_unit "$1" User)" "/run/$runtime"
-        setsid runuser -u "$(read_unit "$1" User)" -- sh -c "set -a; $(read_unit "$1" Environment); . $(read_unit "$1" EnvironmentFile); set +a
+        setsid runuser -u "$(read_unit "$1" User)" -- sh -c "set -a; $(read_unit "$1" Environment | grep . || echo :); . $(read_unit "$1" EnvironmentFile); set +a
             cd $(read_unit "$1" WorkingDirectory); exec $(read_unit "$1" ExecStart)" \
             </dev/null >"/var/log/$1.log" 2>&1 &
         ;;

@@ -11,9 +11,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpRequest
 from django.urls import Resolver404, resolve
 
 SERVICE = "gpu-cost-planner"
+_ADDRESSES = {"http.url", "http.target", "url.full", "url.path", "url.query"}
+"""Attributes of OpenTelemetry's conventions, former and present, that hold what was typed."""
 
 
 def start_reports() -> None:
@@ -45,6 +48,7 @@ def start_sentry(**options: Any) -> None:
     sentry_sdk.init(
         dsn=settings.SENTRY_DSN,
         include_local_variables=False,
+        max_breadcrumbs=0,
         max_request_body_size="never",
         before_send=hide_typed_text,
         **options,
@@ -88,4 +92,11 @@ def start_traces() -> None:
     provider = TracerProvider(resource=Resource.create({"service.name": SERVICE}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
-    DjangoInstrumentor().instrument()
+    DjangoInstrumentor().instrument(request_hook=hide_address)
+
+
+def hide_address(span: Any, request: HttpRequest) -> None:
+    """The route in place of path and query on a request's span."""
+    route = name_route(request.path)
+    for name in _ADDRESSES & set(span.attributes or ()):
+        span.set_attribute(name, "" if name == "url.query" else route)
