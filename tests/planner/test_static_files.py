@@ -9,11 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
+from django.template.loader import render_to_string
+from django.test import Client, override_settings
 
 from planner.static_files import is_collected
 from planner.web.common.front_end import CollectedFiles
+from tests.planner.settings_of import environment_of
 
 OPTIONS = settings.STORAGES["staticfiles"]["OPTIONS"]
 ROOT = Path(settings.BASE_DIR)
@@ -33,17 +37,31 @@ for file in re.findall(r'(?:href|src)="(/static/[^"]+)"', text):
 """
 
 
+PRODUCTION = {"DEBUG": "0", "SECRET_KEY": "k" * 50, "ALLOWED_HOSTS": "planner.example.com"}
+
+
 def test_pages_and_their_files_are_served_without_collectstatic(tmp_path: Path) -> None:
+    without = {
+        "STATIC_ROOT": tmp_path,
+        "STATIC_IS_COLLECTED": False,
+        "WHITENOISE_USE_FINDERS": True,
+    }
+    with environment_of(**PRODUCTION), override_settings(**without):
+        client = Client(headers={"Host": "planner.example.com", "X-Forwarded-Proto": "https"})
+        files = re.findall(r'(?:href|src)="(/static/[^"]+)"', render_to_string("500.html"))
+        answers = {file: client.get(file) for file in files}
+        sizes = {file: len(b"".join(answer.streaming_content)) for file, answer in answers.items()}
+    assert {answer.status_code for answer in answers.values()} == {200}
+    assert [file for file, size in sizes.items() if size < 100] == []
+    assert {Path(file).name for file in files} >= {"planner.css", "tabler.min.css"}
+
+
+@pytest.mark.sweep
+def test_a_process_of_its_own_serves_them_too(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", ASK, str(tmp_path)],
         cwd=ROOT,
-        env=os.environ
-        | {
-            "DEBUG": "0",
-            "SECRET_KEY": "k" * 50,
-            "ALLOWED_HOSTS": "planner.example.com",
-            "DJANGO_SETTINGS_MODULE": "planner.settings",
-        },
+        env=os.environ | PRODUCTION | {"DJANGO_SETTINGS_MODULE": "planner.settings"},
         capture_output=True,
         text=True,
         check=False,

@@ -56,6 +56,18 @@ def test_a_client_that_closes_has_left(connection):
     assert client_has_left({SOCKET: ours})
 
 
+@pytest.mark.parametrize(("has_left", "status"), [(False, 200), (True, 499)])
+def test_a_question_whose_client_has_left_stops(client, work, connection, has_left, status):
+    ours, theirs = connection
+    if has_left:
+        theirs.close()
+
+    answer = client.post(
+        "/api/v1/comparisons/", REQUEST, content_type="application/json", **{SOCKET: ours}
+    )
+    assert answer.status_code == status
+
+
 def test_another_server_than_gunicorn_cannot_tell():
     assert not client_has_left({})
 

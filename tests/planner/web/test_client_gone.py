@@ -1,4 +1,7 @@
-"""A question whose client has left stops: a real server, a real connection, one thread."""
+"""A question whose client has left stops: a real server, a real connection, one thread.
+
+That a request stops at all is in `tests/planner/services/test_work_budget.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ from django.conf import settings
 
 from tests.planner.worst_requests import Shape, build_request
 
+pytestmark = pytest.mark.sweep
 LONG = Shape(
     horizon=120, rules=2, profile="random", hours=50_000.0, peak_factor=1.7, offers=40,
     committed_share=1.0, servers=20, max_units=True, quotas=15, tightness=0.9,
@@ -103,7 +107,6 @@ def test_the_worker_is_free_soon_after_a_client_has_left(server: int) -> None:
     assert _seconds_of_a_small_page(server) < FREE_WITHIN_SECONDS
 
 
-@pytest.mark.sweep
 def test_as_long_as_the_client_waits_its_question_is_worked_on(server: int) -> None:
     """For as long as it may take to see that a client has left, and longer."""
     with _post(server, "/api/v1/comparisons/") as connection:

@@ -6,8 +6,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from tests.another_database import sqlite_at
 
 COMMANDS = (
     ("pull_quotas",),
@@ -17,14 +22,20 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(c, marks=pytest.mark.sweep if i else (), id=c[0])
-        for i, c in enumerate(COMMANDS)
-    ],
-)
 def test_an_unmigrated_database_is_named_with_its_remedy(
+    tmp_path: Path, django_db_blocker: Any
+) -> None:
+    for command in COMMANDS:
+        with (
+            sqlite_at(tmp_path / "empty.sqlite3", django_db_blocker),
+            pytest.raises(CommandError, match=r"not migrated \(no such table.*manage.py migrate`"),
+        ):
+            call_command(*command)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("arguments", COMMANDS, ids=lambda command: command[0])
+def test_a_process_of_its_own_prints_no_traceback(
     arguments: tuple[str, ...], tmp_path: Path
 ) -> None:
     environment = os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path / 'empty.sqlite3'}"}

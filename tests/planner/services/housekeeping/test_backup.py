@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from django.db import connection
 
 from planner.management.commands.verify_saved import Command as VerifySaved
 from planner.services.housekeeping import backup
+from tests.another_database import sqlite_at
 from tests.planner.workspace import Workspace, market
 
 FOREIGN = tuple(backup.SUFFIXES.values())
@@ -27,6 +29,7 @@ import sys
 import django; django.setup()
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
+from tests.another_database import sqlite_at
 from tests.planner.workspace import Workspace, market
 market()
 work = Workspace("alpha")
@@ -68,7 +71,31 @@ def rehearse(database: str, another: str, folder: Path) -> None:
     assert replayed.endswith("2 saved comparisons replayed, no difference\n")
 
 
-def test_an_sqlite_database_comes_back_and_replays(tmp_path: Path) -> None:
+def test_an_sqlite_database_comes_back_and_replays(
+    tmp_path: Path, kept_database: Path, django_db_setup: None, django_db_blocker: Any
+) -> None:
+    one, another = (tmp_path / f"{name}.sqlite3" for name in ("one", "another"))
+    folder, out = tmp_path / "copies", StringIO()
+    if kept_database.exists():
+        shutil.copy(kept_database, one)
+    with sqlite_at(one, django_db_blocker):
+        call_command("migrate", verbosity=0)
+        market()
+        work = Workspace("alpha")
+        for _ in range(2):
+            work.saved()
+        call_command("backup", str(folder), stdout=out)
+    (file,) = folder.iterdir()
+    assert out.getvalue().startswith(f"{file}: ")
+    assert file.stat().st_mode & 0o777 == 0o600
+    with sqlite_at(another, django_db_blocker):
+        call_command("restore", str(file), stdout=out)
+        call_command("verify_saved", stdout=out)
+    assert out.getvalue().endswith("2 saved comparisons replayed, no difference\n")
+
+
+@pytest.mark.sweep
+def test_another_process_brings_an_sqlite_database_back(tmp_path: Path) -> None:
     one, another = (f"sqlite:///{tmp_path / name}.sqlite3" for name in ("one", "another"))
     rehearse(one, another, tmp_path / "copies")
 

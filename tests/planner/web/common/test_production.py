@@ -13,6 +13,9 @@ import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
+from django.test import Client
+
+from tests.planner.settings_of import environment_of
 
 ASK = """
 import json, django
@@ -25,16 +28,28 @@ print(json.dumps(dict(answer.headers)))
 """
 
 
+PRODUCTION = {
+    "DEBUG": "0",
+    "SECRET_KEY": "".join(chr(33 + i % 90) for i in range(80)),
+    "ALLOWED_HOSTS": "planner.example",
+}
+
+
 @pytest.fixture(scope="module")
-def headers(tmp_path_factory):
+def headers():
     """Headers of an answer under the settings of production, after `check --deploy`."""
-    environment = {
+    with environment_of(**PRODUCTION):
+        call_command("check", deploy=True, fail_level="WARNING")
+        answer = Client().get("/theme/", secure=True, headers={"host": "planner.example"})
+    return dict(answer.headers)
+
+
+@pytest.mark.sweep
+def test_a_process_of_its_own_answers_so_too(headers, tmp_path):
+    environment = PRODUCTION | {
         "PATH": os.environ["PATH"],
         "DJANGO_SETTINGS_MODULE": "planner.settings",
-        "DEBUG": "0",
-        "SECRET_KEY": "".join(chr(33 + i % 90) for i in range(80)),
-        "ALLOWED_HOSTS": "planner.example",
-        "DATABASE_URL": f"sqlite:///{tmp_path_factory.mktemp('db')}/db.sqlite3",
+        "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3",
     }
     done = subprocess.run(
         [sys.executable, "-c", ASK],
@@ -48,7 +63,15 @@ def headers(tmp_path_factory):
     assert "WARNING" not in done.stderr.replace("Method Not Allowed", "").replace(
         "WARNING django.request", ""
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    own = json.loads(done.stdout.splitlines()[-1])
+    assert in_any_order(own) == in_any_order(headers)
+
+
+def in_any_order(headers: dict[str, str]) -> dict[str, list[str]]:
+    """Directives of the content policy come in an order of their own; each answer has its id."""
+    return {
+        name: sorted(value.split("; ")) for name, value in headers.items() if name != "X-Request-Id"
+    }
 
 
 def test_browsers_are_told_to_come_by_https_alone(headers):

@@ -1,0 +1,31 @@
+"""A database file of its own in the place of the tests' one, in this very process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.sqlite3.base import DatabaseWrapper
+
+
+@contextmanager
+def sqlite_at(file: Path, blocker: Any) -> Iterator[None]:
+    """`connection` is that of the file inside, made where it is not there."""
+    ours = connections[DEFAULT_DB_ALIAS]
+    values = deepcopy(ours.settings_dict) | {
+        "ENGINE": "django.db.backends.sqlite3",
+        "NAME": str(file),
+        "OPTIONS": {},
+    }
+    theirs = DatabaseWrapper(values, DEFAULT_DB_ALIAS)
+    connections[DEFAULT_DB_ALIAS] = theirs
+    try:
+        with blocker.unblock():
+            yield
+            theirs.close()
+    finally:
+        connections[DEFAULT_DB_ALIAS] = ours
