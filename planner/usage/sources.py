@@ -30,7 +30,6 @@ MAX_DOCUMENT = 32_000_000
 """Most characters of a JSON document that is read as a whole."""
 HEAD = 65_536
 _OTHER = {
-    b"PAR1": "is Parquet, which is not read here; export it as CSV, compressed or not",
     b"BZh": "is compressed with bzip2; use gzip",
     b"\xfd7zXZ": "is compressed with xz; use gzip",
     b"\x28\xb5\x2f\xfd": "is compressed with Zstandard; use gzip",
@@ -58,6 +57,8 @@ class Source:
     """Where the file is a workbook."""
     head: str
     """The first characters of the text."""
+    parquet: BinaryIO | None = None
+    """Where the file is Parquet."""
 
     def lines(self) -> Iterator[str]:
         """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
@@ -187,6 +188,8 @@ def open_source(stream: BinaryIO, name: str = "") -> Source:
     magic = buffered.peek(8)[:8]
     if magic.startswith(b"\x1f\x8b"):
         return _open_text(io.BufferedReader(_Counted(gzip.GzipFile(fileobj=buffered)), HEAD), name)
+    if magic.startswith(b"PAR1"):
+        return Source(name, None, None, "", _seekable(stream, buffered))
     if magic.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return _open_zip(stream, buffered, name)
     return _open_text(buffered, name)
@@ -217,8 +220,7 @@ MAX_WORKBOOK = 400_000_000
 
 
 def _open_zip(stream: BinaryIO, buffered: Any, name: str) -> Source:
-    seekable = stream if stream.seekable() else _spool(buffered)
-    seekable.seek(0)
+    seekable = _seekable(stream, buffered)
     try:
         archive = zipfile.ZipFile(seekable)
         members = archive.infolist()
@@ -252,9 +254,16 @@ def _open_member(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name:
 MAX_SPOOLED = 64_000_000
 
 
+def _seekable(stream: BinaryIO, buffered: Any) -> BinaryIO:
+    """The whole file from its start, held in memory where it comes from a pipe."""
+    seekable = stream if stream.seekable() else _spool(buffered)
+    seekable.seek(0)
+    return seekable
+
+
 def _spool(buffered: Any) -> BinaryIO:
     data = buffered.read(MAX_SPOOLED + 1)
     if len(data) > MAX_SPOOLED:
-        problem = f"is a zip archive of more than {MAX_SPOOLED:,} bytes on standard input"
+        problem = f"is an archive of more than {MAX_SPOOLED:,} bytes on standard input"
         raise InvalidInput("file", f"{problem}; give the file's name")
     return io.BytesIO(data)

@@ -101,7 +101,7 @@ def plain_name(name: str) -> str:
 
 def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Table:
     """The table in a file; `mapping` renames columns: name in the file → name to read it by."""
-    table = _read_worksheet(source) if source.workbook else _read_csv(source)
+    table = _read_binary(source) if source.workbook or source.parquet else _read_csv(source)
     if len(table.header) > MAX_COLUMNS:
         problem = f"has {len(table.header):,} columns; at most {MAX_COLUMNS:,} are read"
         raise InvalidInput("row 1", problem)
@@ -183,13 +183,17 @@ def _fit(row: list[str], columns: int, line: int) -> list[str]:
     return (row + [""] * columns)[:columns]
 
 
-def _read_worksheet(source: Source) -> Table:
+def _read_binary(source: Source) -> Table:
+    from planner.usage.parquet import parquet_rows
     from planner.usage.worksheets import worksheet_rows
 
-    rows = worksheet_rows(source)
+    rows = parquet_rows(source) if source.parquet else worksheet_rows(source)
     header = next(rows, [])
     if not header:
-        raise InvalidInput("file", "is a workbook whose first sheet is empty")
+        empty = (
+            "Parquet without columns" if source.parquet else "a workbook whose first sheet is empty"
+        )
+        raise InvalidInput("file", f"is {empty}")
     return Table([name.strip() for name in header], _padded(rows, len(header)))
 
 

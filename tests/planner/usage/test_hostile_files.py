@@ -51,7 +51,7 @@ def test_the_same_bill_however_it_is_packed(content):
         (b"", "is empty"),
         (b"  \n\n", "is empty"),
         (BILL.splitlines(True)[0], "holds a header and no rows"),
-        (b"PAR1....PAR1", "is Parquet"),
+        (b"PAR1....PAR1", "is damaged Parquet"),
         (b"BZh91AY", "bzip2"),
         (b"\x28\xb5\x2f\xfd1234", "Zstandard"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Excel workbook"),
@@ -122,7 +122,7 @@ def test_more_things_than_sums_may_hold_are_refused(monkeypatch):
 
 
 def test_a_refused_file_refuses_all_files_by_name():
-    with pytest.raises(InvalidInput, match=r"file 2\.file: is Parquet"):
+    with pytest.raises(InvalidInput, match=r"file 2\.file: is damaged Parquet"):
         read(BILL, b"PAR1")
 
 
