@@ -108,6 +108,8 @@ def save_portfolio(
 ) -> SavedPortfolio:
     """Answers the request and keeps it as a draft. `owners`: who made each project."""
     require(access, team.pk, EDIT)
+    if shown_to_all and owners:
+        check_may_show(access, team)
     today = timezone.now().date()
     dated = {**request, "start": request.get("start") or format_month(next_month(today))}
     market = catalogs.current()
@@ -131,6 +133,14 @@ def save_portfolio(
     )
     record(access, "saved_portfolio.created", saved, after=_logged(saved))
     return saved
+
+
+def check_may_show(access: Access, team: Team) -> None:
+    """Refuses to show all shares to every member where somebody may not see them themselves."""
+    if not access.has_role(team.pk, Role.APPROVER):
+        raise InvalidInput(
+            "shown_to_all", "shows members what others pay; an approver or an owner may tick it"
+        )
 
 
 def _logged(saved: SavedPortfolio) -> dict[str, Any]:
@@ -253,9 +263,10 @@ def _lasting(value: Any) -> Any:
 
 def sees_all(access: Access, saved: SavedPortfolio) -> bool:
     """Whether somebody sees the shares of all projects: approvers and owners of the team, who
-    saved it, and everybody where it is shown to all."""
+    wrote the request themselves, and everybody where it is shown to all."""
     is_approver = access.has_role(saved.team_id, Role.APPROVER)
-    return is_approver or saved.shown_to_all or saved.created_key == access.person
+    is_author = saved.created_key == access.person and not saved.owners
+    return is_approver or saved.shown_to_all or is_author
 
 
 def visible_answer(access: Access, saved: SavedPortfolio) -> PortfolioAnswer:

@@ -118,6 +118,8 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
             "request": portfolio_request,
             "owners": owners,
         }
+        if values["shown_to_all"]:  # a job has the rights of an owner
+            services.check_may_show(access, team)
         if values["in_background"]:
             return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
         return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)

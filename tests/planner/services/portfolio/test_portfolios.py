@@ -212,3 +212,18 @@ def test_the_audit_log_tells_no_amount(work):
     saved = saved_of(work)
     (entry,) = AuditEntry.objects.filter(object_type="savedportfolio")
     assert entry.after == {"name": saved.name, "projects": ["speech", "vision"]}
+
+
+def test_keeping_a_plan_shows_an_editor_no_more_than_their_own_project(work):
+    request, owners = portfolio_of_projects(work.team, two_projects(work))
+    saved = work.portfolio(role=Role.EDITOR, request=request, owners=owners)
+    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
+    assert [one.name for one in own.projects] == ["vision"]
+    with pytest.raises(InvalidInput, match="an approver or an owner may tick it"):
+        work.portfolio(role=Role.EDITOR, request=request, owners=owners, shown_to_all=True)
+
+
+def test_who_wrote_the_request_sees_its_answer(work):
+    saved = work.portfolio(role=Role.EDITOR)
+    assert portfolios.sees_all(work.access(Role.EDITOR), saved)
+    assert not portfolios.sees_all(work.access(Role.VIEWER), saved)

@@ -125,3 +125,13 @@ def test_a_kept_plan_is_priced_again(work, signed_in):
     assert "Share of A" in text(signed_in().get(f"/portfolios/{saved.pk}/reprice/"))
     mine = text(signed_in(Role.VIEWER).get(f"/portfolios/{saved.pk}/reprice/"))
     assert "None of its projects is yours" in mine
+
+
+@pytest.mark.parametrize("background", ["", "on"])
+def test_an_editor_may_not_show_all_shares_to_everybody(projects, signed_in, background):
+    values = {"plan": "1", "project": [p.pk for p in projects], "name": "All"}
+    more = {"shown_to_all": "on", "in_background": background}
+    answer = signed_in(Role.EDITOR).post(f"{HERE}save/", {**values, **more})
+    assert answer.status_code == 400
+    assert "an approver or an owner may tick it" in text(answer)
+    assert not SavedPortfolio.objects.exists()
