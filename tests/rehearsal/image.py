@@ -84,8 +84,8 @@ def rehearse_image(folder: Path) -> None:
         else:
             assert stage is not None
             do(stage, instruction, argument, stages)
-    serve(stages["last"])
     size = SLIM_BYTES + measure(stages["last"].root) - measure(base)
+    serve(stages["last"])
     print(f"The image has {size / 1e6:.0f} MB", flush=True)
     if size > MOST_BYTES:
         raise SystemExit(f"It may have {MOST_BYTES / 1e6:.0f} MB.")

@@ -22,6 +22,7 @@ from django.apps import apps
 from django.core import mail
 from prometheus_client.parser import text_string_to_metric_families
 
+from planner.models import Job, JobState
 from planner.services.housekeeping import schedule as housekeeping
 from planner.services.jobs import price_schedule
 from planner.services.observability.exposition import render_measures
@@ -153,7 +154,7 @@ def expect_letters(hour: int) -> int:
 
 
 @pytest.mark.faults
-@pytest.mark.django_db
+@pytest.mark.django_db(transaction=True)
 def test_hours_of_operation_are_seen_heard_and_leave_nothing_behind(clouds: Clouds) -> None:
     rows: list[dict[str, int]] = []
     memory: list[float] = []
@@ -217,6 +218,9 @@ def check_growth(rows: list[dict[str, int]], memory: list[float]) -> None:
     assert RefreshRun.objects.count() == 3 * HOURS
     assert Revision.objects.count() == 3 * HOURS - failed
     assert HeldBatch.objects.count() == len([t for t in TROUBLES if t.outcome == "held"])
+    watches = Job.objects.filter(kind="budget_watch")
+    assert watches.exclude(state=JobState.SUCCEEDED).count() == 0
+    assert watches.count() == Revision.objects.count() - rows[0]["revision"]
     assert rows[-1]["alert"] == rows[-1]["webhookdelivery"] == 0
     assert not list(Path("/tmp").glob(f"planner-{os.getpid()}-*"))
     if LONG:
