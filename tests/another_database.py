@@ -1,4 +1,7 @@
-"""A database file of its own in the place of the tests' one, in this very process."""
+"""A database file of its own in the place of the tests' one, in this very process.
+
+For tests marked `django_db`, which let themselves be connected.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import DatabaseWrapper
 
 
 @contextmanager
-def sqlite_at(file: Path, blocker: Any) -> Iterator[None]:
+def sqlite_at(file: Path) -> Iterator[None]:
     """`connection` is that of the file inside, made where it is not there."""
     ours = connections[DEFAULT_DB_ALIAS]
     values = deepcopy(ours.settings_dict) | {
@@ -24,8 +26,7 @@ def sqlite_at(file: Path, blocker: Any) -> Iterator[None]:
     theirs = DatabaseWrapper(values, DEFAULT_DB_ALIAS)
     connections[DEFAULT_DB_ALIAS] = theirs
     try:
-        with blocker.unblock():
-            yield
-            theirs.close()
+        yield
     finally:
+        theirs.close()
         connections[DEFAULT_DB_ALIAS] = ours

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from gpu_cost_planner import compare
+from gpu_cost_planner.command_line import main
 from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.own_loop import in_own_loop
 from tests.gpu_cost_planner.test_assistant_tools import EUROPE
@@ -69,7 +70,24 @@ def test_the_command_serves_a_client_over_standard_input_and_output() -> None:
     assert "of" in result.content[0].text
 
 
-def test_the_command_serves_clients_over_http() -> None:
+def test_the_command_hands_the_tools_to_a_server_over_http(monkeypatch: Any) -> None:
+    from starlette.testclient import TestClient
+
+    served: list[tuple[Any, dict[str, Any]]] = []
+    monkeypatch.setattr("uvicorn.run", lambda app, **options: served.append((app, options)))
+    assert main(["mcp", "--http", "--port", "8123"]) == 0
+    ((application, options),) = served
+    assert (options["host"], options["port"]) == ("127.0.0.1", 8123)
+    call = {"name": "offers", "arguments": {"limit": 1}}
+    question = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    accepted = {"Accept": "application/json, text/event-stream"}
+    with TestClient(application, base_url="http://127.0.0.1:8123") as client:
+        answer = client.post("/mcp", json=question, headers=accepted)
+    assert "of" in answer.json()["result"]["content"][0]["text"]
+
+
+@pytest.mark.sweep
+def test_a_process_of_its_own_serves_clients_over_http() -> None:
     port = find_port()
     arguments = [sys.executable, "-m", "gpu_cost_planner", "mcp", "--http", "--port", str(port)]
     with subprocess.Popen(arguments) as process:

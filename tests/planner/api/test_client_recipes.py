@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -71,7 +71,9 @@ def test_a_sheet_shows_the_totals_of_the_answer_and_the_errors_of_a_refusal() ->
     assert shown.startswith("workload: is required")
 
 
-def test_a_pull_request_is_told_what_its_change_costs(tmp_path: Path) -> None:
+def test_a_pull_request_is_told_what_its_change_costs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text((ROOT / "tests" / "examples" / "finetune.toml").read_text())
     script = tmp_path / "cost_change.py"
@@ -80,15 +82,13 @@ def test_a_pull_request_is_told_what_its_change_costs(tmp_path: Path) -> None:
     for command in (["init", "-q"], ["add", "plan.toml"], ["commit", "-qm", "Plan"]):
         subprocess.run([*git, *command], cwd=tmp_path, check=True)
 
-    def comment() -> str:
-        done = subprocess.run(
-            [sys.executable, script, "plan.toml", "HEAD"], cwd=tmp_path, check=True,
-            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
-        )  # fmt: skip
-        return done.stdout
-
     plan.write_text(plan.read_text().replace("horizon_months = 24", "horizon_months = 12"))
-    match = re.search(r"([-+][\d,.]+) USD .*: ([\d,.]+) before, ([\d,.]+) now\.", comment())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(script), "plan.toml", "HEAD"])
+    runpy.run_path(str(script), run_name="__main__")
+    match = re.search(
+        r"([-+][\d,.]+) USD .*: ([\d,.]+) before, ([\d,.]+) now\.", capsys.readouterr().out
+    )
     assert match
     change, before, now = (float(text.replace(",", "")) for text in match.groups())
     assert change == pytest.approx(now - before)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import os
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from planner.comparison import compare
 from tests.planner.costing.market_of import CATALOG, request_of
 
-pytestmark = pytest.mark.xdist_group("any machine")
-"""One process asks this machine once."""
 ASK = """
 import json, os, sys
 cores = int(sys.argv[1])
@@ -35,7 +36,7 @@ print(json.dumps(answers, sort_keys=True))
 """
 
 
-def answers(cores: int = 0, **environment: str) -> str:
+def answers(cores: int, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", ASK, str(cores)],
         env={**os.environ, **environment},
@@ -49,7 +50,11 @@ def answers(cores: int = 0, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def here() -> str:
-    return answers()
+    """In this process, whatever its cores, its hashes and what it has computed before."""
+    printed = io.StringIO()
+    with mock.patch.object(sys, "argv", ["", "0"]), redirect_stdout(printed):
+        exec(ASK, {})
+    return printed.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -22,12 +21,11 @@ COMMANDS = (
 )
 
 
-def test_an_unmigrated_database_is_named_with_its_remedy(
-    tmp_path: Path, django_db_blocker: Any
-) -> None:
+@pytest.mark.django_db
+def test_an_unmigrated_database_is_named_with_its_remedy(tmp_path: Path) -> None:
     for command in COMMANDS:
         with (
-            sqlite_at(tmp_path / "empty.sqlite3", django_db_blocker),
+            sqlite_at(tmp_path / "empty.sqlite3"),
             pytest.raises(CommandError, match=r"not migrated \(no such table.*manage.py migrate`"),
         ):
             call_command(*command)

@@ -71,14 +71,13 @@ def rehearse(database: str, another: str, folder: Path) -> None:
     assert replayed.endswith("2 saved comparisons replayed, no difference\n")
 
 
-def test_an_sqlite_database_comes_back_and_replays(
-    tmp_path: Path, kept_database: Path, django_db_setup: None, django_db_blocker: Any
-) -> None:
+@pytest.mark.django_db
+def test_an_sqlite_database_comes_back_and_replays(tmp_path: Path, kept_database: Path) -> None:
     one, another = (tmp_path / f"{name}.sqlite3" for name in ("one", "another"))
     folder, out = tmp_path / "copies", StringIO()
     if kept_database.exists():
         shutil.copy(kept_database, one)
-    with sqlite_at(one, django_db_blocker):
+    with sqlite_at(one):
         call_command("migrate", verbosity=0)
         market()
         work = Workspace("alpha")
@@ -88,7 +87,7 @@ def test_an_sqlite_database_comes_back_and_replays(
     (file,) = folder.iterdir()
     assert out.getvalue().startswith(f"{file}: ")
     assert file.stat().st_mode & 0o777 == 0o600
-    with sqlite_at(another, django_db_blocker):
+    with sqlite_at(another):
         call_command("restore", str(file), stdout=out)
         call_command("verify_saved", stdout=out)
     assert out.getvalue().endswith("2 saved comparisons replayed, no difference\n")
