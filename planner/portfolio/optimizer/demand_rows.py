@@ -69,6 +69,7 @@ class RentalColumns:
     column: Ints
     width: float
     """Reference accelerators of a column's unit: those of a node where it is one, else 1."""
+    is_node: bool
 
 
 @dataclass
@@ -283,7 +284,7 @@ class DemandRows:
         if movable.any():
             self.model.put(self.at_once_row[months[movable]], column[movable], width)
         keys = tuple(offer.key for offer in offers)
-        self.columns.rentals.append(RentalColumns(keys, in_use, months, column, width))
+        self.columns.rentals.append(RentalColumns(keys, in_use, months, column, width, is_node))
 
     def _link_nodes(self, problem: PlanProblem, rentals: Rentals, kind: str) -> None:
         """Σ widths rented of one node size = size · nodes, where several offers share a size."""
@@ -302,7 +303,7 @@ class DemandRows:
             self.model.put(self.width_row[months], nodes, float(size))
             keys = {problem.rental_options[i].key for i in np.unique(rentals.source[of_size])}
             for one in self.columns.rentals:
-                if one.width == 1.0 and keys & set(one.source_keys):
+                if not one.is_node and keys & set(one.source_keys):
                     self.model.put(row[one.month], one.column, 1.0)
 
     def _cut(self, rentals: Rentals) -> None:

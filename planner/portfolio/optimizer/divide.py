@@ -81,6 +81,26 @@ class _ProjectWork:
         for one in own.rentals:
             np.add.at(self.rented, one.month, self._value(one.column) * one.width)
         self.needed = project.problem.hours / own.hours_at_peak
+        self._drop_spare_nodes()
+
+    def _drop_spare_nodes(self) -> None:
+        """Whole nodes that a month does without, which a search that ends at a gap may leave."""
+        shared, run = np.zeros(self.needed.size), np.zeros(self.needed.size)
+        for taken in self.own.pools:
+            capacity = self._capacity(taken)
+            shared += capacity * self._by_month(taken, taken.share)
+            run += capacity * self._by_month(taken, taken.used if taken.used.size else taken.share)
+        spare = self.rented + np.minimum(shared, run) - self.needed
+        spare[self.inside] = 0.0
+        self.values = self.values.copy()
+        for one in self.own.rentals:
+            if not one.is_node:
+                continue
+            nodes = np.round(self._value(one.column))
+            dropped = np.clip(np.floor(spare[one.month] / one.width + NOISE), 0.0, nodes)
+            self.values[one.column] = nodes - dropped
+            spare[one.month] -= dropped * one.width
+            self.rented[one.month] -= dropped * one.width
 
     def _value(self, columns: NDArray[np.int64]) -> Floats:
         return np.maximum(self.values[columns], 0.0)
