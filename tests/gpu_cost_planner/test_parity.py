@@ -22,7 +22,7 @@ from pricing.bundled.catalog import bundled_catalog
 from tests.gpu_cost_planner.requests import generated
 
 REQUESTS = 200
-SHORT = 4
+SHORT = 2
 COMPARE = next(tool for tool in TOOLS if tool.name == "compare")
 pytestmark = pytest.mark.django_db
 

@@ -24,7 +24,8 @@ from tests.planner.api.world import World
 
 pytestmark = pytest.mark.django_db
 LONG = os.environ.get("FUZZ") == "1"
-CASES = 1000 if LONG else 2
+CASES = 1000 if LONG else 1
+"""The first of them on things that are there."""
 
 
 def list_endpoints() -> list[tuple[str, str]]:
@@ -217,7 +218,7 @@ def test_no_answer_is_outside_the_document(
     )
     def every_case(case: Any) -> None:
         case.path_parameters = real_address(
-            world, operation.path, dict(case.path_parameters), keep=next(turn) % 2 == 0
+            world, operation.path, dict(case.path_parameters), keep=next(turn) % 2 == 1
         )
         headers = {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}
         with transaction.atomic():

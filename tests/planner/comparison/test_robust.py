@@ -25,7 +25,7 @@ from tests.planner.costing.market_of import CATALOG, H100
 pytestmark = pytest.mark.xdist_group("robust")
 """One process searches the plans once for all of them."""
 LONG = os.environ.get("FUZZ") == "1"
-WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [0, 1, 3]
+WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [1, 3]
 SEEDS = range(1, 9) if LONG else (1, 3)
 PLANS = [(w, s) for w in WEIGHTS for s in SEEDS if LONG or s == 1 or w == 3]
 """(weight, seed); another seed is tried on the largest weight alone in the short form."""

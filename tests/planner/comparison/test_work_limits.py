@@ -18,7 +18,7 @@ from tests.planner.worst_requests import Shape, build_request, mutate, random_sh
 from tests.properties import IS_LONG
 
 LIMIT = 600_000
-SHAPES = 5
+SHAPES = 3
 """Shapes of the short search, the last one changed from the worst of the others."""
 OVERRUN = 2
 """What is done at one go is charged afterwards."""

@@ -226,6 +226,7 @@ def test_the_command_offers_every_frame() -> None:
     assert tuple(FRAMES) == TABLES
 
 
+@pytest.mark.sweep
 def test_a_comparison_and_its_exports_load_no_pandas() -> None:
     code = (
         "import sys, django; django.setup(); import planner.comparison, planner.exports, "

@@ -14,7 +14,7 @@ from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
 from tests.planner.portfolio.joint_instances import joint
 from tests.planner.portfolio.plain_joint_milp import proven_joint_optimum
 
-FEW = range(12)
+FEW = range(12 if os.environ.get("FUZZ") else 6)
 MANY = range(100, 600)
 CLOSE = 1e-6
 

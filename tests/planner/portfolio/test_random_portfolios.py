@@ -8,7 +8,6 @@ import pytest
 from planner.portfolio.portfolio import plan_portfolio
 from tests.planner.costing.market_of import CATALOG, H100, TODAY
 
-FEW = range(2)
 MANY = range(1000, 1500)
 
 
@@ -64,12 +63,7 @@ def check(seed):
         assert one.hours * (1 - 1e-4) <= used <= one.hours * 1.05
 
 
-@pytest.mark.parametrize("seed", FEW)
-def test_a_random_portfolio_keeps_its_promises(seed):
-    check(seed)
-
-
 @pytest.mark.fuzz
-@pytest.mark.parametrize("seed", MANY if os.environ.get("FUZZ") else range(1000, 1001))
+@pytest.mark.parametrize("seed", MANY if os.environ.get("FUZZ") else (0, 1000))
 def test_random_portfolios_keep_their_promises(seed):
     check(seed)

@@ -91,6 +91,7 @@ def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromiu
         assert here.problems == []
 
 
+@pytest.mark.sweep
 def test_colours_follow_the_system_until_a_visitor_chooses(chromium, base):
     with visit(chromium, base, theme="") as here:
         page = here.open("/")
@@ -159,7 +160,8 @@ def test_every_chart_of_an_answer_is_drawn_and_told_in_words(chromium, base):
         assert here.problems == []
 
 
-@pytest.mark.parametrize("scripts", [True, pytest.param(False, marks=pytest.mark.sweep)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("scripts", [True, False])
 def test_the_way_from_a_question_to_an_answer(chromium, base, scripts):
     with visit(chromium, base, scripts=scripts) as here:
         page = here.open("/")

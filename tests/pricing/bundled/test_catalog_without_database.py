@@ -50,7 +50,9 @@ def test_money_is_converted_with_the_rates_of_the_last_day_that_was_read(tmp_pat
     assert read.revisions == tuple(replace(r, published_at=None) for r in stored.revisions)
 
 
+@pytest.mark.sweep
 def test_it_needs_neither_django_nor_network() -> None:
+    """Of the whole library it is held in `tests/gpu_cost_planner/test_planning.py`."""
     done = subprocess.run(
         [sys.executable, "-c", SOURCE], capture_output=True, text=True, check=True
     )

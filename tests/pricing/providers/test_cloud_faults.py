@@ -22,7 +22,7 @@ from tests.pricing.servers.azure import AzureServer
 from tests.pricing.servers.base import Fault
 from tests.pricing.servers.gcp import GcpServer
 
-SEEDS = range(150 if os.environ.get("FAULTS") == "1" else 6)
+SEEDS = range(150 if os.environ.get("FAULTS") == "1" else 2)
 
 MAKERS: tuple[Callable[..., Fault], ...] = (
     lambda times, after, _cut: Fault.burst(times, after=after),

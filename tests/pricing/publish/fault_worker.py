@@ -1,7 +1,7 @@
-"""A process that is treated badly: `python -m tests.pricing.publish.fault_worker MODE COUNT`.
+"""A process that is treated badly: `python -m tests.pricing.publish.fault_worker MODE COUNT …`.
 
-Works on the database of DATABASE_URL, which must be its own, and prints what it saw as JSON.
-Children are forked, so that one start of Django serves every kill.
+Works on the database of DATABASE_URL, which must be its own and is emptied after each mode, and
+prints what it saw of each as JSON. Children are forked, so that one start of Django serves all.
 """
 
 from __future__ import annotations
@@ -184,4 +184,8 @@ MODES = {"kill": kill_at_random, "race": race, "full": full_disk}
 
 if __name__ == "__main__":
     call_command("migrate", "pricing", verbosity=0)
-    print(json.dumps(MODES[sys.argv[1]](int(sys.argv[2]))))
+    seen = {}
+    for mode, count in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+        seen[mode] = MODES[mode](int(count))
+        call_command("flush", interactive=False, reset_sequences=False, inhibit_post_migrate=True)
+    print(json.dumps(seen))

@@ -15,12 +15,13 @@ import pytest
 from django.db import connection
 
 ROOT = Path(__file__).parents[3]
-KILLS = 50 if os.environ.get("FAULTS") == "1" else 6
+KILLS = 50 if os.environ.get("FAULTS") == "1" else 4
 
 
-@pytest.fixture
-def database(tmp_path, kept_database) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def database(tmp_path_factory, kept_database, django_db_setup) -> Iterator[str]:
     """A database of the kind under test, for other processes alone."""
+    tmp_path = tmp_path_factory.mktemp("faults")
     if connection.vendor == "sqlite":
         if kept_database.exists():
             shutil.copy(kept_database, tmp_path / "faults.sqlite3")
@@ -39,14 +40,17 @@ def database(tmp_path, kept_database) -> Iterator[str]:
         server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def worker(database: str, mode: str, count: int) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def seen(database: str) -> dict[str, Any]:
+    """What one process saw of each."""
+    modes = ("full", "0", "race", "8", "kill", str(KILLS))
     done = subprocess.run(
-        [sys.executable, "-m", "tests.pricing.publish.fault_worker", mode, str(count)],
+        [sys.executable, "-m", "tests.pricing.publish.fault_worker", *modes],
         cwd=ROOT,
         env={**os.environ, "DATABASE_URL": database, "LOG_LEVEL": "CRITICAL"},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -61,17 +65,16 @@ def never_mixed_or_partial(seen: dict[str, Any]) -> None:
 
 
 @pytest.mark.faults
-def test_kill_9_at_random_moments_leaves_no_mixed_or_partial_revision_and_no_lock(database):
-    never_mixed_or_partial(worker(database, "kill", KILLS))
+def test_kill_9_at_random_moments_leaves_no_mixed_or_partial_revision_and_no_lock(seen):
+    never_mixed_or_partial(seen["kill"])
 
 
-def test_of_8_simultaneous_runs_one_publishes_and_the_others_stop(database):
-    seen = worker(database, "race", 8)
-    assert seen == {"published": 1, "busy": 7, "others": 0, "revisions": 1, "wrong": []}
+def test_of_8_simultaneous_runs_one_publishes_and_the_others_stop(seen):
+    assert seen["race"] == {"published": 1, "busy": 7, "others": 0, "revisions": 1, "wrong": []}
 
 
-def test_a_disk_that_fills_up_leaves_the_last_revision_in_force(database):
-    seen = worker(database, "full", 0)
+def test_a_disk_that_fills_up_leaves_the_last_revision_in_force(seen):
+    seen = seen["full"]
     assert (seen["outcome"], seen["seen"], seen["wrong"]) == ("failed", 400, [])
     assert "the disk is full" in seen["message"]
     assert seen["remedy"] == "Free disk space and refresh again."

@@ -11,7 +11,7 @@ from planner.costing.optimizer.solve import solve
 from tests.planner.costing.optimizer.brute_force import cheapest_cost
 from tests.planner.costing.optimizer.plan_instances import commitment, market, rental, server, small
 
-SEEDS = 2000 if os.environ.get("FUZZ") == "1" else 30
+SEEDS = 2000 if os.environ.get("FUZZ") == "1" else 12
 
 
 def steady(months, accelerators, sources=(), units=(), **limits):

@@ -95,7 +95,7 @@ def _any_request(rng: random.Random) -> dict[str, Any]:
 @pytest.mark.fuzz
 def test_many_saved_comparisons_replay_to_the_cent(work: Workspace) -> None:
     """1,000 of them in the long form, with the market moving on in between."""
-    count = 1000 if os.environ.get("FUZZ") == "1" else 6
+    count = 1000 if os.environ.get("FUZZ") == "1" else 3
     rng = random.Random(4711)
     teams.change_settings(
         work.access(), work.team, {"defaults": {"on_prem": {"electricity_per_kwh": 0.31}}}

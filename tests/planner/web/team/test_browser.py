@@ -193,7 +193,8 @@ def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     assert editor.problems + approver.problems == []
 
 
-@WITH_AND_WITHOUT_SCRIPTS
+@pytest.mark.sweep
+@pytest.mark.parametrize("scripts", [True, False])
 def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts):
     work.project(name="speech")
     work.project(name="vision")
@@ -216,6 +217,7 @@ def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts)
     assert here.problems == []
 
 
+@pytest.mark.sweep
 def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
     page = settled(enter(), f"/plan/?{urlencode(PLAN)}")
     page.get_by_role("link", name="Sign in to save this").first.click()
