@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, Decimal
 from itertools import islice
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
 
@@ -133,6 +133,11 @@ class Cell:
     unknown: set[str] = field(default_factory=set)
     """Machines whose hours are not known in accelerator-hours, and so are in no sum of hours."""
 
+    @property
+    def has_hours(self) -> bool:
+        """Whether its hours are known on both sides."""
+        return bool(self.planned_hours and self.actual_hours and not self.unknown)
+
     def causes(self) -> dict[str, Decimal]:
         """The difference split by cause; the parts sum to it.
 
@@ -144,7 +149,7 @@ class Cell:
         split = dict.fromkeys(CAUSES, Decimal(0))
         if not self.planned and not self.planned_hours:
             split["unplanned"] = difference
-        elif self.planned_hours and self.actual_hours and not self.unknown:
+        elif self.has_hours:
             rate = self.planned / Decimal(self.planned_hours)
             more = Decimal(self.actual_hours) - Decimal(self.planned_hours)
             split["usage"] = (rate * more).quantize(CENT)
@@ -154,12 +159,22 @@ class Cell:
         return split
 
 
+class ComparedHours(NamedTuple):
+    """Accelerator-hours where both sides are known."""
+
+    planned: float
+    actual: float
+
+
 @dataclass
 class Variance:
     """Plan against actual, by month and category, in one currency."""
 
     currency: str
     plan: SavedComparison | None
+    """None too where the plan is in another currency, in which nothing can be compared."""
+    plan_currency: str = ""
+    """That other currency."""
     cells: dict[tuple[str, str], Cell] = field(default_factory=lambda: defaultdict(Cell))
 
     def as_dict(self) -> dict[str, Any]:
@@ -169,11 +184,30 @@ class Variance:
             "months": self._grouped(0, "month"),
             "categories": self._grouped(1, "category"),
             "total": _summed(self.cells.values()),
-            "warnings": [_unknown_hours(*key, self.cells[key].unknown) for key in self._unknown()],
+            "warnings": list(self._warnings()),
         }
 
-    def _unknown(self) -> list[tuple[str, str]]:
-        return sorted(key for key, cell in self.cells.items() if cell.unknown)
+    def compared_cells(self) -> list[Cell]:
+        """Those whose hours are known on both sides."""
+        return [cell for cell in self.cells.values() if cell.has_hours]
+
+    def compared_hours(self) -> ComparedHours | None:
+        """Accelerator-hours that were split into price and usage; None where there are none."""
+        cells = self.compared_cells()
+        if not cells:
+            return None
+        planned = sum(cell.planned_hours for cell in cells)
+        return ComparedHours(planned, sum(cell.actual_hours for cell in cells))
+
+    def _warnings(self) -> Iterator[str]:
+        if self.plan_currency:
+            yield (
+                f"The plan is in {self.plan_currency} and the project in {self.currency}, so they "
+                f"are not compared: save the plan again in {self.currency}."
+            )
+        for key in sorted(self.cells):
+            if machines := self.cells[key].unknown:
+                yield _unknown_hours(*key, machines)
 
     def _grouped(self, part: int, name: str) -> list[dict[str, Any]]:
         groups: dict[str, list[Cell]] = defaultdict(list)
@@ -212,13 +246,17 @@ def _summed(cells: Iterable[Cell]) -> dict[str, Any]:
 
 def variance(project: Project) -> Variance:
     """The project's plan against its uploads, in the months for which there is an upload."""
-    plan = current_plan(project)
-    table = Variance(project_currency(project), plan)
+    plan, currency = current_plan(project), project_currency(project)
     machines = _index_machines(plan)
+    plan_currency = plan.read_summary().currency if plan else currency
+    if plan_currency == currency:
+        table = Variance(currency, plan)
+    else:
+        table = Variance(currency, None, plan_currency)
     _add_actuals(table, project, machines)
-    if plan is not None:
+    if table.plan is not None:
         months = {month for month, _ in table.cells}
-        _add_plan(table, plan, months, machines)
+        _add_plan(table, table.plan, months, machines)
     return table
 
 

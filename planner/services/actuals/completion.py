@@ -1,20 +1,21 @@
 """What a plan will have cost when it ends: paid so far, and what is left at observed use and price.
 
-Estimate at completion = actual so far + remaining plan × actual over planned cost of the months so
-far (the cost performance of earned value, PMI Practice Standard for Earned Value Management).
-The range takes the least and the highest month's ratio; with one month there is none.
+Estimate at completion = actual so far + plan of the months without an upload × actual over planned
+cost of the months so far (the cost performance of earned value, PMI Practice Standard for Earned
+Value Management). The range takes the least and the highest month's ratio; with one month there is
+none.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.months import format_month
-from planner.models import Project
+from planner.models import Project, SavedComparison
 from planner.models.project import BudgetPeriod
 from planner.services.actuals.actuals import Variance, recommended_lines, variance
 
@@ -30,6 +31,7 @@ class Completion:
     currency: str
     months_done: int
     months_left: int
+    """Months of the plan without an upload."""
     actual: Decimal
     remaining_plan: Decimal
     estimate: Decimal | None
@@ -73,23 +75,65 @@ def _text(amount: Decimal | None) -> str | None:
     return None if amount is None else f"{amount.quantize(CENT):f}"
 
 
+@dataclass(frozen=True)
+class Ratios:
+    """Paid over planned cost: of all months paid for, of the least and of the highest one."""
+
+    middle: Decimal
+    low: Decimal
+    high: Decimal
+    is_range: bool
+    """Whether there are months enough to tell a range."""
+
+    def apply(
+        self, paid: Decimal, planned: Decimal
+    ) -> tuple[Decimal, Decimal | None, Decimal | None]:
+        """What was paid with what is left of the plan: as estimated, at least and at most."""
+        estimate, *ends = (paid + planned * ratio for ratio in (self.middle, self.low, self.high))
+        if not self.is_range:
+            return estimate, None, None
+        return estimate, min(estimate, *ends), max(estimate, *ends)
+
+
 def estimate_completion(project: Project, table: Variance | None = None) -> Completion | None:
     """The estimate for a project with a plan and actuals; None without either."""
     table = variance(project) if table is None else table
     if table.plan is None or not table.cells:
         return None
-    planned = _planned_by_month(table.plan.read_answer())
-    actual: dict[str, Decimal] = defaultdict(Decimal)
-    for (month, _), cell in table.cells.items():
-        actual[month] += cell.actual
+    planned, actual = planned_by_month(table.plan), actual_by_month(table)
     return _estimate(table, planned, actual, _total_budget(project))
 
 
-def _planned_by_month(answer: ComparisonAnswer) -> dict[str, Decimal]:
+def planned_by_month(plan: SavedComparison) -> dict[str, Decimal]:
+    """Cost of each month of a plan, credits and resale taken off."""
+    answer = plan.read_answer()
     planned: dict[str, Decimal] = defaultdict(Decimal)
     for line in recommended_lines(answer):
         planned[format_month(answer.month(line.month))] += line.amount
-    return planned
+    return dict(planned)
+
+
+def actual_by_month(table: Variance) -> dict[str, Decimal]:
+    """What was paid in each month with an upload."""
+    actual: dict[str, Decimal] = defaultdict(Decimal)
+    for (month, _), cell in table.cells.items():
+        actual[month] += cell.actual
+    return dict(actual)
+
+
+def observed_ratios(planned: Mapping[str, Decimal], actual: Mapping[str, Decimal]) -> Ratios | None:
+    """Paid over planned so far; None where nothing was planned in the months paid for."""
+    planned_so_far = sum((planned.get(month, Decimal(0)) for month in actual), Decimal(0))
+    months = [
+        min(actual[month] / planned[month], HIGHEST_RATIO)
+        for month in sorted(actual)
+        if planned.get(month, Decimal(0)) > 0 and actual[month] >= 0
+    ]
+    if planned_so_far <= 0 or not months:
+        return None
+    paid = sum(actual.values(), Decimal(0))
+    middle = min(max(paid / planned_so_far, Decimal(0)), HIGHEST_RATIO)
+    return Ratios(middle, min(months), max(months), is_range=len(months) > 1)
 
 
 def _total_budget(project: Project) -> Decimal | None:
@@ -101,33 +145,20 @@ def _total_budget(project: Project) -> Decimal | None:
 
 def _estimate(
     table: Variance,
-    planned: dict[str, Decimal],
-    actual: dict[str, Decimal],
+    planned: Mapping[str, Decimal],
+    actual: Mapping[str, Decimal],
     budget: Decimal | None,
 ) -> Completion:
-    last = max(actual)
-    remaining = sum((cost for month, cost in planned.items() if month > last), Decimal(0))
+    left = {month: cost for month, cost in planned.items() if month not in actual}
+    remaining = sum(left.values(), Decimal(0))
     paid = sum(actual.values(), Decimal(0))
-    ratios = [
-        min(actual[month] / planned[month], HIGHEST_RATIO)
-        for month in sorted(actual)
-        if planned.get(month, Decimal(0)) > 0 and actual[month] >= 0
-    ]
-    planned_so_far = sum((planned.get(month, Decimal(0)) for month in actual), Decimal(0))
-    estimate = low = high = None
-    why_not = ""
-    if planned_so_far > 0 and ratios:
-        estimate = paid + remaining * min(max(paid / planned_so_far, Decimal(0)), HIGHEST_RATIO)
-        if len(ratios) > 1:
-            low = min(estimate, paid + remaining * min(ratios))
-            high = max(estimate, paid + remaining * max(ratios))
-    else:
-        why_not = "nothing was planned in the months that were paid for"
+    ratios = observed_ratios(planned, actual)
+    estimate, low, high = ratios.apply(paid, remaining) if ratios else (None, None, None)
     hours_ratio, price_ratio = _ratios(table)
     return Completion(
         currency=table.currency,
         months_done=len(actual),
-        months_left=sum(1 for month in planned if month > last),
+        months_left=len(left),
         actual=paid,
         remaining_plan=remaining,
         estimate=estimate,
@@ -137,22 +168,17 @@ def _estimate(
         planned_total=sum(planned.values(), Decimal(0)),
         hours_ratio=hours_ratio,
         price_ratio=price_ratio,
-        why_not=why_not,
+        why_not="" if ratios else "nothing was planned in the months that were paid for",
     )
 
 
 def _ratios(table: Variance) -> tuple[float | None, float | None]:
     """Use and price so far against the plan; of cells whose hours are known on both sides."""
-    cells = [
-        cell
-        for cell in table.cells.values()
-        if cell.planned_hours and cell.actual_hours and not cell.unknown
-    ]
-    planned_hours = sum(cell.planned_hours for cell in cells)
-    actual_hours = sum(cell.actual_hours for cell in cells)
+    hours = table.compared_hours()
+    cells = table.compared_cells()
     planned = float(sum((cell.planned for cell in cells), Decimal(0)))
     actual = float(sum((cell.actual for cell in cells), Decimal(0)))
-    if not planned_hours or not actual_hours or not planned:
+    if hours is None or not planned:
         return None, None
-    price = (actual / actual_hours) / (planned / planned_hours)
-    return round(actual_hours / planned_hours, 6), round(price, 6)
+    price = (actual / hours.actual) / (planned / hours.planned)
+    return round(hours.actual / hours.planned, 6), round(price, 6)

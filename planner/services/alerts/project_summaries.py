@@ -1,4 +1,4 @@
-"""A team's projects at a glance: budget, forecast, actual, state, what moved since."""
+"""A team's projects at a glance: budget, plan, actual, state, what moved since."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from uuid import UUID
 
-from planner.models import Access, ActualLine, Alert, Project, SavedComparison, Team
+from planner.models import Access, ActualLine, Alert, Project, SavedComparison, State, Team
 from planner.services.alerts.budget_watch import budget_over_horizon
 from planner.services.projects.projects import project_currency
 from planner.services.projects.reprice import PLAN_FIRST
@@ -43,16 +43,20 @@ class ProjectSummary:
     price_changes: tuple[PriceListChange, ...]
     alerts: int
     """Open ones."""
+    submitted: tuple[SavedComparison, ...] = ()
+    """Others than the plan that wait for approval, the latest first."""
 
     @property
-    def forecast(self) -> Decimal | None:
+    def planned(self) -> Decimal | None:
+        """Total of the plan, in its own currency; None without a feasible one."""
         return self.plan.read_summary().total_cost if self.plan else None
 
     @property
     def is_over(self) -> bool:
-        """Whether the forecast is above the budget."""
-        both = self.budget is not None and self.forecast is not None
-        return both and self.forecast > self.budget  # type: ignore[operator]
+        """Whether the plan is above the budget; unknown where their currencies differ."""
+        if self.plan is None or self.budget is None or self.planned is None:
+            return False
+        return self.plan.read_summary().currency == self.currency and self.planned > self.budget
 
 
 def current_revisions() -> dict[str, int]:
@@ -76,7 +80,7 @@ def project_summaries(
     """The team's projects, the newest first, in a fixed number of queries."""
     require(access, team.pk, VIEW)
     projects = list(Project.objects.filter(team=team, archived=archived).select_related("team"))
-    plans, current = _plans(projects), current_revisions()
+    saved, current = _saved(projects), current_revisions()
     paid, months = _actuals(projects)
     open_alerts = Counter(
         Alert.objects.filter(project__in=projects, acknowledged_at=None).values_list(
@@ -87,7 +91,8 @@ def project_summaries(
         ProjectSummary(
             project=project,
             currency=project_currency(project),
-            plan=(plan := plans.get(project.pk)),
+            plan=(plan := next(iter(saved[project.pk]), None)),
+            submitted=tuple(s for s in saved[project.pk][1:] if s.state == State.SUBMITTED),
             budget=_budget(project, plan),
             actual=paid.get(project.pk),
             months_paid=len(months[project.pk]),
@@ -105,13 +110,13 @@ def _budget(project: Project, plan: SavedComparison | None) -> Decimal | None:
     return Decimal(project.budget) if is_total else None
 
 
-def _plans(projects: list[Project]) -> dict[UUID, SavedComparison]:
-    """What each project goes by, without the answers themselves."""
-    saved_comparisons = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
-    plans: dict[UUID, SavedComparison] = {}
-    for saved in saved_comparisons.order_by(*PLAN_FIRST):
-        plans.setdefault(saved.project_id, saved)
-    return plans
+def _saved(projects: list[Project]) -> dict[UUID, list[SavedComparison]]:
+    """What is saved of each project without the answers, first what it goes by."""
+    rows = SavedComparison.objects.filter(project__in=projects).defer(*_UNREAD)
+    by_project: dict[UUID, list[SavedComparison]] = defaultdict(list)
+    for saved in rows.order_by(*PLAN_FIRST):
+        by_project[saved.project_id].append(saved)
+    return by_project
 
 
 def _actuals(projects: list[Project]) -> tuple[dict[UUID, Decimal], dict[UUID, set[str]]]:

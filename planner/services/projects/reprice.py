@@ -35,8 +35,11 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
 CAUSES: tuple[Cause, ...] = ("prices", "assumptions", "demand")
-PLAN_FIRST = (Case(When(state=State.APPROVED, then=0), default=1), "-created_at")
-"""Order of a project's comparisons: the approved one, then the latest."""
+_STATE_FIRST = Case(
+    When(state=State.APPROVED, then=0), When(state=State.SUBMITTED, then=1), default=2
+)
+PLAN_FIRST = (_STATE_FIRST, "-created_at")
+"""Order of a project's comparisons: the approved one, those submitted, then the latest."""
 _DEMAND = ("workload", "start", "horizon_months")
 _TOTALS_ALONE = {"sensitivity": False, "cheaper_if": False, "explain": False}
 """What a comparison of which only the totals are read leaves out."""
@@ -178,7 +181,8 @@ def _request_changes(old: Request, new: Request) -> Iterator[RequestChange]:
 
 
 def current_plan(project: Project) -> SavedComparison | None:
-    """What the project goes by: its approved comparison, else the latest one saved."""
+    """What the project goes by: its approved comparison, else the latest one submitted, else the
+    latest one saved."""
     saved_comparisons = project.saved_comparisons.select_related("team", "project", "variant")
     return saved_comparisons.order_by(*PLAN_FIRST).first()
 

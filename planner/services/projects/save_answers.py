@@ -27,12 +27,19 @@ def save_in_new_project(
     project: str,
     name: str,
     note: str = "",
+    budget: str = "",
     pinned: Catalog | None = None,
 ) -> SavedComparison:
-    """A project with the request's workload and assumptions, and its first saved comparison."""
+    """A project with the request's workload and assumptions, a budget for the whole plan where one
+    is set, and its first saved comparison."""
     _expect_workload(request)
     assumptions = {k: v for k, v in request.items() if k not in ("workload", "name")}
-    values = {"name": project, "workload": request["workload"], "assumptions": assumptions}
+    values = {
+        "name": project,
+        "workload": request["workload"],
+        "assumptions": assumptions,
+        "budget": budget,
+    }
     created = create_project(access, team, values)
     return save_comparison(access, created, name=name, note=note, pinned=pinned)
 

@@ -36,7 +36,7 @@ class Chart:
     key: str
     title: str
     kind: str
-    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points."""
+    """line, bar (stacked), hbar (stacked, sideways), tornado, fan, points, waterfall."""
     x_label: str
     y_label: str
     x: Sequence[str | float]

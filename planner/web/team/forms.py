@@ -50,6 +50,15 @@ def _note(label: str = "Note") -> forms.CharField:
     return forms.CharField(label=label, required=False, max_length=NOTE_LENGTH, widget=widget)
 
 
+def _budget(label: str, **options: Any) -> forms.CharField:
+    return forms.CharField(label=label, required=False, max_length=40, **options)
+
+
+def _without_separators(amount: str) -> str:
+    """`1,200,000` as the service reads it."""
+    return amount.replace(",", "").replace("\u00a0", "")
+
+
 def _version() -> forms.IntegerField:
     """The version that the person saw: an edit of a later one is refused."""
     return forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -90,7 +99,7 @@ class ProjectForm(Form):
 
     name = _name("Name")
     description = _note("Purpose")
-    budget = forms.CharField(label="Budget", required=False, max_length=40)
+    budget = _budget("Budget")
     budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
     watched = forms.BooleanField(label="Watch prices", required=False)
     watch_threshold = forms.FloatField(
@@ -108,7 +117,7 @@ class ProjectForm(Form):
     def values(self) -> dict[str, Any]:
         """What the service takes: the budget without separators, the threshold as a fraction."""
         cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
-        cleaned["budget"] = cleaned["budget"].replace(",", "").replace("\u00a0", "")
+        cleaned["budget"] = _without_separators(cleaned["budget"])
         cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
         return cleaned
 
@@ -127,12 +136,16 @@ class NewProjectForm(ProjectForm):
 
 
 class SavePlanForm(Form):
-    """Where an answer is kept and what it is called."""
+    """Where an answer is kept and what it is called: in a new project unless another is chosen."""
 
     name = _name("Name of the saved comparison")
     project = forms.ChoiceField(label="Project")
     new_project = _name(
         "Name of the new project", required=False, help_text="Only for a new project."
+    )
+    budget = _budget(
+        "Budget of the new project",
+        help_text="For the whole plan; only for a new project. Change it later on the project.",
     )
     kind = forms.ChoiceField(
         label="Save as",
@@ -144,15 +157,26 @@ class SavePlanForm(Form):
     )
     note = _note()
 
-    def __init__(self, *args: Any, projects: Iterable[Project], teams: Any, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        projects: Iterable[Project],
+        teams: Any,
+        currency: str = "USD",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(*args, **kwargs)
+        self.unit(budget=currency)
         many = len(teams) > 1
         old = [(str(p.pk), f"{p.name} ({p.team.name})" if many else p.name) for p in projects]
         new = [
             (f"{NEW_PROJECT}:{team.slug}", f"New project in {team.name}" if many else "New project")
             for team in teams
         ]
-        self.fields["project"].choices = [*old, *new]  # type: ignore[attr-defined]
+        self.fields["project"].choices = [*new, *old]  # type: ignore[attr-defined]
+
+    def clean_budget(self) -> str:
+        return _without_separators(self.cleaned_data["budget"])
 
     def clean(self) -> dict[str, Any]:
         cleaned: dict[str, Any] = super().clean() or {}

@@ -13,23 +13,15 @@ from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.labels import SCENARIO_TITLES
 from planner.models import Project, SavedComparison, Team, Variant
-from planner.services.actuals.actuals import CAUSES, Variance
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.projects.projects import compose
 from planner.services.projects.reprice import Repriced
-from planner.web.common.chart import Chart, Series
 from planner.web.common.view_helpers import describe_refusal
 from planner.web.plan.forms import as_query
 from planner.web.team.plan_links import encode_in_units
 from pricing.common.invalid_input import InvalidInput
 
 MOST_COMPARED = 4
-CAUSE_WORDS = {
-    "price": "price per hour",
-    "usage": "hours used",
-    "unplanned": "not planned",
-    "other": "not attributable",
-}
 
 
 @dataclass(frozen=True)
@@ -104,36 +96,6 @@ def totals(columns: list[Column]) -> list[TotalRow]:
         TotalRow(title, tuple(one.cell(ScenarioKey(key)) for one in columns))
         for key, title in SCENARIO_TITLES.items()
     ]
-
-
-def spend_chart(variance: Variance) -> Chart | None:
-    """Plan and actual of each month with an upload."""
-    rows = variance.as_dict()["months"]
-    if not rows:
-        return None
-    total = variance.as_dict()["total"]
-    difference = Decimal(total["difference"])
-    words = "more" if difference >= 0 else "less"
-    months = f"{len(rows)} month{'s' if len(rows) > 1 else ''}"
-    return Chart(
-        key="spend",
-        title="Actual against planned spend",
-        kind="bar",
-        x_label="month",
-        y_label=variance.currency,
-        x=[row["month"] for row in rows],
-        series=[
-            Series("Actual", [float(row["actual"]) for row in rows], "committed"),
-            Series("Plan", [float(row["planned"]) for row in rows], "demand", dashed=True),
-        ],
-        summary=f"In {months} {abs(difference):,.0f} {variance.currency} {words} than "
-        "planned was paid.",
-    )
-
-
-def list_causes(total: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What makes up a difference between plan and actual, in words."""
-    return [(CAUSE_WORDS[name], total["causes"][name]) for name in CAUSES]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from django import template
 
 from planner.models import Alert, ApiToken, BudgetPeriod, Invitation, Job, Project, SavedComparison
+from planner.services.alerts.inbox import ToApprove
 from planner.services.alerts.project_summaries import PriceListChange
 from planner.web.common.formatting import money, number, percent, waiting, words
 
@@ -71,6 +72,21 @@ def watch_line(project: Project) -> str:
     if not project.watched:
         return "prices are not watched"
     return f"watched: a move of more than {percent(project.watch_threshold, 1)} is reported"
+
+
+@register.filter
+def approval_line(row: ToApprove) -> str:
+    """What an approval is about: the money, the budget, the plan that it replaces."""
+    currency = row.saved.read_summary().currency
+    parts = ["no feasible plan" if row.total is None else money(row.total, currency)]
+    if row.is_over:
+        parts.append(f"over the budget of {money(row.budget, currency)}")
+    elif row.budget is not None and row.total is not None:
+        parts.append(f"within the budget of {money(row.budget, currency)}")
+    if row.replaces is not None:
+        before = row.replaces.read_summary()
+        parts.append(f"replaces {row.replaces.name} ({money(before.total_cost, before.currency)})")
+    return ", ".join(parts)
 
 
 @register.filter

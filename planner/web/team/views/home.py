@@ -11,6 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Alert, Role, Team
 from planner.services.alerts import budget_watch
+from planner.services.alerts.inbox import read_inbox
 from planner.services.alerts.project_summaries import project_summaries
 from planner.services.teams import teams
 from planner.web.common.current_team import (
@@ -61,13 +62,14 @@ def new(request: HttpRequest) -> HttpResponse:
 @team_page()
 @require_safe
 def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
-    """Projects with budget, forecast, actual and state; what the budget watch found."""
+    """What waits for the person; projects with budget, plan, actual and state; alerts."""
     access = get_access(request)
     archived = request.GET.get("archived") == "1"
     alerts = Alert.objects.for_access(access).filter(team=team, acknowledged_at=None)
     context = {
         "team": team,
         "rows": project_summaries(access, team, archived=archived),
+        "inbox": read_inbox(access, team),
         "archived": archived,
         "alerts": alerts.select_related("project")[:MAX_ALERTS],
         "may_edit": access.has_role(team.pk, Role.EDITOR),

@@ -13,7 +13,9 @@ from django.views.decorators.http import require_POST, require_safe
 
 from planner.models import Access, ActualsUpload, Project, Role, Team, Variant
 from planner.services.actuals import actuals
+from planner.services.actuals.burn import burn
 from planner.services.actuals.completion import estimate_completion
+from planner.services.actuals.headroom import budget_headroom
 from planner.services.actuals.overlaps import overlaps
 from planner.services.actuals.uploads import AT_ONCE_BYTES, start_upload
 from planner.services.alerts.project_summaries import changes_since, current_revisions
@@ -29,7 +31,7 @@ from planner.web.common.view_helpers import (
     submit_form,
     team_page,
 )
-from planner.web.team import saved_plans
+from planner.web.team import saved_plans, spending
 from planner.web.team.forms import NewProjectForm, ProjectForm, SaveProjectForm, UploadForm
 
 _UNREAD = ("answer", "assumptions", "given", "inherited", "request")
@@ -62,6 +64,9 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
     access, team = get_access(request), project.team
     saved, current = _saved_comparisons(access, project), current_revisions()
     variance = actuals.variance(project)
+    completion = estimate_completion(project, variance)
+    room = budget_headroom(project, variance, completion)
+    currency = variance.currency
     spent = variance.as_dict()
     return {
         "team": team,
@@ -76,13 +81,16 @@ def project_context(request: HttpRequest, project: Project, **forms: Any) -> dic
             for one in saved
         ],
         "variance": spent if spent["months"] else None,
-        "completion": estimate_completion(project, variance),
-        "causes": saved_plans.list_causes(spent["total"]),
-        "chart": saved_plans.spend_chart(variance),
+        "warnings": spent["warnings"],
+        "completion": completion,
+        "headroom": spending.headroom_sentence(room) if room else "",
+        "burn_chart": spending.burn_chart(burn(variance), room, currency),
+        "cause_chart": spending.cause_chart(variance),
+        "spend_chart": spending.spend_chart(variance),
         "uploads": project.uploads.select_related("uploaded_by"),
         "alerts": project.alerts.filter(acknowledged_at=None),
         "may_edit": access.has_role(team.pk, Role.EDITOR),
-        "currency": projects.project_currency(project),
+        "currency": currency,
         "plan_address": saved_plans.address_of(projects.compose(project)),
         "most": saved_plans.MOST_COMPARED,
         "at_once": AT_ONCE_BYTES,

@@ -12,6 +12,7 @@ from planner.models import Project, Role, SavedComparison, Team
 from planner.services.projects import save_answers
 from planner.services.projects.saved_comparisons import save_comparison
 from planner.web.common.current_team import current_team, get_access, my_teams
+from planner.web.common.formatting import unseparated
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.sharing import PRICES, pinned_catalog
 from planner.web.common.view_helpers import signed_in, submit_form
@@ -30,8 +31,13 @@ def save(request: HttpRequest) -> HttpResponse:
     plan_request = read_plan_request(request.GET)
     if PRICES in request.GET:  # a link holds what the team that made it added
         plan_request["inherits"] = False
-    start = {"name": plan_request.get("name", ""), "new_project": plan_request.get("name", "")}
-    form = SavePlanForm(request.POST or None, initial=start, projects=projects, teams=teams)
+    form = SavePlanForm(
+        request.POST or None,
+        initial=_start(plan_request),
+        projects=projects,
+        teams=teams,
+        currency=plan_request.get("currency") or teams[0].currency,
+    )
     saved = submit_form(form, lambda values: _save(request, values, plan_request, projects, teams))
     if saved is not None:
         return redirect("comparison", saved.pk)
@@ -42,6 +48,13 @@ def save(request: HttpRequest) -> HttpResponse:
         "is_pinned": PRICES in request.GET,
     }
     return render(request, "team/save.html", context, status=400 if form.errors else 200)
+
+
+def _start(plan_request: dict[str, Any]) -> dict[str, Any]:
+    """What the boxes start with: the plan's name, and the total budget that it keeps to."""
+    name = plan_request.get("name", "")
+    budget = plan_request.get("constraints", {}).get("total_budget", "")
+    return {"name": name, "new_project": name, "budget": unseparated(budget) if budget else ""}
 
 
 def _without_a_team(request: HttpRequest) -> HttpResponse:
@@ -70,7 +83,12 @@ def _save(
     if chosen.startswith(f"{NEW_PROJECT}:"):
         team = next(t for t in teams if t.slug == chosen.partition(":")[2])
         return save_answers.save_in_new_project(
-            access, team, plan_request, project=values["new_project"], **labels
+            access,
+            team,
+            plan_request,
+            project=values["new_project"],
+            budget=values["budget"],
+            **labels,
         )
     project = next(p for p in projects if str(p.pk) == chosen)
     if values["kind"] == "variant":

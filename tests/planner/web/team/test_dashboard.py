@@ -1,4 +1,4 @@
-"""The dashboard: budget, forecast, actual, state, what moved; and which team one is in."""
+"""The dashboard: budget, plan, actual, state, what moved; and which team one is in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_an_empty_team_is_told_what_to_do(work, signed_in):
     assert "Start from a plan" in dashboard(signed_in(), work)
 
 
-def test_a_project_shows_budget_forecast_and_what_was_paid(work, signed_in):
+def test_a_project_shows_budget_plan_and_what_was_paid(work, signed_in):
     project = work.project(budget="250000")
     kept = work.saved(project)
     actuals.load_actuals(work.access(), project, io.BytesIO(PAID))
@@ -40,7 +40,7 @@ def test_a_yearly_budget_is_shown_for_all_months_of_the_plan(work, signed_in):
     assert "120,000 USD" in dashboard(signed_in(), work)  # 6 months
 
 
-def test_a_forecast_above_the_budget_says_so(work, signed_in):
+def test_a_plan_above_the_budget_says_so(work, signed_in):
     work.saved(work.project(budget="1000"))
     assert "over budget" in dashboard(signed_in(), work)
 
@@ -53,6 +53,42 @@ def test_the_approved_comparison_is_the_plan(work, signed_in):
     page = dashboard(signed_in(), work)
     assert "approved" in page
     assert f"/c/{plan.pk}/" in page
+
+
+def test_a_newer_draft_hides_no_submitted_plan(work, signed_in):
+    project = work.project()
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
+    work.saved(project)
+    page = dashboard(signed_in(Role.VIEWER), work)
+    assert f"/c/{plan.pk}/" in page
+    assert "draft" not in page
+    assert "Waits for you" not in page
+
+
+def test_an_approver_decides_from_the_page_of_the_team(work, signed_in):
+    project = work.project(budget="1000")
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
+    page = dashboard(signed_in(Role.APPROVER), work)
+    assert "Waits for you" in page
+    assert "over the budget of 1,000 USD" in page
+    assert f"/c/{plan.pk}/approve/" in page
+
+
+def test_an_author_sees_what_was_sent_back(work, signed_in):
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    saved_comparisons.send_back(work.access(Role.APPROVER), plan)
+    assert "was sent back to you" in dashboard(signed_in(Role.EDITOR), work)
+    assert "was sent back to you" not in dashboard(signed_in(Role.OWNER), work)
+
+
+def test_a_plan_that_waits_beside_the_approved_one_is_listed(work, signed_in):
+    project = work.project()
+    first = saved_comparisons.submit(work.access(), work.saved(project))
+    saved_comparisons.approve(work.access(), first)
+    later = saved_comparisons.submit(work.access(), work.saved(project))
+    page = dashboard(signed_in(Role.VIEWER), work)
+    assert f"/c/{first.pk}/" in page
+    assert f"/c/{later.pk}/" in page
 
 
 def test_prices_that_moved_since_are_named(work, signed_in):

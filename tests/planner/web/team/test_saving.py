@@ -55,6 +55,30 @@ def test_a_new_project_is_made_of_the_plan(work, signed_in):
     assert project.assumptions["finance"] == {"discount_rate_per_year": 0.08}
 
 
+def test_no_project_of_somebody_else_is_chosen_beforehand(work, signed_in):
+    work.project(name="Theirs")
+    form = signed_in(Role.EDITOR).get(HERE).context["form"]
+    first, *others = form.fields["project"].choices
+    assert first[0] == "new:alpha"
+    assert [name for _, name in others] == ["Theirs"]
+    assert "project" not in form.initial
+
+
+def test_a_new_project_takes_the_total_budget_of_the_plan(work, signed_in):
+    limited = f"/save/?{urlencode({**PLAN, 'constraints.total_budget': '300000'})}"
+    browser = signed_in(Role.EDITOR)
+    assert 'value="300000"' in text(browser.get(limited))
+    browser.post(limited, {**NEW, "budget": "1,250,000"})
+    assert Project.objects.get().budget == "1250000"
+
+
+def test_a_budget_that_is_none_keeps_nothing(work, signed_in):
+    answer = signed_in(Role.EDITOR).post(HERE, {**NEW, "budget": "much"})
+    assert answer.status_code == 400
+    assert "is not a number" in text(answer)
+    assert not Project.objects.exists()
+
+
 def test_what_is_saved_is_what_the_page_showed(work, signed_in, client):
     signed_in(Role.EDITOR).post(HERE, NEW)
     shown = text(client.get(f"/plan/?{urlencode(PLAN)}"))

@@ -1,0 +1,119 @@
+"""Cost up to each month, and what the budget leaves: the estimate at completion, month by month."""
+
+from __future__ import annotations
+
+import io
+from decimal import Decimal
+
+import pytest
+
+from planner.models import Project
+from planner.services.actuals import actuals
+from planner.services.actuals.burn import burn
+from planner.services.actuals.completion import estimate_completion
+from planner.services.actuals.headroom import budget_headroom
+from planner.services.projects import saved_comparisons
+from tests.planner.workspace import PLAIN, Workspace, market
+
+MONTHLY = Decimal(27520)
+"""What the plan costs each month: 500 h of a machine at 55.04."""
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+@pytest.fixture
+def project(work: Workspace) -> Project:
+    row = work.project(
+        budget="200000",
+        assumptions={
+            **PLAIN,
+            "constraints": {"purchase_options": ["on_demand"]},
+            "on_prem": {"servers": []},
+            "finance": {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0},
+        },
+    )
+    work.saved(row)
+    return row
+
+
+def pay(work: Workspace, project: Project, **months: int) -> None:
+    rows = "".join(f"{name.replace('m', '2027-')},{cost}\n" for name, cost in months.items())
+    actuals.load_actuals(work.access(), project, io.BytesIO(f"month,cost\n{rows}".encode()))
+
+
+def test_the_last_month_is_the_estimate_at_completion(work: Workspace, project: Project) -> None:
+    pay(work, project, m01=36000, m02=24000)
+    months = burn(actuals.variance(project))
+    done = estimate_completion(project)
+    assert [one.month for one in months] == [f"2027-0{n}" for n in range(1, 7)]
+    assert [one.actual for one in months] == [36000, 60000, None, None, None, None]
+    assert [one.planned for one in months] == [MONTHLY * n for n in range(1, 7)]
+    assert months[0].estimate is None
+    assert months[1].estimate == 60000
+    last = months[-1]
+    assert (last.estimate, last.low, last.high) == (done.estimate, done.low, done.high)
+
+
+def test_a_month_without_an_upload_is_estimated_and_never_nothing(
+    work: Workspace, project: Project
+) -> None:
+    pay(work, project, m01=30000, m03=30000)
+    months = burn(actuals.variance(project))
+    ratio = Decimal(30000) / MONTHLY
+    assert [one.actual for one in months[:3]] == [30000, None, None]
+    assert months[1].estimate == pytest.approx(30000 + MONTHLY * ratio)
+    done = estimate_completion(project)
+    assert done.months_left == 4
+    assert months[-1].estimate == done.estimate == pytest.approx(180_000)
+
+
+def test_without_actuals_the_plan_stands_alone(project: Project) -> None:
+    months = burn(actuals.variance(project))
+    assert months[-1].planned == MONTHLY * 6
+    assert {one.actual for one in months} == {one.estimate for one in months} == {None}
+
+
+def test_the_budget_is_held_against_the_plan_and_later_the_estimate(
+    work: Workspace, project: Project
+) -> None:
+    table = actuals.variance(project)
+    before = budget_headroom(project, table, None)
+    assert (before.left, before.is_estimate) == (200_000 - MONTHLY * 6, False)
+    pay(work, project, m01=36000, m02=24000)
+    table = actuals.variance(project)
+    done = estimate_completion(project, table)
+    after = budget_headroom(project, table, done)
+    assert (after.left, after.is_estimate) == (done.headroom, True)
+    assert after.left_at_most_cost == 200_000 - done.high
+
+
+def test_a_budget_of_a_month_counts_for_all_months(project: Project) -> None:
+    project.budget, project.budget_period = "30000", "monthly"
+    assert budget_headroom(project, actuals.variance(project), None).budget == 180_000
+
+
+def test_a_plan_in_another_currency_is_not_compared(work: Workspace, project: Project) -> None:
+    pay(work, project, m01=36000)
+    project.assumptions = {**project.assumptions, "currency": "EUR"}
+    table = actuals.variance(project)
+    assert table.plan is None
+    assert "The plan is in USD and the project in EUR" in table.as_dict()["warnings"][0]
+    assert burn(table) == []
+    assert budget_headroom(project, table, None) is None
+
+
+def test_an_approved_plan_comes_before_a_submitted_one_and_that_before_a_draft(
+    work: Workspace, project: Project
+) -> None:
+    first = saved_comparisons.submit(work.access(), project.saved_comparisons.get())
+    work.saved(project)
+    assert actuals.variance(project).plan == first
+    second = saved_comparisons.submit(work.access(), work.saved(project))
+    saved_comparisons.approve(work.access(), first)
+    assert actuals.variance(project).plan == first
+    saved_comparisons.approve(work.access(), second)
+    assert actuals.variance(project).plan == second

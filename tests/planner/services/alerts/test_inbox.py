@@ -1,0 +1,60 @@
+"""What waits for whom: plans to approve, and one's own that were sent back."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.models import Role
+from planner.services.alerts.inbox import read_inbox
+from planner.services.projects import projects, saved_comparisons
+from tests.planner.workspace import Workspace, market
+
+
+@pytest.fixture
+def work(db) -> Workspace:
+    market()
+    return Workspace("alpha")
+
+
+def test_a_submitted_plan_waits_for_those_who_may_approve_it(work: Workspace) -> None:
+    plan = saved_comparisons.submit(work.access(Role.APPROVER), work.saved())
+    waits = {role: len(read_inbox(work.access(role), work.team)) for role in Role}
+    assert waits == {Role.VIEWER: 0, Role.EDITOR: 0, Role.APPROVER: 0, Role.OWNER: 1}
+    saved_comparisons.approve(work.access(), plan)
+    assert not read_inbox(work.access(), work.team)
+
+
+def test_what_it_replaces_and_the_budget_are_said(work: Workspace) -> None:
+    project = work.project(budget="1000")
+    first = saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
+    saved_comparisons.approve(work.access(), first)
+    saved_comparisons.submit(work.access(Role.EDITOR), work.saved(project))
+    work.saved(project)
+    (row,) = read_inbox(work.access(Role.APPROVER), work.team).to_approve
+    assert row.replaces == first
+    assert (row.budget, row.is_over) == (1000, True)
+
+
+def test_what_was_sent_back_waits_for_its_author_until_it_is_submitted_again(
+    work: Workspace,
+) -> None:
+    editor, approver = work.access(Role.EDITOR), work.access(Role.APPROVER)
+    plan = saved_comparisons.submit(editor, work.saved())
+    plan = saved_comparisons.send_back(approver, plan)
+    (row,) = read_inbox(editor, work.team).sent_back
+    assert (row.saved, row.sender) == (plan, approver.name)
+    assert not read_inbox(approver, work.team)
+    saved_comparisons.submit(editor, plan)
+    assert not read_inbox(editor, work.team).sent_back
+
+
+def test_who_takes_a_plan_back_is_asked_for_nothing(work: Workspace) -> None:
+    editor = work.access(Role.EDITOR)
+    saved_comparisons.send_back(editor, saved_comparisons.submit(editor, work.saved()))
+    assert not read_inbox(editor, work.team)
+
+
+def test_projects_in_the_archive_ask_nobody(work: Workspace) -> None:
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    projects.change_project(work.access(), plan.project, {"archived": True})
+    assert not read_inbox(work.access(), work.team)
