@@ -30,6 +30,8 @@ _NAMES = {
     "mozilla public license 2.0 (mpl 2.0)": "MPL-2.0",
     "new bsd": "BSD-3-Clause",
     "python software foundation license": "PSF-2.0",
+    "psfl": "PSF-2.0",
+    "see license in readme.md and license": "Bitstream-Vera",  # dejavu-fonts-ttf
 }
 """What packages wrote before SPDX names → the SPDX name."""
 
@@ -88,7 +90,9 @@ def _read_npm() -> Iterator[Component]:
     for path, package in lock["packages"].items():
         if path and not package.get("dev"):
             name = path.rpartition("node_modules/")[2]
-            yield Component("npm", name, package["version"], package.get("license", ""))
+            licence = package.get("license", "")
+            known = _NAMES.get(licence.lower(), licence)
+            yield Component("npm", name, package["version"], known)
 
 
 def render_licences() -> str:

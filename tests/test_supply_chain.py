@@ -17,11 +17,11 @@ from docs_build.sbom import build_document, read_hashes
 ROOT = Path(__file__).parents[1]
 PERMISSIVE = {
     *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "ISC", "MIT", "MIT-0"),
-    *("PSF-2.0", "Zlib"),
+    *("Bitstream-Vera", "MIT-CMU", "PSF-2.0", "Zlib"),
 }
 COPYLEFT_OF_A_LIBRARY = {"LGPL-3.0-only": {"psycopg", "psycopg-binary"}, "MPL-2.0": {"certifi"}}
 """Licences that ask for something when a library itself is changed, which we do not do."""
-ONLY_ELSEWHERE = {"async-timeout", "tzdata"}
+ONLY_ELSEWHERE = {"async-timeout", "colorama", "httpx2-jsfetch", "pywin32", "tzdata"}
 """Locked for other systems or versions of Python, so that nothing here says their licence."""
 
 

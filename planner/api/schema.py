@@ -21,6 +21,7 @@ from planner.api.permissions import MarketAccess
 from planner.contract.answer.common import AnswerModel
 from planner.contract.json_schema import to_json_schema
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.portfolio import PortfolioRequest
 from pricing.api.rest import PROBLEM_JSON, ProblemSerializer
 
 _KEY = OpenApiParameter(
@@ -56,6 +57,10 @@ _PROBLEMS = {
     "507": "The server's disk is full; nothing was stored.",
 }
 _ALWAYS = ("400", "401", "403", "404", "406", "429")
+
+
+WHOLE_REQUESTS: tuple[type[BaseModel], ...] = (ComparisonRequest, PortfolioRequest)
+"""Requests that are a body of their own, named as they are; parts of them end in `Input`."""
 
 
 class PlannerSchema(AutoSchema):
@@ -187,7 +192,7 @@ class ObjectsFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[no-un
 def _object_schema(model: type[BaseModel] | None, auto_schema: Any) -> dict[str, Any]:
     if model is None:
         return {"type": "object", "additionalProperties": {}}
-    name = model.__name__ if model is ComparisonRequest else f"{model.__name__}Input"
+    name = model.__name__ if model in WHOLE_REQUESTS else f"{model.__name__}Input"
     _register(auto_schema, name, _register_parts(model, auto_schema, "validation", suffix="Input"))
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -217,7 +222,7 @@ def _subclasses(model: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 def _register(auto_schema: Any, name: str, schema: Any) -> None:
     """A component has one identity, whether the answer or a part of it is met first."""
-    known: list[type[BaseModel]] = [ComparisonRequest, *_subclasses(AnswerModel)]
+    known: list[type[BaseModel]] = [*WHOLE_REQUESTS, *_subclasses(AnswerModel)]
     models = {model.__name__: model for model in known}
     component = ResolvedComponent(  # type: ignore[no-untyped-call]
         name=name,

@@ -231,6 +231,12 @@ class _Builder:
                 f"The search ended early; a plan that is up to {plan.gap:.1%} cheaper is not "
                 "ruled out."
             )
+        start = format_month(results.preparation.projects[0].alone.calendar.start)
+        if plan is not None and start < f"{results.preparation.today:%Y-%m}":
+            yield (
+                "The plan begins before today: what it decides for months that are over can only "
+                "be looked back at. Give projects that go on a start from next month."
+            )
         if results.lacks_shares:
             yield (
                 "The work that one question may take was over before all groups of projects were "

@@ -9,6 +9,7 @@ from rest_framework import serializers
 from planner.api.serializers.fields import ModelField, ObjectField, name_field
 from planner.contract.answer.changes import ReplayDifference
 from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange
+from planner.contract.request.portfolio import PortfolioRequest
 from planner.models import SavedPortfolio
 from pricing.api.rest import StrictSerializer
 
@@ -51,7 +52,7 @@ class NewSavedPortfolioSerializer(StrictSerializer):
     team = serializers.CharField(max_length=60)
     name = name_field()
     note = serializers.CharField(max_length=2000, required=False, allow_blank=True)
-    request = ObjectField(required=False)
+    request = ObjectField(PortfolioRequest, required=False)
     """A portfolio request; absent: that of the team's projects."""
     projects = serializers.ListField(
         child=serializers.UUIDField(), required=False, min_length=1, max_length=100

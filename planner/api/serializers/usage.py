@@ -34,19 +34,119 @@ class DemandSerializer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField())
 
 
+def _text() -> serializers.CharField:
+    return serializers.CharField(allow_blank=True)
+
+
+def _hours() -> serializers.FloatField:
+    return serializers.FloatField(allow_null=True)
+
+
+def _by_currency() -> serializers.DictField:
+    """Currency → amount; null where the file does not state it."""
+    return serializers.DictField(child=serializers.CharField(allow_null=True))
+
+
+class RowsSerializer(serializers.Serializer[Any]):
+    """Rows that one thing became of."""
+
+    rows = serializers.IntegerField()
+    meaning = serializers.CharField()
+
+
+class UsedSerializer(serializers.Serializer[Any]):
+    """Hours and money of one group."""
+
+    month = serializers.CharField(required=False)
+    accelerator_hours = serializers.FloatField()
+    slice_hours = serializers.FloatField()
+    instance_hours = _hours()
+    billed = _by_currency()
+    amortised = _by_currency()
+
+
+class UsedMonthSerializer(UsedSerializer):
+    """A month: with its peak, and what monitors and queues saw."""
+
+    peak_accelerators = _hours()
+    unused_accelerator_hours = _hours()
+    busy_share = serializers.FloatField(required=False)
+    utilisation = serializers.FloatField(required=False)
+    unknown_hours = serializers.FloatField(required=False)
+
+
+class UseSerializer(UsedSerializer):
+    """Use by what was asked for; empty where the file does not say it."""
+
+    provider = serializers.CharField(required=False, allow_blank=True)
+    region = serializers.CharField(required=False, allow_blank=True)
+    machine = serializers.CharField(required=False, allow_blank=True)
+    accelerator = serializers.CharField(required=False, allow_blank=True)
+    option = serializers.CharField(required=False, allow_blank=True)
+    project = serializers.CharField(required=False, allow_blank=True)
+    account = serializers.CharField(required=False, allow_blank=True)
+
+
+class ChargeSerializer(serializers.Serializer[Any]):
+    """Rows of a bill summed by what they charge for."""
+
+    month = _text()
+    provider = _text()
+    charge = _text()
+    service = _text()
+    pricing = _text()
+    currency = _text()
+    usage_month = _text()
+    rows = serializers.IntegerField()
+    quantity = serializers.FloatField()
+    billed = serializers.CharField(allow_null=True)
+    amortised = serializers.CharField(allow_null=True)
+    list_cost = serializers.CharField(allow_null=True)
+    credits = serializers.CharField(allow_null=True)
+
+
+class OwnedCommitmentSerializer(serializers.Serializer[Any]):
+    """A commitment of the bill, and how much of it was used."""
+
+    commitment = serializers.CharField()
+    provider = _text()
+    kind = _text()
+    currency = _text()
+    billed = serializers.CharField()
+    amortised_used = serializers.CharField()
+    amortised_unused = serializers.CharField()
+
+
+class UnusedHoursSerializer(serializers.Serializer[Any]):
+    """Hours that were held and not worked, by reason."""
+
+    month = serializers.CharField()
+    machine = _text()
+    reason = serializers.CharField()
+    accelerator_hours = serializers.FloatField()
+
+
+class PeakSerializer(serializers.Serializer[Any]):
+    """Most accelerators at work in an hour of a month."""
+
+    month = serializers.CharField()
+    accelerator = _text()
+    peak_accelerators = serializers.FloatField()
+
+
 class UsageSerializer(serializers.Serializer[Any]):
     """Sums of files: money as text, hours as numbers; null where a file does not state it."""
 
     files = UsageFileSerializer(many=True)
     complete = serializers.BooleanField()
-    rows = serializers.DictField()
+    rows = serializers.DictField(child=RowsSerializer())
     not_understood = serializers.ListField(child=serializers.CharField())
     notes = serializers.ListField(child=serializers.CharField())
-    months = serializers.ListField(child=serializers.DictField())
-    use = serializers.ListField(child=serializers.DictField())
-    charges = serializers.ListField(child=serializers.DictField())
-    commitments = serializers.ListField(child=serializers.DictField())
-    unused = serializers.ListField(child=serializers.DictField())
-    peaks = serializers.ListField(child=serializers.DictField())
+    months = UsedMonthSerializer(many=True)
+    use = UseSerializer(many=True)
+    charges = ChargeSerializer(many=True)
+    commitments = OwnedCommitmentSerializer(many=True)
+    unused = UnusedHoursSerializer(many=True)
+    peaks = PeakSerializer(many=True)
     demand = DemandSerializer(allow_null=True)
     no_demand_because = serializers.CharField(allow_blank=True)

@@ -42,7 +42,7 @@ def test_demand_follows(client):
 @pytest.mark.parametrize(
     ("content", "kind", "query", "status", "words"),
     [
-        (b"PAR1", "text/csv", {}, 400, "is Parquet"),
+        (b"PAR1", "text/csv", {}, 400, "is damaged Parquet"),
         (BILL, "text/csv", {"colour": "blue"}, 400, "colour"),
         (BILL, "text/csv", {"by": "colour"}, 400, "is unknown"),
         (BILL, "text/csv", {"forecast_months": "many"}, 400, "is not a number of months"),

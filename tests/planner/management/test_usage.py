@@ -98,7 +98,7 @@ def test_a_folder_is_read_when_it_has_changed_and_is_at_rest(bill, tmp_path):
     watch(str(folder), options, written.append, rounds=6, sleep=lambda _: next(steps)())
     assert len(written) == 2
     assert json.loads(written[0])["files"][0]["rows"] == 6
-    assert "is Parquet" in written[1]
+    assert "is damaged Parquet" in written[1]
     assert json.loads((tmp_path / "sums.json").read_text())["complete"] is True
 
 

@@ -238,3 +238,11 @@ def test_payments_that_come_later_cost_every_part_as_they_do_apart():
     answer = plan(request, finance=finance)
     assert answer.gap <= 0.006
     assert sum(one.share for one in answer.projects) == answer.net_present_cost
+
+
+def test_a_plan_that_begins_before_today_says_so(answer):
+    before = "The plan begins before today"
+    assert not any(before in warning for warning in answer.warnings)
+    later = TODAY.replace(year=TODAY.year + 10)
+    late = plan_portfolio(relay(2, 6), bundled_catalog(), today=later)
+    assert any(before in warning for warning in late.warnings)

@@ -50,7 +50,7 @@ def test_a_part_that_lost_more_than_a_fifth_holds_the_batch(lost, part):
     if part is None:
         assert found == ()
     else:
-        assert f"1 part lost more than 20 % of its offers: {part}" in found
+        assert f"1 part lost more than 20% of its offers: {part}" in found
 
 
 def test_new_offers_hide_no_loss_of_a_part():

@@ -3,10 +3,12 @@ from __future__ import annotations
 import datetime as dt
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 
 import pytest
+import time_machine
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -217,8 +219,16 @@ def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
     assert result.hint == "Free disk space and refresh again."
 
 
+@pytest.fixture
+def at_noon() -> Iterator[None]:
+    """Two hours before and after it the day is the same."""
+    noon = timezone.now().replace(hour=12, minute=0)
+    with time_machine.travel(noon, tick=False):
+        yield
+
+
 @pytest.mark.parametrize("hours", [-2, 2])
-def test_a_clock_two_hours_off_is_told_and_never_makes_prices_fresher(before, hours):
+def test_a_clock_two_hours_off_is_told_and_never_makes_prices_fresher(before, hours, at_noon):
     result = one(FakeProvider(server_ahead=dt.timedelta(hours=hours)))
     assert result.outcome == "published"
     (warning,) = result.publication.warnings

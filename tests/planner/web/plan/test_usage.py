@@ -73,7 +73,7 @@ def test_columns_that_are_close_are_read_once_they_are_ticked(client, db):
         (None, {}, "choose a bill or a log"),
         (None, {"carried": "%%%"}, "was lost on the way"),
         (b"", {}, "is empty"),
-        (b"PAR1", {}, "is Parquet"),
+        (b"PAR1", {}, "is damaged Parquet"),
         (sacct({}), {"start": "soon"}, "is not a month like 2027-01"),
         (sacct({}), {"accelerator": "T4"}, "was not used"),
         (sacct({}), {"add_run": "x"}, "is not a run like"),

@@ -32,12 +32,9 @@ pytestmark = [
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 LOOKS = (("light", DESK), ("dark", PHONE))
+BARE = pytest.param(False, id="without scripts", marks=pytest.mark.sweep)
 WITH_AND_WITHOUT_SCRIPTS = pytest.mark.parametrize(
-    "scripts",
-    [
-        pytest.param(True, id="with scripts"),
-        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
-    ],
+    "scripts", [pytest.param(True, id="with scripts"), BARE]
 )
 PLAN = {
     "name": "Two runs",
@@ -53,13 +50,12 @@ PAID = b"month,cost,hours\n2027-01,31000.50,520\n2027-02,29000,480\n2027-03,2600
 
 @pytest.fixture
 def enter(chromium, live_server):
-    """Opens a browser window for a visitor, or for somebody who has signed in."""
+    """Opens a window for a visitor, or for somebody who has signed in."""
     with ExitStack() as windows:
 
         def opened(user=None, **options) -> Visit:
-            here = visit(
-                chromium, live_server.url, cookies=cookies_of(user, live_server), **options
-            )
+            cookies = cookies_of(user, live_server)
+            here = visit(chromium, live_server.url, cookies=cookies, **options)
             return windows.enter_context(here)
 
         yield opened
