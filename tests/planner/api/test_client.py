@@ -17,6 +17,7 @@ from planner.api.views.documents import document as make_document
 from planner.models import Scope
 from tests.planner.workspace import REQUEST, Workspace, market
 
+pytestmark = pytest.mark.xdist_group("document")
 GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 
 
