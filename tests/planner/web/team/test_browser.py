@@ -33,11 +33,7 @@ os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 LOOKS = (("light", DESK), ("dark", PHONE))
 WITH_AND_WITHOUT_SCRIPTS = pytest.mark.parametrize(
-    "scripts",
-    [
-        pytest.param(True, id="with scripts"),
-        pytest.param(False, id="without scripts", marks=pytest.mark.sweep),
-    ],
+    "scripts", [True, pytest.param(False, marks=pytest.mark.sweep)], ids=["with", "without"]
 )
 PLAN = {
     "name": "Two runs",
