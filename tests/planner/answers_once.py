@@ -9,33 +9,58 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.analysis.progress import nobody_waits
 from planner.costing.optimizer.work import WorkMeter
+from planner.portfolio.portfolio import plan_portfolio
 from pricing.market.snapshot import Catalog
 
 FEW_OFFERS = 50
 """Larger catalogs are not compared with each other: telling them apart takes longer."""
-_answers: dict[str, tuple[ComparisonAnswer, WorkMeter]] = {}
+_answers: dict[str, tuple[Any, WorkMeter]] = {}
 
 
 def compare_once(
     request: Any, catalog: Catalog, *, work: WorkMeter, report: Any = nobody_waits, **options: Any
 ) -> ComparisonAnswer:
     """In the place of `compare`; an error is never kept."""
-    is_shared = work._is_cancelled is None and report is nobody_waits
-    if not is_shared or len(catalog.offers) > FEW_OFFERS:
+    if report is not nobody_waits:
         return compare(request, catalog, work=work, report=report, **options)
-    key = _key(request, catalog, work, options)
+    answer: ComparisonAnswer = _answer_once(compare, request, catalog, work, options)
+    return answer
+
+
+def plan_once(
+    request: Any, catalog: Catalog, *, work: WorkMeter, **options: Any
+) -> PortfolioAnswer:
+    """In the place of `plan_portfolio`; a replay, which says a day, is computed anew."""
+    if options:
+        return plan_portfolio(request, catalog, work=work, **options)
+    answer: PortfolioAnswer = _answer_once(plan_portfolio, request, catalog, work, options)
+    return answer
+
+
+def _answer_once(
+    compute: Callable[..., Any],
+    request: Any,
+    catalog: Catalog,
+    work: WorkMeter,
+    options: dict[str, Any],
+) -> Any:
+    if work._is_cancelled is not None or len(catalog.offers) > FEW_OFFERS:
+        return compute(request, catalog, work=work, **options)
+    key = f"{compute.__name__} {_key(request, catalog, work, options)}"
     if key in _answers:
         answer, spent = _answers[key]
         vars(work).update(vars(spent))
         return answer
-    answer = compare(request, catalog, work=work, **options)
+    answer = compute(request, catalog, work=work, **options)
     _answers[key] = answer, _copy(work)
     return answer
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.answers_once import compare_once
+from tests.planner.answers_once import compare_once, plan_once
 
 
 @pytest.fixture(autouse=True)
@@ -10,3 +10,4 @@ def _answers_once(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
     """Where there is a database, pages, API and services share the answers of equal questions."""
     if "db" in request.fixturenames or request.node.get_closest_marker("django_db"):
         monkeypatch.setattr("planner.services.projects.comparisons.compare", compare_once)
+        monkeypatch.setattr("planner.services.portfolio.portfolios.plan_portfolio", plan_once)

@@ -12,7 +12,7 @@ from planner.api.views.documents import document
 from tests.planner.costing.market_of import H100
 from tests.planner.workspace import REQUEST, WHOLE, market
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("document")]
 TRAINING = {"kind": "training", "parameters": 7e9, "tokens": 1e11, "accelerator": H100}
 SAMPLES = {"kind": "samples", "samples": 1e8, "epochs": 3, "samples_per_second": 2000.0,
            "accelerator": H100}  # fmt: skip

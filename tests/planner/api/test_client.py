@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -10,19 +12,46 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
+from planner.api.views.documents import document as make_document
 from planner.models import Scope
 from tests.planner.workspace import REQUEST, Workspace, market
 
+pytestmark = pytest.mark.xdist_group("document")
 GENERATOR = Path(sys.executable).with_name("openapi-python-client")
 
 
-@pytest.fixture
-def generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The freshly generated package, imported."""
+USED = ("/offers/", "/comparisons/", "/saved-comparisons/", "/saved-comparisons/{id}/")
+
+
+def only(used: tuple[str, ...], whole: dict[str, Any]) -> dict[str, Any]:
+    """The document of these paths, with the components that they lead to."""
+    paths = {path: whole["paths"][f"/api/v1{path}"] for path in used}
+    names: set[str] = set()
+    ahead = references(paths)
+    while ahead:
+        names |= ahead
+        schemas = whole["components"]["schemas"]
+        ahead = set().union(*(references(schemas[name]) for name in ahead)) - names
+    schemas = {name: whole["components"]["schemas"][name] for name in sorted(names)}
+    return whole | {
+        "paths": {f"/api/v1{path}": found for path, found in paths.items()},
+        "components": whole["components"] | {"schemas": schemas},
+    }
+
+
+def references(part: Any) -> set[str]:
+    return set(re.findall(r"#/components/schemas/([\w.]+)", json.dumps(part)))
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.sweep)], ids=["used", "whole"])
+def generated(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    """The freshly generated package, imported: of what is called here, or of the whole document."""
     document = tmp_path / "schema.json"
-    call_command("spectacular", "--format", "openapi-json", "--file", document)
+    whole = json.loads(json.dumps(make_document(), default=str))
+    document.write_text(json.dumps(whole if request.param else only(USED, whole)))
     subprocess.run(
         [GENERATOR, "generate", "--path", document, "--output-path", tmp_path / "planner_client",
          "--meta", "none"],

@@ -22,7 +22,10 @@ from planner.api.views.documents import document
 from planner.wsgi import application
 from tests.planner.api.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.xdist_group("document"),  # One process makes the document once.
+]
 LONG = os.environ.get("FUZZ") == "1"
 CASES = 1000 if LONG else 1
 """The first of them on things that are there."""

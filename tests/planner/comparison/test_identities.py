@@ -32,7 +32,7 @@ def found(comparison: Compared) -> list[Scenario]:
     return [s for s in comparison.scenarios.values() if s.feasible]
 
 
-@examples(12, 2000)
+@examples(5, 2000)
 @given(requests(), markets())
 def test_the_books_balance(request: dict[str, Any], offers: list[Offer]) -> None:
     comparison = compared(request, offers)
@@ -101,7 +101,7 @@ def _demand_is_met(scenario: Scenario, comparison: Compared) -> None:
     assert all(nodes == pytest.approx(round(nodes), abs=1e-4) for nodes in rented.values())
 
 
-@examples(8, 500)
+@examples(4, 500)
 @given(requests(), markets())
 def test_a_scenario_is_never_dearer_than_one_it_contains(
     request: dict[str, Any], offers: list[Offer]
@@ -132,7 +132,7 @@ def _never_less(low: Compared, high: Compared) -> None:
         assert float(other.net_present_cost) >= one.bound - slack
 
 
-@examples(6, 500)
+@examples(3, 500)
 @given(requests(), markets(), st.floats(1.0, 2.0), st.integers(0, 23))
 def test_more_demand_never_costs_less(
     request: dict[str, Any], offers: list[Offer], factor: float, month: int
@@ -154,7 +154,7 @@ def test_more_demand_never_costs_less(
     _never_less(one, other)
 
 
-@examples(6, 500)
+@examples(3, 500)
 @given(requests(), markets(), st.integers(0, 5), st.floats(1.0, 3.0))
 def test_a_dearer_price_never_lowers_a_cost(
     request: dict[str, Any], offers: list[Offer], which: int, factor: float
@@ -170,7 +170,7 @@ def test_a_dearer_price_never_lowers_a_cost(
     _never_less(compared(request, offers), compared(request, dearer))
 
 
-@examples(4, 200)
+@examples(2, 200)
 @given(requests(), markets())
 def test_the_order_of_offers_changes_nothing(request: dict[str, Any], offers: list[Offer]) -> None:
     one, other = compared(request, offers), compared(request, offers[::-1])
