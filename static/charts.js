@@ -58,7 +58,7 @@
     axisLabel: { color: theme().text, hideOverlap: true }, axisLine: { lineStyle: { color: theme().line } },
     splitLine: { lineStyle: { color: theme().line } }, ...more,
   });
-  const valueLabel = (offset = 0) => ({ color: theme().text, hideOverlap: true, formatter: (v) => short.format(v + offset) });
+  const valueLabel = (by = 0) => ({ color: theme().text, hideOverlap: true, formatter: (v) => short.format(v + by) });
   const valueAxis = (name, more) => axis(name, {
     type: "value", axisLabel: valueLabel(), nameLocation: "end", nameGap: 10,
     nameTextStyle: { color: theme().text, align: "left" }, ...more,
@@ -129,7 +129,8 @@
         : categoryAxis(doc, doc.x_label, { boundaryGap: false }),
       yAxis: valueAxis(doc.y_label),
       series: doc.series.map((one, i) => ({
-        type: "line", name: one.name, symbol: SYMBOLS[i % SYMBOLS.length], showSymbol: doc.x.length < (doc.labels_at_lines ? 13 : 40), symbolSize: 5,
+        type: "line", name: one.name, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 5,
+        showSymbol: doc.x.length < (doc.labels_at_lines ? 13 : 40),
         data: one.values.map((v, k) => (isNumeric ? [doc.x[k], v] : v)),
         lineStyle: lineStyle(one, i),
         markPoint: i === 0 ? markPoints(doc) : undefined,
@@ -155,7 +156,6 @@
   const longNames = (doc) => ({
     color: theme().text, width: Math.min(240, doc.width * 0.42), overflow: "break", fontSize: 11, lineHeight: 12,
   });
-
   function drawTornado(doc) {
     const option = base(doc);
     option.tooltip.valueFormatter = (v) => money(v + doc.base);
@@ -166,59 +166,6 @@
       series: doc.series.map((one, i) => bar(one, i, {
         stack: `move${i}`, barGap: "-100%", data: one.values.map((v) => v - doc.base),
       })),
-    };
-  }
-
-  /* Where each bar begins and ends: the first and the last stand on 0, a step where the one before it ended. */
-  function spansOf(amounts) {
-    let end = 0;
-    return amounts.map((amount, i) => {
-      const from = i === 0 || i === amounts.length - 1 ? 0 : end;
-      end = from + amount;
-      return [i, from, end, amount];
-    });
-  }
-
-  function waterfallBar(count) {
-    const paint = theme();
-    return (_, api) => {
-      const [row, from, to, amount] = [0, 1, 2, 3].map((k) => api.value(k));
-      const [start, y] = api.coord([from, row]), end = api.coord([to, row])[0];
-      const isTotal = row === 0 || row === count - 1;
-      const height = Math.min(28, api.size([0, 1])[1] * 0.6);
-      const fill = isTotal ? paint.high : amount > 0 ? paint.on_demand : paint.owned;
-      return {
-        type: "group",
-        children: [
-          {
-            type: "rect", style: { fill },
-            shape: { x: Math.min(start, end), y: y - height / 2, width: Math.max(1, Math.abs(end - start)), height },
-          },
-          {
-            type: "text", x: Math.max(start, end) + 6, y,
-            style: {
-              text: `${!isTotal && amount > 0 ? "+" : ""}${short.format(amount)}`, fill: paint.text,
-              verticalAlign: "middle", font: "12px sans-serif",
-            },
-          },
-        ],
-      };
-    };
-  }
-
-  function drawWaterfall(doc) {
-    const [{ name, values }] = doc.series;
-    const option = base(doc);
-    option.legend.show = false;
-    option.grid.top = 12;
-    option.tooltip.formatter = ([one]) => `${doc.x[one.dataIndex]}\n${money(values[one.dataIndex])} ${doc.y_label}`;
-    return {
-      ...option,
-      xAxis: valueAxisBelow(doc, { boundaryGap: ["0%", "15%"] }),
-      yAxis: rowAxis(doc, { axisLabel: longNames(doc) }),
-      series: [{
-        type: "custom", name, data: spansOf(values), encode: { x: [1, 2], y: 0 }, renderItem: waterfallBar(values.length),
-      }],
     };
   }
 
@@ -264,8 +211,8 @@
 
   const DRAW = {
     line: drawLine, bar: drawBar, hbar: drawHorizontalBar, tornado: drawTornado, fan: drawFan, points: drawPoints,
-    waterfall: drawWaterfall,
   };
+  const TOOLS = { base, theme, short, money, valueAxisBelow, rowAxis, longNames };
   const getInstance = (element) => window.echarts?.getInstanceByDom(element);
 
   function draw(element) {
@@ -274,7 +221,7 @@
     const doc = { ...JSON.parse(source.textContent), width: element.clientWidth };
     getInstance(element)?.dispose();
     const chart = window.echarts.init(element, null, { renderer: "canvas" });
-    chart.setOption(DRAW[doc.kind](doc));
+    chart.setOption({ ...DRAW, ...window.chartKinds }[doc.kind](doc, TOOLS));
     element.setAttribute("role", "img");
     element.setAttribute("aria-label", `${doc.title} ${doc.summary}`);
   }

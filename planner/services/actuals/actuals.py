@@ -10,10 +10,11 @@ from itertools import islice
 from typing import Any, BinaryIO, NamedTuple
 
 from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import CostLine
-from planner.contract.months import format_month
+from planner.contract.months import add_months, format_month
 from planner.models import Access, ActualLine, ActualsUpload, Project, SavedComparison
 from planner.services.actuals.cells import Group
 from planner.services.actuals.machine_hours import NODE_HOURS, Machines
@@ -26,6 +27,7 @@ from planner.services.teams.audit import record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import EDIT, require
 from planner.services.teams.quotas import require_room_for_upload
+from pricing.common.invalid_input import InvalidInput
 from pricing.storage import bulk
 
 CAUSES = ("price", "usage", "unplanned", "other")
@@ -35,6 +37,7 @@ _COLUMNS = ("upload", "hours", "cost", *Group._fields)
 _BATCH = 5000
 _LONGEST_AMOUNT = 40
 _MOST_NAMED = 5
+_MONTHS_AHEAD = 12
 _NAMELESS = "a machine without a name"
 
 
@@ -49,7 +52,17 @@ def load_actuals(
     require_room_for_upload(project.uploads.all())
     machines = _index_machines(current_plan(project))
     sums = read_actuals_file(stream, project_currency(project), machines.accelerators)
+    _refuse_far_months(sums)
     return _write(access, project, sums, file_name)
+
+
+def _refuse_far_months(sums: Sums) -> None:
+    """What is paid is billed at most a year ahead; a later month is a slip of the pen."""
+    latest = format_month(add_months(timezone.now().date(), _MONTHS_AHEAD))
+    last = max(group.month for group in sums.cost)
+    if last > latest:
+        problem = f"{last} lies after {latest}, more than {_MONTHS_AHEAD} months ahead"
+        raise InvalidInput("month", f"{problem}; actuals are what was paid")
 
 
 @transaction.atomic

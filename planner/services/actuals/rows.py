@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from typing import Any, BinaryIO
 
 from planner.services.actuals import cells, focus_rows
 from planner.services.actuals.cells import Group, Row
 from pricing.common.invalid_input import MAX_REFUSALS, InvalidInput
+from pricing.common.typed_number import plain_number
 
 MAX_LINE_BYTES = 100_000
 MAX_ROWS = 1_000_000
@@ -43,6 +45,11 @@ _MACHINE_HOURS = ("instance_hours", "node_hours")
 """Hours of whole machines; `hours` are those of accelerators."""
 KNOWN_COLUMNS = (*OWN_COLUMNS, "accelerator_hours", *_MACHINE_HOURS)
 
+_EITHER_MARK = re.compile(r"[+-]?\d{1,3}[.,]\d{3}")
+"""A point or comma that may part thousands or decimals."""
+
+Plain = Callable[[str, str], str]
+"""What a cell says as a number and its column → the number with a decimal point."""
 Counts = Callable[[str], float | None]
 """Name of a machine → the accelerators in it; None where it is not known."""
 
@@ -86,7 +93,7 @@ def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _no_counts) -
     `counts` turns hours of machines in our CSV into accelerator-hours.
     """
     sha = hashlib.sha256()
-    reader = csv.DictReader(_lines(stream, sha), restkey=_BEYOND, strict=True)
+    reader = _open_table(_lines(stream, sha))
     read_row, sums = _choose_reader(reader, currency, counts)
     refusals: list[InvalidInput] = []
     for record in _records(reader):
@@ -103,6 +110,14 @@ def read_actuals(stream: BinaryIO, currency: str, counts: Counts = _no_counts) -
         raise InvalidInput("", "the file holds a header and no rows")
     sums.digest, sums.file_digest = sums.content_digest(), sha.hexdigest()
     return sums
+
+
+def _open_table(lines: Iterator[str]) -> csv.DictReader[str]:
+    """The table of a file, whose header says by which sign its cells are parted."""
+    header = next(lines, "")
+    delimiter = next((sign for sign in ";\t" if sign in header and "," not in header), ",")
+    whole = chain([header], lines)
+    return csv.DictReader(whole, restkey=_BEYOND, strict=True, delimiter=delimiter)
 
 
 def _lines(stream: BinaryIO, sha: hashlib._Hash) -> Iterator[str]:
@@ -155,6 +170,9 @@ def _choose_reader(
 ) -> tuple[Callable[[Mapping[str, str]], Row], Sums]:
     try:
         columns = list(reader.fieldnames or [])
+        if not {"ChargePeriodStart", "BilledCost"} & set(columns):
+            columns = [_own_name(name) for name in columns]
+            reader.fieldnames = columns
     except csv.Error as error:
         raise InvalidInput("row 1", f"is not CSV: {error}") from None
     if "ChargePeriodStart" in columns or "BilledCost" in columns:
@@ -167,7 +185,15 @@ def _choose_reader(
             raise InvalidInput(f"column {name[:60]}", f"is unknown; allowed are {known}")
     if len(set(columns)) < len(columns):
         raise InvalidInput("row 1", "names a column twice")
-    return partial(_own_row, hours_in=_hours_column(columns), counts=counts), Sums("csv", currency)
+    plain = _continental if reader.reader.dialect.delimiter == ";" else _as_it_is
+    read_row = partial(_own_row, hours_in=_hours_column(columns), counts=counts, plain=plain)
+    return read_row, Sums("csv", currency)
+
+
+def _own_name(column: str) -> str:
+    """A column of our own CSV however its name is written: `Month`, ` Instance Type`."""
+    tidy = column.strip().lower().replace(" ", "_")
+    return tidy if tidy in KNOWN_COLUMNS else column
 
 
 def _hours_column(columns: list[str]) -> str:
@@ -183,8 +209,6 @@ def _require(columns: list[str], required: tuple[str, ...]) -> None:
     missing = [name for name in required if name not in columns]
     if missing:
         problem = f"is missing; required are {', '.join(required)}"
-        if len(columns) == 1 and re.search("[;\t]", columns[0]):
-            problem += "; the columns are separated by commas"
         raise InvalidInput(f"column {missing[0]}", problem)
 
 
@@ -197,7 +221,24 @@ def _checked(row: Row, sums: Sums) -> Row:
     return row
 
 
-def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts) -> Row:
+def _as_it_is(text: str, column: str) -> str:
+    return text
+
+
+def _continental(text: str, column: str) -> str:
+    """A number of a table parted by semicolons, whose comma is the decimal mark.
+
+    >>> _continental("1.000,50", "cost"), _continental("12", "cost")
+    ('1000.50', '12')
+    """
+    tidy = text.strip()
+    if _EITHER_MARK.fullmatch(tidy):
+        problem = f"{tidy!r} may be read in two ways"
+        raise InvalidInput(column, f"{problem}; write it like 1234.56, without marks of thousands")
+    return plain_number(tidy)
+
+
+def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts, plain: Plain) -> Row:
     group = Group(
         month=cells.month(record["month"], "month"),
         provider=cells.text(record, "provider", 60).lower(),
@@ -206,10 +247,10 @@ def _own_row(record: Mapping[str, str], hours_in: str, counts: Counts) -> Row:
         purchase_option=cells.text(record, "purchase_option", 30),
         category=cells.text(record, "category", 30) or "compute",
     )
-    hours = cells.hours(record.get(hours_in) or "0", hours_in)
+    hours = cells.hours(plain(record.get(hours_in) or "0", hours_in), hours_in)
     if hours and hours_in in _MACHINE_HOURS:
         hours *= _accelerators(group.instance_type, hours_in, counts)
-    amount = cells.amount(record["cost"], "cost")
+    amount = cells.amount(plain(record["cost"] or "", "cost"), "cost")
     return Row(group, hours, amount, cells.text(record, "currency", 10))
 
 

@@ -19,6 +19,7 @@ from planner.web.common.form_fields import (
     RISK,
     RULES,
     find_label,
+    in_unit_of_box,
 )
 from planner.web.common.formatting import plain, unseparated
 from planner.web.common.plan_fields.field import Field
@@ -88,7 +89,7 @@ def element_of(path: str) -> str:
 
 def messages_of(query: QueryDict, refusals: Iterable[InvalidInput]) -> list[Message]:
     """One message for each box that was sent, so that those of former changes go."""
-    refused = {refusal.field: refusal.message for refusal in refusals}
+    refused = {one.field: in_unit_of_box(one.field, one.message) for one in refusals}
     paths = dict.fromkeys(name.partition("~")[0] for name in query)
     return [Message(path, refused.get(path, "")) for path in paths if path in _WITH_BOX]
 

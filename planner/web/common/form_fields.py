@@ -6,12 +6,16 @@ position in a list, which the form repeats as rows.
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
 from planner.web.common.field_types import request_field_types
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.field import describe_field as _f
 from planner.web.common.plan_fields.finance import DATA, FINANCE, FINANCING, YEAR_BUDGET
-from planner.web.common.query_codec import to_pattern
+from planner.web.common.query_codec import SCALES, to_pattern
+from pricing.common.bounded import number_problem, read_decimal
 
 PLAN = (
     _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
@@ -275,7 +279,13 @@ FIELD_TYPES: dict[str, str] = {
     request's."""
 
 
-_LABELS = {field.path: field.label for field in ALL}
+_FIELDS = {field.path: field for field in ALL}
+_BOUND = re.compile(r"(\S+) is not allowed; must be (more than|at least|less than|at most) (\S+)")
+
+
+def _find_field(path: str) -> Field | None:
+    pattern = to_pattern(path)
+    return _FIELDS.get(pattern) or _FIELDS.get(pattern.removesuffix(".*"))
 
 
 def find_label(path: str) -> str:
@@ -286,6 +296,28 @@ def find_label(path: str) -> str:
     >>> find_label("server.idle_power_kw")
     'server › idle power kw'
     """
-    pattern = to_pattern(path)
-    label = _LABELS.get(pattern) or _LABELS.get(pattern.removesuffix(".*"))
-    return label or path.replace(".", " › ").replace("_", " ")
+    field = _find_field(path)
+    return field.label if field else path.replace(".", " › ").replace("_", " ")
+
+
+def in_unit_of_box(path: str, message: str) -> str:
+    """A refusal of the core as the box of its field is read: `140%` for a share of 1.4.
+
+    >>> in_unit_of_box("constraints.max_spot_share", "1.4 is not allowed; must be at most 1")
+    '140% is not allowed; must be at most 100%'
+    >>> in_unit_of_box("horizon_months", "200 is not allowed; must be at most 120")
+    '200 is not allowed; must be at most 120'
+    """
+    field, bound = _find_field(path), _BOUND.fullmatch(message)
+    if field is None or bound is None or not field.scale:
+        return message
+    value, words, limit = bound.groups()
+    if number_problem(value) or number_problem(limit):
+        return message
+    shown = [_in_unit(read_decimal(text), field) for text in (value, limit)]
+    return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
+
+
+def _in_unit(value: Decimal, field: Field) -> str:
+    digits = f"{(value / SCALES[field.scale]).normalize():f}"
+    return f"{digits}%" if field.scale == "pct" else f"{digits} {field.unit}".strip()

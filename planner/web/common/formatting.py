@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from planner.contract.answer.coverage import PriceAge
 from planner.web.common.choices import provider_title
 from planner.web.common.coverage_table import Coverage, describe_state
-from planner.web.common.form_fields import find_label
+from planner.web.common.form_fields import find_label, in_unit_of_box
 from planner.web.common.glossary import TERMS
 from pricing.market.accelerators import get
 from pricing.market.price_age import PricePart
@@ -273,3 +273,9 @@ def waiting(place: int | None) -> str:
     if place is None:
         return "Starting"
     return "Next in line" if place == 1 else f"Waiting: number {number(place)} in line"
+
+
+@register.filter
+def refusal_message(refusal: Any) -> str:
+    """What is wrong with a field, in the unit of its box."""
+    return in_unit_of_box(refusal.field, refusal.message)

@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from planner.web.common import form_fields as f
 from planner.web.common.choices import find_default, list_choices
+from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.sharing import PRICES
@@ -90,7 +91,7 @@ class PlanForm:
 
     def __init__(self, query: QueryDict, refusals: Iterable[InvalidInput] = ()) -> None:
         self.query = query
-        self.errors = {refusal.field: refusal.message for refusal in refusals}
+        self.errors = {one.field: in_unit_of_box(one.field, one.message) for one in refusals}
         self.currency = query.get("currency") or "USD"
         self.kind = query.get("workload.kind") or "training"
         self._form = forms.Form()

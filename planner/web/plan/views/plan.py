@@ -18,6 +18,7 @@ from planner.web.answer.assumption_rows import Message, messages_of
 from planner.web.common import sharing
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
+from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
 from planner.web.common.query_codec import drop_empty
 from planner.web.plan.forms import PlanForm
@@ -119,7 +120,9 @@ def _render_update(
         return answer
     context = {
         "rows": messages_of(request.GET, outcome.errors),
-        "refusals": [Message(refusal.field, refusal.message) for refusal in outcome.errors],
+        "refusals": [
+            Message(one.field, in_unit_of_box(one.field, one.message)) for one in outcome.errors
+        ],
     }
     answer = render(request, "web/answer/refused.html", context)
     answer["HX-Reswap"] = "none"

@@ -124,7 +124,7 @@ def test_causes_sum_to_the_difference(work: Workspace, project: Project) -> None
         work,
         project,
         "month,cost,hours,category\n2027-01,1,3,compute\n2027-02,9.99,0,compute\n"
-        "2027-02,77.01,0,storage\n2029-01,5,1,compute\n",
+        "2027-02,77.01,0,storage\n2027-09,5,1,compute\n",
     )
     told = actuals.variance(project).as_dict()
     for row in (*told["months"], *told["categories"], told["total"]):
@@ -264,3 +264,9 @@ def test_without_a_plan_in_the_months_paid_nothing_is_estimated(
     done = completion.estimate_completion(project)
     assert done.estimate is None
     assert "nothing was planned" in done.why_not
+
+
+def test_a_month_far_ahead_is_no_actual(work: Workspace, project: Project) -> None:
+    with pytest.raises(InvalidInput, match="2036-01 lies after"):
+        upload(work, project, "month,cost\n2036-01,30000\n")
+    assert not project.uploads.exists()

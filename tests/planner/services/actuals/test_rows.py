@@ -60,7 +60,8 @@ def test_rows_that_a_spreadsheet_left_empty_are_passed_over() -> None:
         ('month,cost\n2027-01,5\n2027-01,"1\n2027-02,2\n', "row 3: is not CSV"),
         ("month,cost\n2027-01,5,60\n", "row 2: has 3 cells under 2 columns"),
         ('month,cost\n2027-01,"1,000.50"\n', "write it like 1234.56"),
-        ("month;cost\n2027-01;5\n", "the columns are separated by commas"),
+        ("month;cost\n2027-01;1.500\n", "may be read in two ways"),
+        ("month;cost\n2027-01;1,500\n", "may be read in two ways"),
         (b"month,cost\n2027-01,\xff\n", "row 2: is not UTF-8"),
         (b"month,cost\n2027-01,\x001\n", "row 2: holds a NUL"),
         (b"month,cost\n" + b"1" * (MAX_LINE_BYTES + 1), "row 2: is longer than"),
@@ -205,3 +206,17 @@ def test_two_columns_of_hours_are_refused() -> None:
 
 
 # Plan against actual ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "month;cost;hours\n2027-01;1.000,50;12,5\n",
+        "Month,Cost,Hours\n2027-01,1000.50,12.5\n",
+        " month \tCOST\thours\n2027-01\t1000.50\t12.5\n",
+    ],
+)
+def test_tables_of_any_spreadsheet_say_the_same(text: str) -> None:
+    sums = read_actuals(io.BytesIO(text.encode()), "USD")
+    assert list(sums.cost.values()) == [Decimal("1000.50")]
+    assert list(sums.hours.values()) == [12.5]

@@ -177,3 +177,11 @@ def test_a_form_sent_without_scripts_fits_the_first_line_of_a_request(client, pr
     sent = [(name, "1234567") for name in names if name not in boxes]
     limit = int(re.search(r"limit_request_line = (\d+)", CONFIGURATION.read_text())[1])
     assert len(f"GET {reverse('plan')}?{urlencode(sent)} HTTP/1.1") < limit
+
+
+def test_a_refusal_speaks_in_the_unit_of_its_box(client, prices):
+    asked = {**HOURS, "constraints.max_spot_share~pct": "140"}
+    for address in ("plan", "plan-live"):
+        page = text(get(client, address, asked))
+        assert "140% is not allowed; must be at most 100%" in page
+        assert "1.4 is not allowed" not in page
