@@ -16,7 +16,11 @@ HOURS = {
     "workload.peak_accelerators": "8",
     "start": "2027-01",
     "horizon_months": "6",
+    "sensitivity": "false",
+    "cheaper_if": "false",
 }
+"""Without what takes most of an answer's time; `WHOLE` laid over it asks for that too."""
+WHOLE = {"sensitivity": "true", "cheaper_if": "true"}
 TRAINING = {
     "workload.kind": "training",
     "workload.parameters~bn": "7",

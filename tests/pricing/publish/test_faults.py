@@ -19,7 +19,7 @@ KILLS = 50 if os.environ.get("FAULTS") == "1" else 4
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory, kept_database, django_db_setup) -> Iterator[str]:
+def database(tmp_path_factory, kept_database) -> Iterator[str]:
     """A database of the kind under test, for other processes alone."""
     tmp_path = tmp_path_factory.mktemp("faults")
     if connection.vendor == "sqlite":

@@ -7,9 +7,10 @@ from decimal import Decimal
 import pytest
 
 from planner.web.answer.drivers import MOST
-from tests.planner.web.asking import HOURS, TRAINING, get, text
+from tests.planner.web.asking import HOURS, TRAINING, WHOLE, get, text
 
-OWNING = {**HOURS, "horizon_months": "36", "workload.hours_per_month": "5840"}
+ASKED = {**HOURS, **WHOLE}
+OWNING = {**ASKED, "horizon_months": "36", "workload.hours_per_month": "5840"}
 SERVER = {"on_prem.servers.0.server": "dgx-h100"}
 
 
@@ -50,12 +51,12 @@ def test_hours_month_by_month_have_no_slider(client, prices):
 
 def test_prices_of_renting_move_all_list_prices_unless_there_are_discounts(client, prices):
     name = "price_adjustments.0.multiplier"
-    before = drivers(client, HOURS)[name]
+    before = drivers(client, ASKED)[name]
     assert before.value == 1
-    cheaper = get(client, "plan", {**HOURS, name: "0.8"}).context["page"]
+    cheaper = get(client, "plan", {**ASKED, name: "0.8"}).context["page"]
     assert {one.multiplier for one in cheaper.answer.offers.values()} == {0.8}
     assert next(one for one in cheaper.drivers if one.name == name).value == Decimal("0.8")
-    discounts = {**HOURS, name: "0.8", "price_adjustments.0.provider": "aws"}
+    discounts = {**ASKED, name: "0.8", "price_adjustments.0.provider": "aws"}
     assert name not in drivers(client, discounts)
 
 
