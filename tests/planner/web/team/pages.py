@@ -148,6 +148,7 @@ PAGES = (
     _post("save", NOBODY, in_team=False, query=WORK, data=_saves),
     Page("comparison", "view", in_team=False, ids={"pk": "draft"}),
     Page("comparison-since", "view", in_team=False, ids={"pk": "draft"}),
+    Page("comparison-pack", "view", in_team=False, ids={"pk": "draft"}),
     Page("comparison-replay", "view", in_team=False, ids={"pk": "draft"}),
     _post("comparison-edit", "edit", in_team=False, ids={"pk": "draft"}, data=lambda w: NAMED),
     _post("comparison-submit", "edit", in_team=False, ids={"pk": "draft"}),
