@@ -201,7 +201,7 @@
     return {
       ...base(doc),
       xAxis: axis(doc.x_label, { type: "time" }),
-      yAxis: valueAxis(doc.y_label, { scale: true }),
+      yAxis: valueAxis(doc.y_label),
       series: doc.series.map((one, i) => ({
         type: "line", step: "end", name: one.name, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 7,
         connectNulls: true, data: one.values.map((v, k) => [doc.x[k], v]).filter((p) => p[1] !== null),

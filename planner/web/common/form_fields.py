@@ -318,6 +318,18 @@ def in_unit_of_box(path: str, message: str) -> str:
     return f"{shown[0]} is not allowed; must be {words} {shown[1]}"
 
 
+def value_in_box(path: str, text: str) -> str:
+    """A value of a request as its box shows it, with the unit.
+
+    >>> value_in_box("workload.tokens", "140000000000"), value_in_box("horizon_months", "36")
+    ('140 billion', '36')
+    """
+    field = _find_field(path)
+    if field is None or not field.scale or number_problem(text):
+        return text
+    return _in_unit(read_decimal(text), field)
+
+
 def _in_unit(value: Decimal, field: Field) -> str:
     digits = f"{(value / SCALES[field.scale]).normalize():f}"
     return f"{digits}%" if field.scale == "pct" else f"{digits} {field.unit}".strip()

@@ -17,7 +17,7 @@ from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome
 from planner.web.answer.payback_chart import cumulative_totals
 from planner.web.common.chart import Chart, Series
-from planner.web.common.form_fields import find_label
+from planner.web.common.form_fields import find_label, value_in_box
 from planner.web.common.plan_request import answer_plan
 from planner.web.common.query_codec import flatten
 from planner.web.common.view_helpers import describe_refusal
@@ -113,7 +113,7 @@ def changed_fields(plans: Sequence[ComparedPlan]) -> list[ChangedField]:
     for one in plans:
         values: dict[str, list[str]] = defaultdict(list)
         for path, value in flatten(one.outcome.request):
-            values[path].append(value)
+            values[path].append(value_in_box(path, value))
         requests.append({path: ", ".join(texts) for path, texts in values.items()})
     paths = dict.fromkeys(path for values in requests for path in values)
     return [

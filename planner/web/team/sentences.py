@@ -21,6 +21,15 @@ _JOB_TITLES = {
     "price_refresh": "Price refresh",
     "project_reprice": "Repricing",
 }
+_DEEDS = {
+    "draft": "sent back",
+    "role_changed": "changed the role of",
+    "settings_changed": "changed the settings of",
+    "secret_rotated": "rotated the secret of",
+    "refresh_started": "started a refresh of",
+    "ended": "closed",
+}
+"""Verbs of the audit log that their own words do not say."""
 _PERIODS = {
     BudgetPeriod.YEARLY: "a year",
     BudgetPeriod.MONTHLY: "a month",
@@ -120,6 +129,19 @@ def revision_moves(moves: Iterable[PriceListChange]) -> str:
     'aws revision 3 → 4, gcp revision 1 → 2'
     """
     return ", ".join(f"{move.provider} revision {move.used} → {move.now}" for move in moves)
+
+
+@register.filter
+def audit_action(action: str) -> str:
+    """What was done, as words: `saved_comparison.draft` is sending it back.
+
+    >>> audit_action("saved_comparison.draft"), audit_action("member.role_changed")
+    ('sent back the saved comparison', 'changed the role of the member')
+    >>> audit_action("actuals.uploaded")
+    'uploaded the actuals'
+    """
+    thing, _, verb = action.partition(".")
+    return f"{_DEEDS.get(verb, words(verb))} the {words(thing)}"
 
 
 @register.filter

@@ -36,6 +36,13 @@ def test_what_differs_between_them_is_named(client, prices):
     assert changed == {"Accelerator-hours per month": ("4000", "8000")}
 
 
+def test_what_differs_is_said_as_the_boxes_say_it(client, prices):
+    limited = f"{PLAN}&constraints.max_spot_share~pct=25"
+    response = get(client, "compare", {"a": PLAN, "b": limited})
+    changed = {row.label: row.values for row in response.context["changed"]}
+    assert changed == {"Maximum spot share": ("", "25%")}
+
+
 def test_charts_draw_every_variant(client, prices):
     charts = get(client, "compare", {"a": PLAN, "b": MORE}).context["charts"]
     assert [len(chart.x) for chart in charts] == [7, 2]

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from planner.models import ApiToken, AuditEntry, Role, Scope, WebhookDelivery, WebhookEndpoint
+from planner.services.projects import saved_comparisons
 from planner.services.teams import tokens
 from planner.services.webhooks import webhooks
 from tests.planner.web.team.texts import text
@@ -135,11 +136,18 @@ def test_the_audit_log_says_from_what_to_what(work, signed_in):
     assert "owner-of-alpha" in page
 
 
+def test_the_audit_log_speaks_in_sentences(work, signed_in):
+    plan = saved_comparisons.submit(work.access(Role.EDITOR), work.saved())
+    saved_comparisons.send_back(work.access(Role.APPROVER), plan)
+    page = re.sub(r"<[^>]+>", "", text(signed_in().get(AUDIT)))
+    assert "approver-of-alpha sent back the saved comparison First plan." in " ".join(page.split())
+
+
 def test_the_audit_log_is_narrowed(work, token, signed_in):
     work.project()
     page = text(signed_in().get(f"{AUDIT}?action=token.created&actor=editor"))
-    assert "token.created" in page
-    assert ">project.created</td>" not in page
+    assert "created the token" in page.partition("<tbody>")[2]
+    assert "created the project" not in page.partition("<tbody>")[2]
 
 
 def test_a_filter_that_matches_nothing_says_so(work, signed_in):
