@@ -92,7 +92,7 @@ def _demand_is_met(scenario: Scenario, comparison: Compared) -> None:
         assert row.hours_used <= row.hours_available * (1 + 1e-6) + 1e-3
         served[row.month] += row.hours_used
         source = comparison.inputs.by_key[row.source]
-        if source.term is None:
+        if source.term is None and comparison.inputs.rents_whole(source):
             rented[row.month, source.capacity] += row.accelerators / source.accelerators
     if not comparison.inputs.whole_nodes:
         assert served == pytest.approx(hours, rel=1e-5, abs=1e-2)
