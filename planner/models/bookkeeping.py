@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from planner.models.access import Access
+from planner.models.access import Access, Role
 from planner.models.team import NAME_LENGTH, Team, TeamOwned, TeamQuerySet
 
 
@@ -95,10 +95,18 @@ class JobState(models.TextChoices):
     CANCELLED = "cancelled"
 
 
+PRIVATE_JOBS = ("portfolio",)
+"""Kinds whose result shows what each project pays."""
+
+
 class JobQuerySet(TeamQuerySet):
     def for_access(self, access: Access) -> Self:
-        """The team's jobs; those of no team (price refreshes) are seen by operators."""
-        mine = Q(team_id__in=access.team_ids)
+        """The team's jobs, portfolios only to who asked for them and to approvers; those of no
+        team (price refreshes) are seen by operators."""
+        teams = access.team_ids
+        decides = [team for team in teams if access.has_role(team, Role.APPROVER)]
+        of_others = ~Q(created_by_id=access.user_id) & ~Q(team_id__in=decides)
+        mine = Q(team_id__in=teams) & ~(Q(kind__in=PRIVATE_JOBS) & of_others)
         return self.filter(mine | Q(team=None) if access.is_operator else mine)
 
 

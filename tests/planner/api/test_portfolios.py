@@ -66,6 +66,12 @@ def test_a_job_plans_what_takes_longer(world):
     )
     assert answer.status_code == 202
     assert answer.json()["kind"] == "portfolio"
+    address = f"/api/v1/jobs/{answer.json()['id']}/"
+    readers = {role: world.clients[role].get(address).status_code for role in
+               ("editor", "approver", "owner", "viewer")}  # fmt: skip
+    assert readers == {"editor": 200, "approver": 200, "owner": 200, "viewer": 404}
+    listed = world.clients["viewer"].get("/api/v1/jobs/?kind=portfolio").json()["results"]
+    assert listed == []
 
 
 def test_the_editor_sees_the_share_of_the_project_that_they_made(world):
