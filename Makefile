@@ -44,7 +44,7 @@ budget: .make/venv-dev .make/npm ## What the tests take: processor time by file,
 
 sweep: .make/venv-dev .make/npm ## Every page in a real browser, every width and colour, longer journeys
 	@.ci/browser
-	@$(BIN)/python -m pytest -n $(WORKERS) -m sweep tests $(ARGS)
+	@$(BIN)/python -m pytest $(SPREAD) -m sweep tests $(ARGS)
 
 PURE_sizing := tests/planner/sizing --ignore=tests/planner/sizing/test_any_input.py
 PURE_costing := tests/planner/costing tests/pricing/market/test_snapshot.py tests/pricing/market/test_accelerators.py tests/pricing/publish/test_batch_checks.py

@@ -115,7 +115,7 @@ def addresses(project, plan, quote, hook) -> dict[str, str]:
     of_settings = ("", "members/", "prices/", "servers/", "tokens/", "webhooks/", "audit/")
     return {
         "dashboard": here,
-        "portfolio": f"{here}portfolio/?plan=1",
+        "portfolio": f"{here}portfolio/?plan=1&project={project}",
         "project": f"{here}projects/{project}/",
         "side by side": f"{here}projects/{project}/side-by-side/",
         "project form": f"{here}projects/{project}/edit/",
@@ -219,7 +219,7 @@ def test_a_visitor_signs_in_and_finds_the_plan_again(work, enter):
     page.get_by_role("link", name="Sign in to save this").first.click()
     page.get_by_label("Login").fill("editor-of-alpha")
     page.get_by_label("Password").fill("pass word 4711")
-    page.get_by_role("button", name="Sign In").click()
+    page.get_by_role("button", name="Sign In", exact=True).click()
     page.get_by_role("link", name="Save to a project").first.click()
     expect(page.get_by_label("Name of the saved comparison")).to_have_value("Two runs")
 
