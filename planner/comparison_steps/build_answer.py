@@ -37,6 +37,7 @@ from planner.contract.answer.coverage import PriceAge, PriceCoverage
 from planner.contract.answer.demand import DemandAnswer, DemandCandidate, DemandRange
 from planner.contract.answer.verdict import Recommendation
 from planner.contract.months import format_month
+from planner.costing.advice.warnings import warn_past_start
 from planner.costing.assumptions.assumptions import Assumption
 from planner.costing.assumptions.rule_assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -74,7 +75,11 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         sensitivity=build_sensitivity(results.tornado),
         default_effects=build_default_effects(results.default_effects),
         price_grid=build_grid(results.curve_lines),
-        warnings=(*results.warnings, *warn_left_out(results)),
+        warnings=(
+            *warn_past_start(results.calendar, results.preparation.today),
+            *results.warnings,
+            *warn_left_out(results),
+        ),
     )
 
 

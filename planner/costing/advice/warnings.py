@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -67,6 +68,20 @@ def collect_warnings(
         yield (
             f"{unsold:,} prices of these accelerators are of retired machines, or of machines not "
             "sold where they are listed: known, and not proposed."
+        )
+
+
+def warn_past_start(calendar: Calendar, today: dt.date) -> Iterator[str]:
+    """That months of the plan are over: what it decides for them nobody can do any more.
+
+    >>> list(warn_past_start(Calendar(dt.date(2026, 9, 1), 12), dt.date(2026, 11, 20)))
+    ['The plan begins in September 2026, before today: 2 of its 12 months are over.']
+    """
+    over = (today.year - calendar.start.year) * 12 + today.month - calendar.start.month
+    if over > 0:
+        yield (
+            f"The plan begins in {calendar.start:%B %Y}, before today: "
+            f"{min(over, calendar.months)} of its {calendar.months} months are over."
         )
 
 

@@ -110,7 +110,7 @@ def test_the_order_of_offers_changes_nothing() -> None:
     assert compared(turned).as_dict()["scenarios"] == compared().as_dict()["scenarios"]
 
 
-def test_the_day_changes_nothing_but_ages() -> None:
+def test_the_day_changes_nothing_but_ages_and_what_is_over() -> None:
     import datetime as dt
 
     from tests.planner.costing.market_of import request_of
@@ -123,6 +123,9 @@ def test_the_day_changes_nothing_but_ages() -> None:
     for one in (*now["catalog"], *later["catalog"]):
         for part in one["parts"]:
             del part["median_age_days"], part["oldest_age_days"]
+    first, *others = later.pop("warnings")
+    assert "are over" in first
+    assert others == now.pop("warnings")
     assert later == now
 
 
@@ -254,3 +257,9 @@ def test_servers_already_owned_cost_no_capex() -> None:
     assert {"power", "colocation", "staff"} <= {x["category"] for x in one["lines"]}
     assert len(answer["servers"]) == 1
     assert answer["servers"][0]["accelerator"] == H100
+
+
+def test_a_plan_that_begins_before_today_says_how_much_of_it_is_over() -> None:
+    late = compared(start="2026-01").as_dict()["warnings"]
+    assert any("begins in January 2026, before today" in warning for warning in late)
+    assert not any("before today" in warning for warning in compared().as_dict()["warnings"])

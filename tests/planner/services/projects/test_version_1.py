@@ -39,7 +39,9 @@ def work() -> Workspace:
 def saved(work: Workspace, row: dict[str, Any]) -> SavedComparison:
     """The row as it stands once the migration has named the edition of its rules."""
     named = {"request": {**row["request"], "rules": 1}, "given": {**row["given"], "rules": 1}}
-    return SavedComparison.objects.create(team=work.team, project=work.project(), **row | named)
+    one = SavedComparison.objects.create(team=work.team, project=work.project(), **row | named)
+    one.refresh_from_db()
+    return one
 
 
 @pytest.mark.django_db
