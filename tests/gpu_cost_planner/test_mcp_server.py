@@ -62,6 +62,7 @@ def test_a_tool_that_is_not_there() -> None:
     assert "there are compare, estimate, explain, offers" in result.content[0].text
 
 
+@pytest.mark.sweep
 def test_the_command_serves_a_client_over_standard_input_and_output() -> None:
     from mcp import StdioServerParameters
 

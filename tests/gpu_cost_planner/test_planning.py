@@ -90,6 +90,7 @@ def list_foreign_modules() -> set[str]:
     } - {"google", "azure", "mypy_django_plugin"}
 
 
+@pytest.mark.sweep
 def test_a_plain_install_is_enough_and_answers_soon_without_django_sdk_or_network() -> None:
     """One fresh process: what it loads by itself, then with what the extras bring refused."""
     names = list_foreign_modules()

@@ -76,6 +76,7 @@ def world(django_db_setup, django_db_blocker):
         transaction.set_rollback(True)
 
 
+@pytest.mark.sweep
 def test_the_document_is_valid_and_free_of_warnings(tmp_path) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", tmp_path / "schema.yaml")
 

@@ -135,6 +135,7 @@ def run_with(
     )
 
 
+@pytest.mark.sweep
 def test_nobody_signs_in_by_password_where_the_company_s_sign_in_is_the_only_one(
     tmp_path, kept_database
 ) -> None:
