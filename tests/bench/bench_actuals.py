@@ -192,7 +192,7 @@ def format_actuals() -> str:
     """Every row another thing bought, so that nothing can be summed away."""
     lines = ["month,cost,hours,provider,region,instance_type,purchase_option,category"]
     lines += [
-        f"2027-{n % 12 + 1:02d},{n % 977}.{n % 100:02d},{n % 730},aws,region-{n % 211},"
+        f"2024-{n % 12 + 1:02d},{n % 977}.{n % 100:02d},{n % 730},aws,region-{n % 211},"
         f"m{n // 12}.8xlarge,on_demand,compute"
         for n in range(ROWS)
     ]
