@@ -42,6 +42,8 @@ def bench() -> list[Row]:
         environment = os.environ | {
             "DATABASE_URL": f"sqlite:///{folder}/bench.sqlite3",
             "API_REQUESTS_PER_MINUTE": "0",
+            "PAGES_PER_MINUTE": "0",
+            "PAGES_ANONYMOUS_PER_MINUTE": "0",
             "DEBUG": "1",
             "LOG_LEVEL": "ERROR",
         }
