@@ -22,6 +22,7 @@ class FileScheduling(LoadGroupScheduling):
         return group.split("::", 1)[0]
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
     """In the place of `--dist loadgroup`, which hands out single tests."""
     return FileScheduling(config, log) if config.getoption("dist") == "loadgroup" else None
@@ -42,11 +43,14 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def kept_database(pytestconfig: pytest.Config) -> Path:
-    """Where a migrated SQLite database is kept between runs."""
+def kept_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a migrated SQLite database is kept between runs; for this run alone where there is
+    no cache."""
     from tests import migrated
 
-    return migrated.kept_database(Path(pytestconfig.cache.mkdir("migrated")))
+    cache = getattr(pytestconfig, "cache", None)
+    folder = Path(cache.mkdir("migrated")) if cache else tmp_path_factory.mktemp("migrated")
+    return migrated.kept_database(folder)
 
 
 @pytest.fixture(scope="session")
