@@ -16,7 +16,7 @@ class PlannerConfig(AppConfig):
 
         from planner.services.alerts.budget_watch import start_watch
         from planner.services.alerts.price_notices import tell
-        from planner.web.common.accounts import follow_groups
+        from planner.web.common.sign_in.accounts import follow_groups
         from pricing.publish.signals import refresh_ended, revision_published
 
         user_logged_in.connect(follow_groups, dispatch_uid="company-groups")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.core.cache import cache
 from rest_framework.test import APIClient
 
 from planner.models import Role, Scope
-from tests.planner.api.creating import PROJECTS, create
+from tests.planner.api.creating import COMPARE, PROJECTS, create, errors
 from tests.planner.workspace import REQUEST, Workspace, market, person
 
 pytestmark = pytest.mark.django_db
-COMPARE = "/api/v1/comparisons/"
 
 
 @pytest.fixture
@@ -27,11 +24,6 @@ def client(work: Workspace) -> APIClient:
     client = APIClient()
     client.force_login(work.users[Role.OWNER])
     return client
-
-
-def errors(response: Any) -> dict[str, str]:
-    assert response["Content-Type"] == "application/problem+json"
-    return {e["field"]: e["message"] for e in response.json()["errors"]}
 
 
 # Versions ---------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ from rest_framework.test import APIClient
 
 from planner.api import idempotency
 from planner.models import ApiToken, IdempotencyRecord, Project, Role
-from tests.planner.api.creating import create
+from tests.planner.api.creating import create, errors
 from tests.planner.workspace import Workspace, market
 
 pytestmark = pytest.mark.django_db
-COMPARE = "/api/v1/comparisons/"
 
 
 @pytest.fixture
@@ -28,11 +27,6 @@ def client(work: Workspace) -> APIClient:
     client = APIClient()
     client.force_login(work.users[Role.OWNER])
     return client
-
-
-def errors(response: Any) -> dict[str, str]:
-    assert response["Content-Type"] == "application/problem+json"
-    return {e["field"]: e["message"] for e in response.json()["errors"]}
 
 
 def test_a_repeated_key_and_body_give_the_first_answer(client: APIClient) -> None:

@@ -17,9 +17,9 @@ from planner.models import Access, Invitation, Membership, Role, Team
 from planner.services.invitations import invite_by_mail
 from planner.services.teams import teams
 from planner.services.teams.secrets import hash_secret
-from planner.web.common.accounts import INVITED
 from planner.web.common.current_team import clear_cached_access, get_access, remember_team
 from planner.web.common.resume import sign_in_first
+from planner.web.common.sign_in.accounts import INVITED
 from planner.web.common.view_helpers import (
     REFUSALS,
     describe_refusal,

@@ -23,7 +23,7 @@ from django.test import Client
 from planner.environment import GroupRole
 from planner.models import AuditEntry, Membership, Role
 from planner.services.teams.company_groups import apply_groups
-from planner.web.common.accounts import follow_groups
+from planner.web.common.sign_in.accounts import follow_groups
 from tests.planner.settings_of import environment_of
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import Workspace, person
