@@ -126,6 +126,9 @@ class VerdictWords:
         text = f"The servers bought are at work for {use:.0%} of the hours they can give"
         if row is None or row.utilisation_over_life is None or row.utilisation_over_life > 1:
             return f"{text}."
+        if use < row.utilisation_over_life:  # What is rented in their place would idle as well.
+            rents_whole = self.results.inputs.whole_nodes
+            return f"{text}; machines rent whole too, used or not." if rents_whole else f"{text}."
         label = self.results.inputs.by_key[row.against].label
         return f"{text}; from {row.utilisation_over_life:.0%} on they cost less than {label}."
 

@@ -1,0 +1,35 @@
+"""Why to buy: no reason argues against the advice that it stands below."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.planner.comparison.compared import compared
+from tests.planner.costing.market_of import catalog, offer
+
+SERVER = {"servers": [{"server": "dgx-h100", "unit_price": 300_000}], "lead_time_months": 0}
+NODES = catalog(offer("60"))
+
+
+def reason(**fields: object) -> str:
+    """What is said of the use of the servers that are bought."""
+    answer = compared(NODES, on_prem=SERVER, **fields).answer
+    assert answer.verdict.decision[0].action == "buy"
+    return next(one for one in answer.verdict.reasons if "are at work for" in one)
+
+
+@pytest.mark.parametrize("hours", [8 * 730, 8 * 600])
+def test_busy_servers_are_held_against_the_use_from_which_they_pay(hours: int) -> None:
+    words = reason(hours=hours, horizon_months=36)
+    use, least = (int(one) for one in re.findall(r"(\d+)%", words))
+    assert use >= least
+
+
+def test_servers_that_idle_as_the_rented_machine_would_are_said_to() -> None:
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730,
+            "peak_accelerators": 1}  # fmt: skip
+    words = reason(workload=work, horizon_months=36)
+    assert words.endswith("machines rent whole too, used or not.")
+    assert words.count("%") == 1
