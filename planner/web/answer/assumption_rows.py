@@ -172,6 +172,6 @@ def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str,
 
 
 def _is_dropped(name: str) -> bool:
-    """`scenario` and `prices` stay with the page while its assumptions change; the explanation
+    """`scenario`, `prices` and `rates` stay with the page while its assumptions change; the explanation
     is asked for anew, since it takes longer than an edit may."""
-    return name == "explain" or (is_page_only(name) and name not in ("scenario", "prices"))
+    return name == "explain" or (is_page_only(name) and name not in ("scenario", "prices", "rates"))
