@@ -60,7 +60,8 @@
   }
   function tell(slider) {
     const figure = Number(slider.value).toLocaleString("en-US", { maximumFractionDigits: 6 });
-    const words = `${figure} ${slider.dataset.unit}`;
+    const { unit } = slider.dataset;
+    const words = `${figure}${unit.startsWith("%") ? "" : " "}${unit}`;
     slider.setAttribute("aria-valuetext", words);
     slider.parentElement.querySelector("output").textContent = words;
   }

@@ -6,7 +6,7 @@ PURE. Amounts are rounded here, to the cent or to the digits that are shown, and
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from planner.comparison_steps.alternatives import find_alternatives
@@ -68,6 +68,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         recommendation=_recommendation(results),
         cheaper_if=find_alternatives(results),
         offers=offers,
+        region_names=name_regions(results, sources),
         servers=tuple(build_server(source) for source in sources if source.is_owned),
         explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
@@ -90,6 +91,17 @@ def list_used_sources(results: ComparisonResults) -> tuple[CapacitySource, ...]:
     for scenario in results.scenarios.values():
         used |= set(scenario.used_hours) | set(scenario.units_started)
     return tuple(s for key, s in sorted(results.inputs.by_key.items()) if key in used)
+
+
+def name_regions(results: ComparisonResults, sources: Iterable[CapacitySource]) -> dict[str, str]:
+    """What people call the regions of the offers that the answer mentions."""
+    by_key = results.inputs.by_key
+    drawn = (by_key[line.key] for line in results.curve_lines if line.key in by_key)
+    places = sorted({(s.provider, s.region) for s in (*sources, *drawn) if s.provider})
+    return {
+        f"{provider}:{region}": results.preparation.name_region(provider, region)
+        for provider, region in places
+    }
 
 
 def build_assumptions(results: ComparisonResults) -> tuple[AssumptionRow, ...]:
@@ -236,4 +248,6 @@ def build_server(source: CapacitySource) -> ServerUsed:
         accelerator_count=source.accelerators,
         power_kw=source.power_kw,
         idle_power_kw=source.idle_power_kw,
+        price_source=source.price_source,
+        price_year=source.price_year,
     )

@@ -73,11 +73,14 @@ class Preparation:
         return float(rate.units_per_usd)
 
     def name_place(self, provider: str, region: str) -> str:
-        """What people call a region: "AWS Europe (Spain)"."""
-        place = self.catalog.regions.get((provider, region))
-        name = name_region(region, place.name, place.city) if place else region
-        parts = (cloud_title(provider), name)
+        """What people call a place: "AWS Europe (Spain)"."""
+        parts = (cloud_title(provider), self.name_region(provider, region))
         return " ".join(part for part in parts if part != NOWHERE)
+
+    def name_region(self, provider: str, region: str) -> str:
+        """What people call a region: "Europe (Spain)"."""
+        place = self.catalog.regions.get((provider, region))
+        return name_region(region, place.name, place.city) if place else region
 
     @cached_property
     def rules(self) -> PlanRules:

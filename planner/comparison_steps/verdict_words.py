@@ -12,10 +12,12 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart, Verdict
 from planner.contract.money import format_money
 from planner.contract.months import parse_month
-from planner.contract.purchase_options import COMMITTED
+from planner.contract.purchase_options import COMMITTED, traits
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.turning_points import TurningPoint
+from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.inputs.custom_offers import NOWHERE
 from planner.costing.results.scenario_result import Scenario
 
 MOST_REASONS = 3
@@ -129,8 +131,18 @@ class VerdictWords:
         if use < row.utilisation_over_life:  # What is rented in their place would idle as well.
             rents_whole = self.results.inputs.whole_nodes
             return f"{text}; machines rent whole too, used or not." if rents_whole else f"{text}."
-        label = self.results.inputs.by_key[row.against].label
-        return f"{text}; from {row.utilisation_over_life:.0%} on they cost less than {label}."
+        rent = self._name_rent(self.results.inputs.by_key[row.against])
+        return f"{text}; from {row.utilisation_over_life:.0%} on they cost less than {rent}."
+
+    def _name_rent(self, source: CapacitySource) -> str:
+        """A machine, how it is paid for and where, as people call the place."""
+        if not source.provider or source.instance_type in ("", NOWHERE):
+            return source.label
+        option = traits(source.purchase_option).label
+        if source.purchase_option in COMMITTED and source.term is not None:
+            option = f"{option} for {source.term.duration_months} months"
+        place = self.results.preparation.name_place(source.provider, source.region)
+        return f"{source.instance_type}, {option}, in {place}"
 
     def _break_even_of(self, source: str) -> BreakEven | None:
         """A server against the cheapest rent that the plan might use instead."""

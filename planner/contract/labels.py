@@ -20,6 +20,23 @@ SERVICE_TITLES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Comp
 """The service of each provider that rents machines."""
 ON_PREM_TITLE = "On premises"
 """What stands for the provider of servers that the team owns."""
+CATEGORY_TITLES = {
+    "compute": "machines rented",
+    "commitment": "commitments",
+    "upfront": "paid upfront",
+    "capex": "servers",
+    "install": "installation",
+    "network_storage": "network and storage of servers",
+    "storage": "storage of data",
+    "egress": "data moved out",
+    "spares": "spares",
+    "staff": "people",
+    "credit": "credits",
+    "shortfall": "minimum spend not reached",
+    "other": "other costs",
+    "residual": "resale of servers",
+}
+"""What people call the categories of cost whose own name does not say it."""
 LIMIT_TITLES = {
     "providers": "the choice of providers",
     "regions": "the choice of regions",
@@ -33,6 +50,15 @@ LIMIT_TITLES = {
     "interconnect": "the interconnect asked for",
 }
 """Limits on what may be rented, as they begin a sentence on what they rule out."""
+
+
+def category_title(category: str) -> str:
+    """What people call a category of cost.
+
+    >>> category_title("capex"), category_title("power")
+    ('servers', 'power')
+    """
+    return CATEGORY_TITLES.get(category, category.replace("_", " "))
 
 
 def provider_title(provider: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
+from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
 from tests.golden.shown import TITLES, month
 
 STACKS = ("owned", "committed", "reserved by date", "on demand", "spot")
@@ -18,13 +19,27 @@ KINDS = {
     "capacity_block": "reserved by date",
     "dws_calendar_mode": "reserved by date",
 }
+CATEGORIES = {
+    "compute": "machines rented",
+    "commitment": "commitments",
+    "upfront": "paid upfront",
+    "capex": "servers",
+    "install": "installation",
+    "network_storage": "network and storage of servers",
+    "storage": "storage of data",
+    "egress": "data moved out",
+    "staff": "people",
+    "credit": "credits",
+    "other": "other costs",
+    "residual": "resale of servers",
+}
 Series = dict[str, list[float]]
 
 
 def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[list[Any], Series]]:
     """Key of each chart → labels of its axis, and values of each series."""
     months = [month(answer.start, i) for i in range(answer.horizon_months)]
-    titles = [TITLES[one.key] for one in answer.feasible]
+    titles = [group_title(group) for group in feasible_groups(answer)]
     every: dict[str, tuple[list[Any], Series]] = {
         "cumulative": ([*months, "end"], _cumulative(answer)),
         "capacity": (months, _capacity(answer, shown)),
@@ -32,7 +47,10 @@ def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[l
     }
     if answer.cost_curve.series:
         hours = list(answer.cost_curve.hours_per_month)
-        lines = {one.label: [float(v) for v in one.cost] for one in answer.cost_curve.series}
+        lines = {
+            with_region(one.label, answer): [float(v) for v in one.cost]
+            for one in answer.cost_curve.series
+        }
         every["hours-curve"] = (hours, lines)
     if answer.risk:
         every["fan"] = _fan(answer)
@@ -93,18 +111,19 @@ def _capacity(answer: ComparisonAnswer, shown: ScenarioAnswer) -> Series:
 
 
 def _categories(answer: ComparisonAnswer) -> Series:
-    names = dict.fromkeys(line.category.value for one in answer.feasible for line in one.lines)
+    plans = [group[0] for group in feasible_groups(answer)]
+    names = dict.fromkeys(line.category.value for one in plans for line in one.lines)
     return {
-        name.replace("_", " "): [
+        CATEGORIES.get(name, name.replace("_", " ")): [
             round(sum(float(li.amount) for li in one.lines if li.category == name), 2)
-            for one in answer.feasible
+            for one in plans
         ]
         for name in names
     }
 
 
 def _fan(answer: ComparisonAnswer) -> tuple[list[Any], Series]:
-    spreads = {key: getattr(answer.risk, key) for key in TITLES}
-    known = {key: one for key, one in spreads.items() if one}
+    spreads = {group_title(group): getattr(answer.risk, group[0].key) for group in groups(answer)}
+    known = {title: one for title, one in spreads.items() if one}
     values = {p: [float(getattr(one, p)) for one in known.values()] for p in ("p10", "p50", "p90")}
-    return [TITLES[key] for key in known], values
+    return list(known), values

@@ -6,13 +6,13 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
-from planner.web.common.form_fields import find_label
+from planner.web.common.form_fields import ALL, find_label
 from pricing.market.accelerators import get
 from tests.golden.expected_finance import fiscal_years, leases, returns
+from tests.golden.expected_scenarios import feasible_groups, group_title, groups, with_region
 from tests.golden.shown import (
     OPTIONS,
     PROVIDERS,
-    TITLES,
     money,
     month,
     number,
@@ -33,81 +33,6 @@ def demand(answer: ComparisonAnswer) -> str:
         peak += f"; likely {low} to {high} h (p10 to p90)"
     hours = number(work.total_hours)
     return f"{hours} accelerator-hours of {get(work.accelerator).name} at a peak of {peak}."
-
-
-def groups(answer: ComparisonAnswer) -> list[list[ScenarioAnswer]]:
-    """Scenarios with the same plan together: the advised first, then by total, then those that
-    have none."""
-    best = answer.recommendation.scenario
-    found: dict[Any, list[ScenarioAnswer]] = {}
-    for one in answer.scenarios:
-        plan: Any = one.why_not
-        if one.feasible:
-            plan = tuple((line.month, line.label, line.category, line.amount) for line in one.lines)
-        found.setdefault((one.feasible, one.allowed, plan), []).append(one)
-    firsts = found.values()
-    return sorted(
-        firsts,
-        key=lambda group: (
-            best not in [one.key for one in group],
-            not group[0].feasible,
-            group[0].total_cost or 0,
-        ),
-    )
-
-
-def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
-    """Rows of the scenarios on the first screen, one for each plan."""
-    currency = answer.currency
-    rows = []
-    for group in groups(answer):
-        one = group[0]
-        paid_for = {line.category.value for line in one.lines}
-        keys = {other.key.value for other in group}
-        unnamed = _unnamed(keys, paid_for) if one.feasible else []
-        titles = [TITLES[other.key] for other in group if other.key.value not in unnamed]
-        named = f"{' = '.join(titles)} {_mark(answer, group)}"
-        if not one.feasible:
-            rows.append([named.strip(), f"not possible: {'; '.join(one.why_not)}"])
-            continue
-        spread = getattr(answer.risk, one.key, None)
-        known = spread and spread.total_p10 is not None
-        low_high = (
-            [money(spread.total_p10, currency), money(spread.total_p90, currency)] if known else []
-        )
-        rows.append([named.strip(), money(one.total_cost, currency), "", " – ".join(low_high)])
-    return rows
-
-
-def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
-    """What stands below a title: whether it is advised, and what the plan leaves out."""
-    one, keys = group[0], {other.key.value for other in group}
-    words = []
-    if answer.recommendation.scenario in keys:
-        words.append("advised")
-    elif not one.allowed:
-        words.append("not advised")
-    if one.feasible:
-        words.append(_note(keys, {line.category.value for line in one.lines}))
-    return " ".join(filter(None, [*words, "" if one.allowed else one.why_not_allowed]))
-
-
-def _unnamed(keys: set[str], paid_for: set[str]) -> list[str]:
-    """Scenarios of owning whose plan owns nothing: another names it."""
-    owning = [key for key in ("on_prem", "hybrid") if key in keys]
-    return owning if "capex" not in paid_for and keys - set(owning) else []
-
-
-def _note(keys: set[str], paid_for: set[str]) -> str:
-    is_rented = "on_demand" in keys and keys & {"committed", "cloud_mix"}
-    is_unbought = keys & {"on_prem", "hybrid"} and "capex" not in paid_for
-    left_out = ["committed"] * bool(is_rented) + ["bought"] * bool(is_unbought)
-    if left_out:
-        others = [TITLES[key].lower() for key in _unnamed(keys, paid_for)]
-        same = f"same as {' and '.join(others)}: " if others else ""
-        return f"{same}nothing is {' or '.join(left_out)}"
-    rents = "on_prem" in keys and paid_for & {"compute", "commitment"}
-    return "machines rented until and beside its servers" if rents else ""
 
 
 # Tables ---------------------------------------------------------------------------------------
@@ -133,11 +58,12 @@ def tables(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, list[li
 def totals(answer: ComparisonAnswer) -> list[list[str]]:
     currency = answer.currency
     rows = []
-    for one in answer.feasible:
+    for group in feasible_groups(answer):
+        one = group[0]
         saving = one.saving_against_on_demand
         rows.append(
             [
-                TITLES[one.key],
+                group_title(group),
                 money(one.total_cost, currency),
                 money(one.within_horizon, currency),
                 money(one.owed_after, currency),
@@ -161,7 +87,7 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
                 month(answer.start, one.month),
                 one.label,
                 HOW[one.kind],
-                f"{plain(one.units)} {one.unit}",
+                f"{plain(one.units)} {one.unit.removesuffix('s') if one.units == 1 else one.unit}",
                 first if first == last else f"{first} to {last}",
                 at_start or "",
                 monthly or "",
@@ -172,23 +98,42 @@ def purchases(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]
 
 def risk(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
-    for key, title in TITLES.items():
-        spread = getattr(answer.risk, key, None)
+    for group in groups(answer):
+        keys = [one.key for one in group]
+        spread = getattr(answer.risk, keys[0], None)
         if answer.risk and spread:
             figures = (spread.p10, spread.p50, spread.p90, spread.cvar_90)
-            likely = percent(answer.risk.probability_cheapest[key], 1)
-            regret = money(answer.risk.regret[key], answer.currency)
-            rows.append([title, *(money(one, answer.currency) for one in figures), likely, regret])
+            likely = percent(sum(answer.risk.probability_cheapest[key] for key in keys), 1)
+            regret = money(answer.risk.regret[keys[0]], answer.currency)
+            rows.append(
+                [
+                    group_title(group),
+                    *(money(one, answer.currency) for one in figures),
+                    likely,
+                    regret,
+                ]
+            )
     return rows
 
 
 def default_effects(answer: ComparisonAnswer) -> list[list[str]]:
     side = {"own": "owning", "rent": "renting"}
-    return [
-        [find_label(one.field), plain(one.value), plain(one.neutral), one.unit,
-         number(one.effect), side[one.gains]]
-        for one in answer.default_effects
-    ]  # fmt: skip
+    units = {field.path: field.unit.replace("money", answer.currency) for field in ALL}
+    labels = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
+    rows = []
+    for one in answer.default_effects:
+        times = 100 if units.get(one.field, "").startswith("%") else 1
+        rows.append(
+            [
+                labels.get(one.field) or find_label(one.field),
+                plain(round(one.value * times, 9)),
+                plain(round(one.neutral * times, 9)),
+                units.get(one.field) or one.unit,
+                number(one.effect),
+                side[one.gains],
+            ]
+        )
+    return rows
 
 
 def break_even(answer: ComparisonAnswer) -> list[list[str]]:
@@ -198,7 +143,9 @@ def break_even(answer: ComparisonAnswer) -> list[list[str]]:
         if one.hours is not None:
             hours = [f"{number(one.hours)} h", number(one.months_at_full_use, 1)]
         use = one.utilisation_over_life
-        rows.append([one.server, one.label, *hours, "never" if use is None else percent(use)])
+        server = answer.labels.get(f"server:{one.server}", one.server)
+        against = with_region(one.label, answer)
+        rows.append([server, against, *hours, "never" if use is None else percent(use)])
     return rows
 
 
@@ -221,18 +168,26 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
         if one.lowest_unit_price != one.highest_unit_price:
             price += f" to {rate(one.highest_unit_price, currency)}"
         option = one.purchase_option or one.category.value
-        provider = PROVIDERS.get(one.provider, one.provider.title())
+        provider = PROVIDERS.get(one.provider, one.provider)
+        region = answer.region_names.get(f"{one.provider}:{one.region}", one.region)
+        server = next((s for s in answer.servers if s.key == one.source), None)
+        quantity = number(one.quantity, 0 if one.quantity == round(one.quantity) else 2)
+        source = offer.source if offer else ""
+        if server:
+            known = server.price_source
+            source = "your own figure" if known == "request" else known
+        dated = str(server.price_year or "") if server else ""
         rows.append(
             [
-                one.label,
-                f"{provider or 'own'} {one.region}".strip(),
+                offer.instance_type if offer else one.label,
+                f"{provider} {region}".strip() or "own",
                 OPTIONS.get(option, option.replace("_", " ")),
                 f"{price} per {one.unit.removesuffix('s')}",
-                number(one.quantity),
+                quantity,
                 money(one.amount, currency),
-                (offer.sku or "not known") if offer else "",
-                (offer.as_of.isoformat() if offer.as_of else "undated") if offer else "",
-                offer.source if offer else "",
+                (offer.sku or "not known") if offer else "none",
+                (offer.as_of.isoformat() if offer and offer.as_of else dated) or "undated",
+                source or "not known",
             ]
         )
     return rows
@@ -240,8 +195,8 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
 
 def energy(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
-    for scenario in answer.feasible:
-        one = scenario.energy
+    for group in feasible_groups(answer):
+        one = group[0].energy
         assert one is not None
         kwh = "not known" if one.kwh is None else number(one.kwh)
         kwh += " and more" if one.kwh is not None and one.unknown_power else ""
@@ -254,7 +209,7 @@ def energy(answer: ComparisonAnswer) -> list[list[str]]:
             names += f" Without {missing} kWh whose grid we do not know."
         if one.unknown_power:
             names += f" Power not known of {', '.join(one.unknown_power)}."
-        rows.append([TITLES[scenario.key], kwh, carbon, names.strip()])
+        rows.append([group_title(group), kwh, carbon, names.strip()])
     return rows
 
 
@@ -276,7 +231,7 @@ def sentences(answer: ComparisonAnswer, shown: ScenarioAnswer | None) -> list[st
             )
         if answer.price_grid:
             own, rent = (answer.labels[answer.price_grid.server],
-                         answer.labels[answer.price_grid.against])  # fmt: skip
+                         with_region(answer.labels[answer.price_grid.against], answer))  # fmt: skip
             words.append(f"{own} against {rent}: which of the two is cheaper")
             words.append(" ".join(f"rent × {plain(f)}" for f in answer.price_grid.price_factors))
     return [" ".join(one.replace("\u00a0", " ").split()) for one in words]

@@ -13,6 +13,7 @@ from planner.contract.answer.scenario import ScenarioAnswer
 from tests.golden import expected_page as expected
 from tests.golden.answers import REQUESTS, answered
 from tests.golden.expected_charts import best_rented, charts, spent
+from tests.golden.expected_scenarios import scenarios
 from tests.golden.page import (
     NOT_PRINTED,
     ON_HOVER,
@@ -78,7 +79,7 @@ def test_the_line_of_hours_holds_the_demand_s_figures(name: str) -> None:
 @views
 def test_every_scenario_stands_in_a_row_with_its_total_and_range(name: str, shown: str) -> None:
     answer = answered(name)
-    rows = [[" ".join(cell.split()) for cell in row] for row in expected.scenarios(answer)]
+    rows = [[" ".join(cell.split()) for cell in row] for row in scenarios(answer)]
     assert tables(page(name, shown))["Scenarios"] == rows
 
 

@@ -127,6 +127,12 @@ class ServerUsed(AnswerModel):
     accelerator_count: Accelerators = Field(description="Accelerators of one server.")
     power_kw: Kw = Field(description="Power at the wall at work, cooling left out.")
     idle_power_kw: Kw = Field(description="Power at the wall when idle.")
+    price_source: str = Field(
+        default="", description="Where its price comes from; `request` for one's own."
+    )
+    price_year: int | None = Field(
+        default=None, description="Year of that price.", json_schema_extra={"unit": "year"}
+    )
 
 
 class ComparisonAnswer(AnswerModel):
@@ -173,6 +179,11 @@ class ComparisonAnswer(AnswerModel):
     )
     offers: dict[str, OfferUsed] = Field(
         default_factory=dict, description="Offer id → the offer, for every offer mentioned."
+    )
+    region_names: dict[str, str] = Field(
+        default_factory=dict,
+        description="Provider and region (`aws:us-east-1`) → what people call the region, for "
+        "every offer mentioned.",
     )
     servers: tuple[ServerUsed, ...] = Field(default=(), description="Servers mentioned.")
     explanation: Explanation | None = Field(

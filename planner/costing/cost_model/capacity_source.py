@@ -107,6 +107,9 @@ class CapacitySource:
     taxes_capital: bool = True
     """Whether capital is written off against tax, and the residual value taxed."""
     native: NativePrice | None = None
+    price_source: str = ""
+    """Where the price of a server comes from; empty for offers, which have `native`."""
+    price_year: int | None = None
     power_kw: float = 0.0
     """At the wall of one node at work, cooling left out."""
     idle_power_kw: float = 0.0

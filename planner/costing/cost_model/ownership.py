@@ -156,6 +156,8 @@ def _source_without_units(
         instance_type=server.slug,
         hours_per_month=HOURS_PER_MONTH * assumptions["utilisation_ceiling"],
         taxes_capital=assumptions.depreciation != "none",
+        price_source=server.source,
+        price_year=server.price_year,
         power_kw=server.draw_kw,
         idle_power_kw=server.idle_power_kw,
         pue=assumptions["pue"],

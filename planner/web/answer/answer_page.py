@@ -14,15 +14,21 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
-from planner.contract.answer.sensitivity import DefaultEffect
 from planner.contract.answer.verdict import Alternative, DecisionPart, Verdict
 from planner.contract.labels import SCENARIO_TITLES
 from planner.web.answer import charts, tables
-from planner.web.answer.assumption_rows import AssumptionRow, kept_address, rows_of
+from planner.web.answer.assumption_rows import (
+    AssumptionRow,
+    DefaultRow,
+    default_rows,
+    kept_address,
+    rows_of,
+)
 from planner.web.answer.drivers import Driver, list_drivers
 from planner.web.answer.figure_rows import FigureRow, figure_rows
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
+from planner.web.answer.place_names import with_place
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
 from planner.web.answer.verdict_facts import assumed, decision_parts
 from planner.web.common.chart import Chart
@@ -181,21 +187,22 @@ class AnswerPage:
         return list_returns(self.shown.finance, self.currency) if self.shown else []
 
     @cached_property
-    def risk_rows(self) -> list[tables.RiskRow]:
-        return tables.risk_rows(self.answer)
+    def risk_rows(self) -> list[ScenarioRow]:
+        """The plans that were simulated."""
+        return [row for row in self.rows if row.range is not None]
 
     @cached_property
     def energy(self) -> list[tables.EnergyRow]:
-        return tables.energy_rows(self.answer)
+        return tables.energy_rows(self.possible)
 
     @cached_property
     def grid(self) -> tables.Grid | None:
         return tables.price_grid(self.answer)
 
     @property
-    def default_effects(self) -> tuple[DefaultEffect, ...]:
+    def default_effects(self) -> list[DefaultRow]:
         """Who gains by each default."""
-        return self.answer.default_effects
+        return default_rows(self.answer)
 
     @property
     def limits_and_switches(self) -> tuple[str, ...]:
@@ -213,9 +220,17 @@ class AnswerPage:
         return self.answer.demand
 
     @property
-    def break_even(self) -> tuple[BreakEvenRow, ...]:
-        """When each server pays for itself."""
-        return self.answer.break_even
+    def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:
+        """When each server pays for itself: its name, what it stands against, and the figures."""
+        named = self.answer.labels
+        return [
+            (
+                named.get(f"server:{row.server}", row.server),
+                with_place(row.against, row.label, self.answer.region_names),
+                row,
+            )
+            for row in self.answer.break_even
+        ]
 
     @cached_property
     def assumptions(self) -> list[AssumptionRow]:

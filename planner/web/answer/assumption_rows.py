@@ -11,6 +11,7 @@ from django.http import QueryDict
 
 from planner.contract.answer.comparison import AssumptionRow as AnswerRow
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.sensitivity import DefaultEffect
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.form_fields import (
     ALL,
@@ -31,6 +32,7 @@ from pricing.common.invalid_input import InvalidInput
 _FIELDS = {field.path: field for field in ALL}
 _EDITED_AS = {"on_prem.staff_accelerators_per_fte": "on_prem.staff_fte_per_server"}
 """Assumptions that are changed by giving another field instead."""
+_DERIVED_LABELS = {"on_prem.staff_accelerators_per_fte": "Accelerators that one person runs"}
 _WITH_BOX = (
     frozenset(
         field.path
@@ -124,6 +126,34 @@ def _row(row: AnswerRow, currency: str) -> AssumptionRow:
     )
 
 
+@dataclass(frozen=True)
+class DefaultRow:
+    """Who gains by a default, in the unit of its box."""
+
+    label: str
+    value: str
+    neutral: str
+    unit: str
+    effect: Decimal
+    gains: str
+
+
+def default_rows(answer: ComparisonAnswer) -> list[DefaultRow]:
+    """What each default does to owning less renting, the strongest first."""
+    return [_default_row(row, answer.currency) for row in answer.default_effects]
+
+
+def _default_row(row: DefaultEffect, currency: str) -> DefaultRow:
+    field = _FIELDS.get(row.field)
+    gains = "owning" if row.gains == "own" else "renting"
+    if field is None:
+        label = _DERIVED_LABELS.get(row.field) or find_label(row.field)
+        return DefaultRow(label, plain(row.value), plain(row.neutral), row.unit, row.effect, gains)
+    unit = field.unit.replace("money", currency) or row.unit
+    value, neutral = _in_unit(row.value, field), _in_unit(row.neutral, field)
+    return DefaultRow(field.label, value, neutral, unit, row.effect, gains)
+
+
 def _several(row: AnswerRow, field: Field) -> AssumptionRow:
     """Several choices at once: changed in the form, since a box of the table holds one."""
     titles = dict(list_choices(field.choices))
@@ -171,7 +201,10 @@ def kept_address(query: QueryDict, rows: list[AssumptionRow]) -> list[tuple[str,
     ]
 
 
+_STAYING = ("scenario", "prices", "rates")
+
+
 def _is_dropped(name: str) -> bool:
-    """`scenario` and `prices` stay with the page while its assumptions change; the explanation
-    is asked for anew, since it takes longer than an edit may."""
-    return name == "explain" or (is_page_only(name) and name not in ("scenario", "prices"))
+    """What names the shown scenario, the prices and whose rates stays with the page while its
+    assumptions change; the explanation is asked for anew, as it takes longer than an edit may."""
+    return name == "explain" or (is_page_only(name) and name not in _STAYING)

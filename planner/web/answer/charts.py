@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.sensitivity import SensitivityRow
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.labels import SCENARIO_TITLES, category_title
 from planner.contract.purchase_options import CHART_ROLES, OWNED, ROLE_TITLES, traits
+from planner.web.answer.place_names import with_place
+from planner.web.answer.scenario_rows import scenario_rows
 from planner.web.common.chart import Chart, Mark, Series
 from planner.web.common.form_fields import ALL
 from planner.web.common.formatting import figures
@@ -53,10 +55,11 @@ def source_roles(answer: ComparisonAnswer) -> dict[str, str]:
 
 def categories(answer: ComparisonAnswer) -> Chart:
     """Total of each scenario by category of cost."""
-    spent = [one.cost_by_category for one in answer.feasible]
+    rows = [row for row in scenario_rows(answer) if row.scenario.feasible]
+    spent = [row.scenario.cost_by_category for row in rows]
     series = [
         Series(
-            category.replace("_", " "),
+            category_title(category),
             [float(costs.get(category, 0)) for costs in spent],
             category.value,
         )
@@ -69,7 +72,7 @@ def categories(answer: ComparisonAnswer) -> Chart:
         kind="hbar",
         x_label="scenario",
         y_label=f"total, {answer.currency}",
-        x=[SCENARIO_TITLES[one.key] for one in answer.feasible],
+        x=[row.title for row in rows],
         series=series,
         summary="Cost by category of each scenario.",
     )
@@ -80,10 +83,12 @@ def hours_curve(answer: ComparisonAnswer) -> Chart | None:
     curve = answer.cost_curve
     if not curve.series:
         return None
-    labels = {one.key: one.label for one in curve.series}
+    labels = {one.key: with_place(one.key, one.label, answer.region_names) for one in curve.series}
     series = [
         Series(
-            one.label, [float(value) for value in one.cost], traits(one.purchase_option).chart_role
+            labels[one.key],
+            [float(value) for value in one.cost],
+            traits(one.purchase_option).chart_role,
         )
         for one in curve.series
     ]
@@ -114,8 +119,9 @@ def hours_curve(answer: ComparisonAnswer) -> Chart | None:
 def fan(answer: ComparisonAnswer) -> Chart | None:
     """p10, p50 and p90 of each scenario's net present cost."""
     risk = answer.risk
-    ranges = {} if risk is None else {key: risk.range_of(key) for key in ScenarioKey}
-    known = {key: one for key, one in ranges.items() if one is not None}
+    rows = scenario_rows(answer)
+    ranges = {row.title: row.range for row in rows}
+    known = {title: one for title, one in ranges.items() if one is not None}
     if risk is None or not known:
         return None
     series = [
@@ -123,19 +129,18 @@ def fan(answer: ComparisonAnswer) -> Chart | None:
         Series("p50", [float(one.p50) for one in known.values()], "p50"),
         Series("p90", [float(one.p90) for one in known.values()], "p90"),
     ]
-    likely = risk.probability_cheapest
-    best = max(likely, key=lambda key: likely[key], default=None)
+    best = max(rows, key=lambda row: row.probability_cheapest or 0.0)
     return Chart(
         key="fan",
         title="How far could each cost move?",
         kind="fan",
         x_label="scenario",
         y_label=f"net present cost, {answer.currency}",
-        x=[SCENARIO_TITLES[key] for key in known],
+        x=list(known),
         series=series,
-        summary=f"{SCENARIO_TITLES[best]} is cheapest in {likely[best]:.0%} of the simulated "
+        summary=f"{best.title} is cheapest in {best.probability_cheapest:.0%} of the simulated "
         "outcomes."
-        if best
+        if best.probability_cheapest is not None
         else "p10, p50 and p90 of each net present cost.",
     )
 

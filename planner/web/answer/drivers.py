@@ -51,8 +51,9 @@ class Driver:
         return f"slider-{element_of(self.name.partition('~')[0])}"
 
     @property
-    def shown(self) -> str:
-        return plain(self.value)
+    def words(self) -> str:
+        """The value with its unit: `71.7%`, `184.06 USD/kW/month`."""
+        return f"{plain(self.value)}{'' if self.unit.startswith('%') else ' '}{self.unit}"
 
 
 def list_drivers(

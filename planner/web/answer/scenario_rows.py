@@ -6,7 +6,7 @@ Everything is undiscounted: the total, and the range of the simulated totals bes
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from planner.contract.answer.common import Category, ScenarioKey
@@ -41,6 +41,9 @@ class ScenarioRow:
     keys: tuple[ScenarioKey, ...]
     is_best: bool
     range: CostRange | None = None
+    probability_cheapest: float | None = None
+    """Share of the simulated outcomes in which one of them is the cheapest."""
+    regret: Decimal | None = None
     span: Span | None = None
 
     @property
@@ -108,11 +111,20 @@ def _is_same(one: ScenarioAnswer, other: ScenarioAnswer) -> bool:
 
 def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioRow:
     keys = {scenario.key for scenario in group}
-    return ScenarioRow(
+    row = ScenarioRow(
         scenario=group[0],
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
-        range=answer.risk.range_of(group[0].key) if answer.risk else None,
+    )
+    risk, first = answer.risk, group[0].key
+    if risk is None:
+        return row
+    likely = [risk.probability_cheapest[key] for key in keys if key in risk.probability_cheapest]
+    return replace(
+        row,
+        range=risk.range_of(first),
+        probability_cheapest=sum(likely) if likely else None,
+        regret=risk.regret.get(first),
     )
 
 
@@ -141,4 +153,4 @@ def _with_span(row: ScenarioRow, low: float, high: float) -> ScenarioRow:
     at, *known = (round(100 * (float(one) - low) / (high - low), 2)
                   for one in (total, *ends) if one is not None)  # fmt: skip
     span = Span(at, known[0], round(known[1] - known[0], 2)) if len(known) == 2 else Span(at)
-    return ScenarioRow(row.scenario, row.keys, row.is_best, row.range, span)
+    return replace(row, span=span)

@@ -5,17 +5,17 @@ Plain arrangements of the answer's own figures, so that a table never disagrees 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from planner.contract.answer.common import ScenarioKey
-from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed
+from planner.contract.answer.comparison import ComparisonAnswer, OfferUsed, ServerUsed
 from planner.contract.answer.energy import ScenarioEnergy
-from planner.contract.answer.risk import CostRange
 from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCost
-from planner.contract.labels import SCENARIO_TITLES
 from planner.contract.months import format_month
+from planner.web.answer.place_names import name_place, with_place
+from planner.web.answer.scenario_rows import ScenarioRow
+from planner.web.common.formatting import plain, singular
 
 PURCHASE_VERBS: Mapping[str, str] = {
     "server": "bought",
@@ -34,6 +34,14 @@ class PurchaseRow:
     last: str
 
     @property
+    def units(self) -> str:
+        """`1 server`, `2 commitments`."""
+        unit = self.purchase.unit
+        return (
+            f"{plain(self.purchase.units)} {singular(unit) if self.purchase.units == 1 else unit}"
+        )
+
+    @property
     def how(self) -> str:
         """Bought, committed to or reserved by date."""
         return PURCHASE_VERBS[self.purchase.kind]
@@ -45,17 +53,37 @@ class SourceRow:
 
     cost: SourceCost
     offer: OfferUsed | None
+    server: ServerUsed | None
+    where: str
+    """The place as people call it; "own" for servers."""
 
+    @property
+    def what(self) -> str:
+        """The machine; its place stands in a column of its own."""
+        return self.offer.instance_type if self.offer else self.cost.label
 
-@dataclass(frozen=True)
-class RiskRow:
-    """A scenario over the simulated outcomes: its range, how often it is cheapest, its regret."""
+    @property
+    def price_source(self) -> str:
+        """Where the price comes from."""
+        if self.server is None:
+            return self.offer.source if self.offer else ""
+        return (
+            "your own figure" if self.server.price_source == "request" else self.server.price_source
+        )
 
-    title: str
-    range: CostRange
-    probability_cheapest: float | None
-    regret: Decimal | None
-    is_best: bool
+    @property
+    def price_date(self) -> str:
+        """Day of an offer's price, year of a server's."""
+        if self.server is not None:
+            return str(self.server.price_year or "")
+        if self.offer is None:
+            return ""
+        return f"{self.offer.as_of:%Y-%m-%d}" if self.offer.as_of else "undated"
+
+    @property
+    def quantity_digits(self) -> int:
+        """Decimals with which price × quantity is the amount shown."""
+        return 0 if self.cost.quantity == round(self.cost.quantity) else 2
 
 
 @dataclass(frozen=True)
@@ -124,31 +152,21 @@ def purchase_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Pu
 
 def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[SourceRow]:
     """Offers and servers behind a plan, the dearest first."""
-    return [SourceRow(one, answer.offers.get(one.offer_id)) for one in scenario.costs_by_source]
-
-
-def risk_rows(answer: ComparisonAnswer) -> list[RiskRow]:
-    """One row for each scenario that was simulated."""
-    risk = answer.risk
-    if risk is None:
-        return []
-    ranges = ((key, risk.range_of(key)) for key in ScenarioKey)
+    servers = {server.key: server for server in answer.servers}
     return [
-        RiskRow(
-            title=SCENARIO_TITLES[key],
-            range=one,
-            probability_cheapest=risk.probability_cheapest.get(key),
-            regret=risk.regret.get(key),
-            is_best=key == answer.recommendation.scenario,
+        SourceRow(
+            one,
+            answer.offers.get(one.offer_id),
+            servers.get(one.source),
+            name_place(one.provider, one.region, answer.region_names) or "own",
         )
-        for key, one in ranges
-        if one is not None
+        for one in scenario.costs_by_source
     ]
 
 
-def energy_rows(answer: ComparisonAnswer) -> list[EnergyRow]:
-    """Energy and carbon of each feasible scenario."""
-    return [EnergyRow(SCENARIO_TITLES[s.key], s.energy) for s in answer.feasible if s.energy]
+def energy_rows(rows: Iterable[ScenarioRow]) -> list[EnergyRow]:
+    """Energy and carbon of each plan."""
+    return [EnergyRow(r.title, r.scenario.energy) for r in rows if r.scenario.energy]
 
 
 def price_grid(answer: ComparisonAnswer) -> Grid | None:
@@ -159,7 +177,9 @@ def price_grid(answer: ComparisonAnswer) -> Grid | None:
     rows = zip(grid.utilisations, grid.difference, strict=True)
     return Grid(
         server=answer.labels.get(grid.server, grid.server),
-        against=answer.labels.get(grid.against, grid.against),
+        against=with_place(
+            grid.against, answer.labels.get(grid.against, grid.against), answer.region_names
+        ),
         factors=grid.price_factors,
         rows=tuple((use, tuple(map(GridCell, costs))) for use, costs in rows),
     )

@@ -177,7 +177,7 @@ OWNING = (
        default="staff_fte_per_server"),
     _f("on_prem.staff_cost_per_year", "Cost of one FTE", unit="money/year",
        default="staff_cost_per_year"),
-    _f("on_prem.spare_rate", "Spares", unit="% of price a year", scale="pct", default="spare_rate"),
+    _f("on_prem.spare_rate", "Spares", unit="% of price", scale="pct", default="spare_rate"),
     _f("on_prem.insurance_rate_per_year", "Insurance", unit="% of price a year", scale="pct",
        default="insurance_rate_per_year"),
     _f("on_prem.useful_life_months", "Useful life", unit="months", default="useful_life_months"),

@@ -14,7 +14,7 @@ from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common import form_fields as f
 from planner.web.common import query_codec
-from planner.web.common.sharing import PRICES, pinned_catalog
+from planner.web.common.sharing import PRICES, RATES, pinned_catalog
 from pricing.common.invalid_input import InvalidInput
 
 _KIND_FIELDS: Mapping[str, frozenset[str]] = {
@@ -28,7 +28,7 @@ _SHARED_FIELDS = frozenset(
 _FIELDS_WITHOUT_HOURS = frozenset(
     {"workload.experiments_factor", "workload.runs", "workload.precision", "workload.goodput"}
 )
-PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES})
+PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
 """Names of the address that are about the page, not part of the request."""
 FIRST_RULES = 1
 """Edition of the rules that shared links were made under before they named it."""

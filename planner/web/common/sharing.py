@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from django.http import QueryDict
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.request.comparison import with_rules
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common.choices import provider_title
 from planner.web.common.form_fields import find_label
@@ -22,6 +24,8 @@ from pricing.models import Revision
 
 PRICES = "prices"
 """Name in the address: `aws.1-azure.2`, or `none` where no catalog price is used."""
+RATES = "rates"
+"""Name in the address: the team whose rates are in the answer."""
 _NONE = "none"
 _ONE = r"[a-z][a-z0-9_-]*\.\d{1,9}"
 _PINNED = re.compile(rf"{_ONE}(-{_ONE})*")
@@ -58,11 +62,20 @@ def pinned_catalog(query: QueryDict) -> Catalog | None:
 
 def build_share_query(outcome: ComparisonOutcome) -> str:
     """The address that gives this answer on any day: start month, prices and team's own in."""
-    rows = outcome.answer.catalog
-    prices = "-".join(f"{row.provider}.{row.revision}" for row in rows) or _NONE
-    request = {**outcome.resolved_request, "start": outcome.answer.start}
+    request = dict(outcome.resolved_request)
     if outcome.inherited:
         request["inherits"] = False
+    return _pinned_query(request, outcome.answer)
+
+
+def build_list_price_query(outcome: ComparisonOutcome) -> str:
+    """The address of the same question without what the team adds: nobody reads its rates."""
+    return _pinned_query(with_rules(outcome.request), outcome.answer)
+
+
+def _pinned_query(request: Mapping[str, Any], answer: ComparisonAnswer) -> str:
+    request = {**request, "start": answer.start}
+    prices = "-".join(f"{row.provider}.{row.revision}" for row in answer.catalog) or _NONE
     query = QueryDict(mutable=True)
     for name, value in [*flatten(request), (PRICES, prices)]:
         query.appendlist(name, value)

@@ -14,7 +14,7 @@ from planner.web.common.choices import find_default, list_choices
 from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_request import is_page_only
-from planner.web.common.sharing import PRICES
+from planner.web.common.sharing import PRICES, RATES
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
@@ -185,7 +185,7 @@ class PlanForm:
             for value in values
             if name.partition("~")[0] not in names
             and name != "workload.kind"
-            and (name == PRICES or not is_page_only(name))
+            and (name in (PRICES, RATES) or not is_page_only(name))
         ]
 
 

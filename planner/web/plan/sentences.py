@@ -28,14 +28,3 @@ def cpu_sentence(cpu: CpuNote) -> str:
     note, hours = cpu.note, cpu.hours
     detail = "" if hours is None else f" ({figures(hours)} h of a machine with 16 virtual CPUs)"
     return f"{note[:1].upper()}{note[1:]}{detail}."
-
-
-@register.filter
-def link_note(inherited: object) -> str:
-    """What the link of an answer holds.
-
-    >>> link_note({"finance.discount_rate_per_year": "0.08"})
-    "Opens this answer at these prices on any day; holds your team's prices and defaults"
-    """
-    note = "Opens this answer at these prices on any day"
-    return f"{note}; holds your team's prices and defaults" if inherited else note

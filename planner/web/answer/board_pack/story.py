@@ -11,6 +11,7 @@ from reportlab.graphics.shapes import Drawing
 from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
 
 from planner.contract.answer.scenario import Purchase
+from planner.contract.labels import category_title
 from planner.exports.rows import Context, Step
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.assumption_rows import AssumptionRow
@@ -136,7 +137,7 @@ def _spending(page: AnswerPage) -> Iterator[Flowable]:
     if page.shown is None:
         return
     rows = [
-        (category.replace("_", " ").capitalize(), money(amount, page.currency))
+        (category_title(category).capitalize(), money(amount, page.currency))
         for category, amount in page.shown.cost_by_category.items()
     ]
     total = ("Total", money(page.shown.total_cost, page.currency))

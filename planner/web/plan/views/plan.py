@@ -21,6 +21,7 @@ from planner.web.common.current_team import current_team
 from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
 from planner.web.common.query_codec import drop_empty
+from planner.web.plan import whose_rates
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.live import build_live_panel
 from planner.web.plan.presets import list_presets
@@ -77,15 +78,24 @@ def plan(request: HttpRequest) -> HttpResponse:
     if len(query) < len(request.GET) and not is_update:
         return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
-    outcome = answer_plan(query, current_team(request), brief=shows_form)
+    team = current_team(request)
+    missing_rates = whose_rates.find_missing_rates(query, team)
+    if is_update and missing_rates:
+        return _to_whole_page(query)
+    named = whose_rates.name_rates(query, team)
+    if named is not query and not is_update:
+        return HttpResponseRedirect(_page_url(named))
+    outcome = answer_plan(query, team, brief=shows_form)
     if is_update:
         return _render_update(request, query, outcome)
     if outcome.has_answer and not shows_form:
-        return render(request, "web/plan/answer.html", answer_context(query, outcome))
+        context = answer_context(query, outcome) | {"missing_rates": missing_rates}
+        return render(request, "web/plan/answer.html", context)
     if outcome.needs_job and not outcome.errors:
         outcome = replace(answer_plan(query, current_team(request), brief=True), needs_job=True)
     status = 400 if outcome.errors else 200
-    return render(request, "web/plan/form_page.html", _form_context(query, outcome), status=status)
+    context = _form_context(query, outcome) | {"missing_rates": missing_rates}
+    return render(request, "web/plan/form_page.html", context, status=status)
 
 
 @open_page
@@ -93,8 +103,11 @@ def plan(request: HttpRequest) -> HttpResponse:
 def live(request: HttpRequest) -> HttpResponse:
     """The panel beside the form, as one types."""
     query = drop_empty(request.GET)
-    outcome = answer_plan(query, current_team(request), brief=True)
-    return render(request, "web/plan/live.html", _live_context(query, outcome))
+    team = current_team(request)
+    outcome = answer_plan(query, team, brief=True)
+    missing_rates = whose_rates.find_missing_rates(query, team)
+    context = _live_context(query, outcome) | {"missing_rates": missing_rates}
+    return render(request, "web/plan/live.html", context)
 
 
 def _is_update(request: HttpRequest) -> bool:
@@ -115,9 +128,7 @@ def _render_update(
         answer["HX-Push-Url"] = _page_url(query)
         return answer
     if not outcome.errors:
-        answer = HttpResponse()
-        answer["HX-Redirect"] = _page_url(query)
-        return answer
+        return _to_whole_page(query)
     context = {
         "rows": messages_of(request.GET, outcome.errors),
         "refusals": [
@@ -129,6 +140,13 @@ def _render_update(
     return answer
 
 
+def _to_whole_page(query: QueryDict) -> HttpResponse:
+    """An open page is left for the whole one, which can say what an update cannot."""
+    answer = HttpResponse()
+    answer["HX-Redirect"] = _page_url(query)
+    return answer
+
+
 def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
     """What the answer's templates need."""
     return {
@@ -137,6 +155,7 @@ def answer_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
         "address": drop_empty(query, "scenario").urlencode(),
         "share": f"{reverse('plan')}?{sharing.build_share_query(outcome)}",
         "inherited": outcome.inherited,
+        "share_at_list_prices": f"{reverse('plan')}?{sharing.build_list_price_query(outcome)}",
         "since": sharing.find_price_update(query, outcome),
         "todays": sharing.unpin_prices(query),
         "titles": SCENARIO_TITLES,

@@ -6,7 +6,7 @@ import pytest
 
 from planner.contract.answer.estimate import CpuNote
 from planner.models import Job
-from planner.web.plan.sentences import cpu_sentence, link_note, sample_progress
+from planner.web.plan.sentences import cpu_sentence, sample_progress
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,3 @@ def test_progress_counts_where_a_total_is_known(job: Job, sentence: str) -> None
 def test_hours_of_a_cpu_are_left_out_where_not_known() -> None:
     note = CpuNote(is_enough=None, hours=None, note="no datasheet")
     assert cpu_sentence(note) == "No datasheet."
-
-
-def test_a_link_without_a_team_holds_nothing_of_one() -> None:
-    assert link_note({}) == "Opens this answer at these prices on any day"

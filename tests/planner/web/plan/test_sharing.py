@@ -73,7 +73,7 @@ def test_what_the_team_adds_goes_with_the_link(client, prices):
     team.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
     team.team.save()
     client.force_login(team.users[Role.EDITOR])
-    mine = get(client, "plan", HOURS)
+    mine = get(client, "plan", HOURS, follow=True)
     client.logout()
     assert totals(get(client, "plan", HOURS)) != totals(mine)
     assert totals(client.get(mine.context["share"])) == totals(mine)
@@ -84,7 +84,7 @@ def test_the_team_is_not_added_to_its_own_link_again(client, prices):
     team.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
     team.team.save()
     client.force_login(team.users[Role.EDITOR])
-    mine = get(client, "plan", HOURS)
+    mine = get(client, "plan", HOURS, follow=True)
     assert totals(client.get(mine.context["share"])) == totals(mine)
 
 
@@ -152,3 +152,49 @@ def test_an_address_without_prices_follows_the_current_rules(client, prices):
 def test_the_link_names_its_rules(client, prices):
     assert parse_qs(urlsplit(share(client)).query)["rules"] == ["2"]
     assert parse_qs(urlsplit(share(client, {**HOURS, "rules": "1"})).query)["rules"] == ["1"]
+
+
+def discounted(role=Role.EDITOR):
+    team = Workspace("red")
+    team.team.price_adjustments = [{"provider": "aws", "multiplier": 0.5}]
+    team.team.save()
+    return team.users[role]
+
+
+def test_an_answer_at_team_rates_names_them_in_its_address(client, prices):
+    assert "rates" not in get(client, "plan", HOURS, follow=True).request["QUERY_STRING"]
+    client.force_login(discounted())
+    opened = get(client, "plan", HOURS, follow=True)
+    assert parse_qs(opened.request["QUERY_STRING"])["rates"] == ["red"]
+    assert "These are list prices" not in text(opened)
+
+
+def test_the_same_address_without_the_rates_says_so(client, prices):
+    client.force_login(discounted())
+    address = get(client, "plan", HOURS).url
+    client.logout()
+    opened = client.get(address)
+    assert "These are list prices" in text(opened)
+    missing = opened.context["missing_rates"]
+    assert "These are list prices" not in text(client.get(missing.at_list_prices))
+    client.force_login(Workspace("blue").users[Role.EDITOR])
+    assert "working for another team" in text(client.get(address))
+
+
+def test_an_edit_after_the_session_ended_does_not_slip_to_list_prices(client, prices):
+    client.force_login(discounted())
+    address = get(client, "plan", HOURS).url
+    client.logout()
+    edited = client.get(address, headers={"HX-Request": "true", "HX-Target": "figures"})
+    assert edited.headers["HX-Redirect"].endswith("rates=red")
+    assert edited.content == b""
+
+
+def test_a_link_at_list_prices_holds_nothing_of_the_team(client, prices):
+    client.force_login(discounted())
+    mine = get(client, "plan", HOURS, follow=True)
+    link = mine.context["share_at_list_prices"]
+    assert "0.5" not in link
+    client.logout()
+    assert totals(client.get(link)) == totals(get(client, "plan", HOURS))
+    assert totals(client.get(link)) != totals(mine)

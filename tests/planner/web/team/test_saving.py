@@ -189,7 +189,7 @@ def test_what_the_team_adds_is_added_once(work, signed_in, kind):
     work.team.price_adjustments = [{"multiplier": 0.5}]
     work.team.save()
     project = work.project()
-    opened = signed_in(Role.EDITOR).get(f"/plan/?{urlencode(PLAN)}")
+    opened = signed_in(Role.EDITOR).get(f"/plan/?{urlencode(PLAN)}", follow=True)
     link = opened.context["share"].partition("?")[2]
     chosen = "new:alpha" if kind == "new" else str(project.pk)
     values = {**NEW, "project": chosen, "kind": "variant" if kind == "variant" else "comparison"}
