@@ -103,7 +103,7 @@ def _run_shared(command: Command, options: Namespace) -> int:
 
 def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Run]]:
     """Commands that only this command line has: help, arguments, and what runs them."""
-    from gpu_cost_planner import completion, serve, sweep_command
+    from gpu_cost_planner import completion, serve, sweep_command, worker_command
     from gpu_cost_planner.assistants import command as mcp_command
 
     return {
@@ -111,6 +111,11 @@ def _own_commands() -> dict[str, tuple[str, Callable[[ArgumentParser], None], Ru
             sweep_command.HELP,
             sweep_command.add_arguments,
             lambda options: sweep_command.run(options, load_catalog(options), print_text),
+        ),
+        "worker": (
+            worker_command.HELP,
+            worker_command.add_arguments,
+            lambda options: worker_command.run(options, load_catalog(options)),
         ),
         "mcp": (mcp_command.HELP, mcp_command.add_arguments, mcp_command.run),
         "serve": (serve.HELP, serve.add_arguments, serve.run),

@@ -93,6 +93,7 @@ def test_a_plain_install_brings_no_django_and_no_sdk() -> None:
         "azure",
         "gcp",
         "notebook",
+        "cluster",
         "mcp",
         "parquet",
         "telemetry",

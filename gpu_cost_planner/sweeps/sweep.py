@@ -1,70 +1,28 @@
-"""A comparison for each combination of values, on several processes, resumable."""
+"""A comparison for each combination of values, on several processes or machines, resumable."""
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
 import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from multiprocessing.context import BaseContext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from gpu_cost_planner.planning import read_file
 from gpu_cost_planner.sweeps.grid import Fields, Variation, list_variations
 from gpu_cost_planner.sweeps.journal import Journal
+from gpu_cost_planner.sweeps.market import Market, Row
 from gpu_cost_planner.sweeps.progress import show_progress
-from gpu_cost_planner.sweeps.summary import build_frame, refuse, summarize
-from gpu_cost_planner.version import read_version
-from planner.comparison import compare
-from planner.contract.answer.comparison import VERSION
+from gpu_cost_planner.sweeps.summary import build_frame
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.snapshot import Catalog
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Row = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Market:
-    """What all comparisons of a sweep are made with."""
-
-    catalog: Catalog
-    today: dt.date
-    installed: ClassVar[list[Market]] = []
-    """In a worker: that of its sweep."""
-
-    def summarize(self, request: Fields) -> Row:
-        """The row of a request, or of its refusal."""
-        try:
-            return summarize(compare(request, self.catalog, today=self.today))
-        except InvalidInput as refusal:
-            return refuse("; ".join(str(one) for one in refusal.all()))
-
-    def install(self) -> None:
-        """Make it the one of this process."""
-        self.installed[:] = [self]
-
-    def describe(self, request: Fields) -> str:
-        """All that an answer depends on besides its request: prices, program, default start."""
-        start = "" if request.get("start") else f"{self.today:%Y-%m}"
-        return f"{VERSION} {read_version()} {start} {self._digest}"
-
-    @cached_property
-    def _digest(self) -> str:
-        """SHA-256 of every price and of the rates that convert them."""
-        offers = self.catalog.offers.offers
-        prices = [(o.id, str(o.price_per_hour), str(o.upfront), o.sold_now) for o in offers]
-        text = repr((prices, self.catalog.exchange_rates.latest))
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def run_sweep(
@@ -73,6 +31,7 @@ def run_sweep(
     market: Market,
     *,
     processes: int | None,
+    broker: str | None,
     journal: str | Path | None,
     progress: bool,
     floats: bool,
@@ -84,14 +43,28 @@ def run_sweep(
     variations = list_variations(fields, grid)
     keys = [one.key(market.describe(one.request)) for one in variations]
     by_key = dict(zip(keys, variations, strict=True))
+    compare_all = _choose_workers(market, processes, broker)
     with Journal(journal) as done, show_progress(progress, len(by_key)) as report:
         missing = {key: one for key, one in by_key.items() if key not in done.rows}
         report(len(by_key) - len(missing))
-        for key, row in _compare_all(missing, market, _count_processes(processes)):
+        for key, row in compare_all(missing):
             done.add(key, row)
             report(1)
         rows = [done.rows[key] for key in keys]
     return build_frame([one.values for one in variations], rows, floats=floats)
+
+
+def _choose_workers(
+    market: Market, processes: int | None, broker: str | None
+) -> Callable[[Mapping[str, Variation]], Iterator[tuple[str, Row]]]:
+    """Processes of this machine, or the workers that a broker reaches."""
+    if broker is None:
+        return partial(_compare_here, market=market, processes=_count_processes(processes))
+    if processes is not None:
+        raise InvalidInput("processes", "goes without a broker, whose workers have their own")
+    from gpu_cost_planner.sweeps.cluster import compare_on_workers
+
+    return partial(compare_on_workers, market=market, broker=broker)
 
 
 def _count_processes(processes: int | None) -> int:
@@ -102,7 +75,7 @@ def _count_processes(processes: int | None) -> int:
     return processes
 
 
-def _compare_all(
+def _compare_here(
     missing: Mapping[str, Variation], market: Market, processes: int
 ) -> Iterator[tuple[str, Row]]:
     """Key and row of each variation, as they are done."""

@@ -248,6 +248,6 @@ def build_server(source: CapacitySource) -> ServerUsed:
         accelerator_count=source.accelerators,
         power_kw=source.power_kw,
         idle_power_kw=source.idle_power_kw,
-        price_source=source.price_source,
-        price_year=source.price_year,
+        price_source=source.server_price[0],
+        price_year=source.server_price[1],
     )

@@ -25,11 +25,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import tenacity
@@ -72,6 +75,15 @@ class PageResponse:
 
     body: bytes
     headers: Mapping[str, str]
+
+
+@cache
+def _certificates(_file: str | None, *, trust_env: bool) -> ssl.SSLContext:
+    """What servers' certificates are held against: read once for each file that the setting of
+    the system names, since reading it takes longer than a call on loopback."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=trust_env)
 
 
 class ProviderHttpClient:
@@ -217,6 +229,7 @@ class ProviderHttpClient:
         if loopback not in self._clients:
             self._clients[loopback] = httpx.Client(
                 timeout=httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S),
+                verify=_certificates(os.environ.get("SSL_CERT_FILE"), trust_env=not loopback),
                 trust_env=not loopback,
                 follow_redirects=False,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from copy import deepcopy
 from functools import cache
 from html.parser import HTMLParser
 from typing import Any
@@ -55,7 +56,7 @@ def parse(markup: str) -> Element:
 
 def render(name: str, shown: str = "") -> Element:
     """The answer as its page shows it; `shown` is the scenario whose plan is laid out."""
-    return parse(_markup(name, shown))
+    return deepcopy(_tree(name, shown))
 
 
 def render_answer(answer: ComparisonAnswer, shown: str = "") -> Element:
@@ -64,8 +65,8 @@ def render_answer(answer: ComparisonAnswer, shown: str = "") -> Element:
 
 
 @cache
-def _markup(name: str, shown: str) -> str:
-    return _draw(answered(name), shown)
+def _tree(name: str, shown: str) -> Element:
+    return parse(_draw(answered(name), shown))
 
 
 def _draw(answer: ComparisonAnswer, shown: str) -> str:

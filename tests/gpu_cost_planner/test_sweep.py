@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpu_cost_planner import InvalidInput, compare, sweep
-from gpu_cost_planner.sweeps import sweep as sweeps
+from gpu_cost_planner.sweeps import market as sweeps
 from gpu_cost_planner.sweeps.grid import list_variations
 from gpu_cost_planner.sweeps.summary import COLUMNS
 from tests.planner.costing.market_of import CATALOG
@@ -70,7 +70,9 @@ def test_two_processes_give_the_same_rows() -> None:
 
 
 def test_money_is_floats_where_they_are_wanted() -> None:
-    assert swept(floats=True)["total_cost"].dtype == "float64"
+    one = {"horizon_months": [1]}
+    frame = sweep(REQUEST, one, catalog=CATALOG, today=TODAY, processes=1, floats=True)
+    assert frame["total_cost"].dtype == "float64"
 
 
 def test_a_stopped_sweep_goes_on_and_does_nothing_twice(

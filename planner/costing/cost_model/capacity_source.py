@@ -107,9 +107,8 @@ class CapacitySource:
     taxes_capital: bool = True
     """Whether capital is written off against tax, and the residual value taxed."""
     native: NativePrice | None = None
-    price_source: str = ""
-    """Where the price of a server comes from; empty for offers, which have `native`."""
-    price_year: int | None = None
+    server_price: tuple[str, int | None] = ("", None)
+    """Source and year of the price of a server."""
     power_kw: float = 0.0
     """At the wall of one node at work, cooling left out."""
     idle_power_kw: float = 0.0
@@ -346,7 +345,6 @@ class CapacitySource:
         """[T] units in service in each month, those already owned included."""
         if self.term is None:
             return np.zeros(0)
-        months = self.term.months
-        service = self.term.active[:, :months]
+        service = self.term.active[:, : self.term.months]
         units_in_service = np.asarray(units_started @ service, dtype=np.float64)
         return units_in_service if self.existing is None else units_in_service + self.existing

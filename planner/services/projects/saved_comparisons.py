@@ -40,7 +40,8 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_4 = frozenset({"finance"})
+_NEW_IN_VERSION_5 = frozenset({"region_names", "price_source", "price_year"})
+_NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
 _NEW_IN_VERSION_3 = (
     _WORDING
     | _NEW_IN_VERSION_4
@@ -50,6 +51,7 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
+    4: _AGE_FIELDS | _NEW_IN_VERSION_5,
     3: _AGE_FIELDS | _NEW_IN_VERSION_4,
     2: _AGE_FIELDS | _NEW_IN_VERSION_3,
     1: _AGE_FIELDS

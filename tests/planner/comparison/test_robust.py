@@ -26,9 +26,9 @@ pytestmark = pytest.mark.xdist_group("robust")
 """One process searches the plans once for all of them."""
 LONG = os.environ.get("FUZZ") == "1"
 WEIGHTS = [0, 0.5, 1, 3, 10] if LONG else [1, 3]
-SEEDS = range(1, 9) if LONG else (1, 3)
-PLANS = [(w, s) for w in WEIGHTS for s in SEEDS if LONG or s == 1 or w == 3]
-"""(weight, seed); another seed is tried on the largest weight alone in the short form."""
+SEEDS = range(1, 9) if LONG else (1,)
+PLANS = [(w, s) for w in WEIGHTS for s in SEEDS]
+"""(weight, seed); another seed is tried in the long form alone."""
 NODE = {"accelerator": "H100", "accelerator_count": 8}
 
 

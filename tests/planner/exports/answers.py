@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from functools import cache
 from typing import Any
 
+import openpyxl
+
 from planner.contract.answer.comparison import ComparisonAnswer
+from planner.exports import Context, export
 from tests.planner.comparison.compared import compared
 
 
@@ -31,3 +35,10 @@ def answer() -> dict[str, Any]:
 
 def scenario(key: str) -> dict[str, Any]:
     return next(s for s in answer()["scenarios"] if s["key"] == key)
+
+
+@cache
+def plain_book(values: bool = False) -> Any:
+    """Its workbook, for tests that only read."""
+    raw = export(typed(), Context(name="=1+1", team="@team", project="-project"), "xlsx")
+    return openpyxl.load_workbook(io.BytesIO(raw), data_only=values)

@@ -19,7 +19,7 @@ from planner.exports import FORMATS, Context, export
 from planner.exports.csv_export import csv_bytes
 from planner.exports.rows import Step
 from planner.exports.spreadsheet_text import text_cell
-from tests.planner.exports.answers import answer, scenario, typed
+from tests.planner.exports.answers import answer, plain_book, scenario, typed
 
 EVIL = (
     "=1+1",
@@ -148,7 +148,7 @@ def test_the_workbook_has_its_sheets() -> None:
     names = ["Summary", "Cash flow", "Lines", "Capacity"]
     names += ["Demand", "Request", "Assumptions", "Offers", "Price coverage"]
     names += ["Fiscal years", "Returns"]
-    assert sheets(answer()).sheetnames == names
+    assert plain_book().sheetnames == names
 
 
 def test_no_cell_of_a_workbook_runs_unless_we_wrote_it() -> None:
@@ -169,7 +169,7 @@ def test_evil_text_is_kept_as_it_was_typed() -> None:
 
 
 def test_totals_are_formulas_whose_cached_value_is_the_answer_s() -> None:
-    live, cached = sheets(answer()), sheets(answer(), values=True)
+    live, cached = plain_book(), plain_book(values=True)
     found = {}
     for row in range(1, 40):
         key = live["Summary"].cell(row, 1).value
@@ -180,7 +180,7 @@ def test_totals_are_formulas_whose_cached_value_is_the_answer_s() -> None:
 
 
 def test_the_cash_flow_s_formulas_cover_every_month() -> None:
-    flow = sheets(answer())["Cash flow"]
+    flow = plain_book()["Cash flow"]
     months = len(scenario("hybrid")["cash_per_month"])
     assert flow.cell(months + 2, 1).value == "Total"
     assert flow.cell(months + 2, 2).value == f"=SUM(B2:B{months + 1})"
@@ -188,7 +188,7 @@ def test_the_cash_flow_s_formulas_cover_every_month() -> None:
 
 
 def test_amounts_are_numbers_and_months_are_dates() -> None:
-    lines = sheets(answer())["Lines"]
+    lines = plain_book()["Lines"]
     kinds = {cell.value: cell.column for cell in lines[1]}
     row = lines[2]
     assert row[kinds["Amount"] - 1].data_type == "n"
@@ -227,7 +227,7 @@ def sum_of_products(book: Any, formula: str) -> float:
 
 
 def test_what_a_payment_is_worth_follows_from_the_rate_among_the_assumptions() -> None:
-    live, cached = sheets(answer()), sheets(answer(), values=True)
+    live, cached = plain_book(), plain_book(values=True)
     formula = live["Cash flow"].cell(14, 8).value
     address, month = re.fullmatch(r"=\(1\+Assumptions!(.+)\)\^\(-(\d+)/12\)", formula).groups()
     rate = cached["Assumptions"][address.replace("$", "")].value
@@ -236,7 +236,7 @@ def test_what_a_payment_is_worth_follows_from_the_rate_among_the_assumptions() -
 
 
 def test_present_cost_and_cost_of_an_hour_are_formulas_that_give_the_answer_s_figures() -> None:
-    live, cached = sheets(answer()), sheets(answer(), values=True)
+    live, cached = plain_book(), plain_book(values=True)
     for key, (present, per_hour) in totals(live).items():
         cost = round(sum_of_products(cached, present), 2)
         assert cost == float(scenario(key)["net_present_cost"])
@@ -296,7 +296,7 @@ def test_what_the_team_s_settings_added_names_them() -> None:
 
 
 def test_the_workbook_holds_hours_and_peak_of_every_month() -> None:
-    rows = list(sheets(answer())["Demand"].iter_rows(min_row=2, values_only=True))
+    rows = list(plain_book()["Demand"].iter_rows(min_row=2, values_only=True))
     told = answer()["demand"]
     assert [row[1] for row in rows] == told["hours_per_month"]
     assert [row[2] for row in rows] == told["peak_accelerators"]
@@ -332,7 +332,7 @@ def test_the_workbook_says_how_far_the_plan_is_approved() -> None:
     assert told["Submitted"] == "2027-01-31 08:30 UTC by ada"
     assert told["Approved"] == "2027-01-31 08:30 UTC by bo"
     assert book.properties.contentStatus == "approved"
-    assert found(sheets(answer())["Summary"])["State"] == "not saved"
+    assert found(plain_book()["Summary"])["State"] == "not saved"
 
 
 def test_the_json_is_the_answer() -> None:

@@ -15,6 +15,7 @@ import pytest
 from django.db import connection
 
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.sweep  # Other processes are started, killed and waited for.
 KILLS = 50 if os.environ.get("FAULTS") == "1" else 4
 
 
