@@ -8,12 +8,12 @@ from argparse import ArgumentParser, Namespace
 from importlib.util import find_spec
 from pathlib import Path
 
+from planner.places import BASE_DIR, DATA_DIR
 from pricing.common.invalid_input import InvalidInput
 
-HELP = "Serve the pages and the API on this machine (needs the repository and the extra server)."
-ROOT = Path(__file__).resolve().parent.parent
+HELP = "Serve the pages and the API on this machine (needs the extra server)."
 NEEDED = ("templates", "static", "node_modules")
-"""Folders of the repository that the pages are made from."""
+"""Folders that the pages are made from."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Bring the database up to date, load the bundled prices, and serve until stopped."""
-    check_installation(ROOT)
+    check_installation(BASE_DIR)
     prepare()
     sys.stdout.flush()
     os.execv(sys.executable, build_command(options.host, options.port))  # noqa: S606 - no shell
@@ -39,14 +39,15 @@ def check_installation(root: Path) -> None:
     if missing:
         raise InvalidInput(
             "serve",
-            f"needs the folders {', '.join(missing)} of the repository, which a wheel does not "
-            "hold; clone it and use `make run`",
+            f"needs {', '.join(missing)}, without which this was built; clone the repository and "
+            "use `make run`, or build the wheel after `make .make/npm`",
         )
 
 
 def prepare() -> None:
     """Migrate the database and load the bundled prices; a second call changes nothing."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "planner.settings")
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
     import django
     from django.core.management import call_command
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from gpu_cost_planner.catalog_option import add_server
+from gpu_cost_planner.sweeps.needs import check_celery
 from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
@@ -34,10 +34,3 @@ def run(options: Namespace, catalog: Catalog) -> int:
 
     work(options.broker, catalog, options.processes)
     return 0
-
-
-def check_celery(field: str) -> None:
-    """Raise `InvalidInput` where what workers need is not installed."""
-    if find_spec("celery") is None:
-        hint = "install it with pip install 'gpu-cost-planner[cluster]'"
-        raise InvalidInput(field, f"needs Celery; {hint}")

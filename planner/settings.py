@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import dj_database_url
@@ -15,12 +14,12 @@ from django.contrib.messages import constants as message_levels
 from django.core.exceptions import ImproperlyConfigured
 
 from planner.environment import Environment
+from planner.places import BASE_DIR, DATA_DIR
 from planner.services.observability.log_format import configure_logging
 from planner.static_files import is_collected
 from planner.upload_storage import choose_upload_storage
 
 env = Environment()
-BASE_DIR = Path(__file__).resolve().parent.parent
 
 DEBUG = env.flag("DEBUG", True)
 SECRET_KEY = env.text("SECRET_KEY")
@@ -105,7 +104,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": dj_database_url.parse(
-        env.text("DATABASE_URL") or f"sqlite:///{BASE_DIR / 'db.sqlite3'}",
+        env.text("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'db.sqlite3'}",
         conn_max_age=60,
         conn_health_checks=True,
     )
@@ -179,7 +178,7 @@ USE_TZ = True
 USE_I18N = False
 
 STATIC_URL = "/static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+STATIC_ROOT = DATA_DIR / "staticfiles"
 NODE_MODULES = BASE_DIR / "node_modules"
 FRONT_END_FILES = {
     "tabler": (
@@ -218,7 +217,7 @@ STORAGES = {
         "OPTIONS": {"file_permissions_mode": 0o644, "directory_permissions_mode": 0o755},
     },
 }
-MEDIA_ROOT = env.text("UPLOAD_DIR") or BASE_DIR / ".uploads"
+MEDIA_ROOT = env.text("UPLOAD_DIR") or DATA_DIR / ".uploads"
 FILE_UPLOAD_PERMISSIONS = 0o600
 EMAIL_HOST = env.text("EMAIL_HOST")
 EMAIL_PORT = env.number("EMAIL_PORT", 587)

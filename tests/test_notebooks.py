@@ -26,8 +26,9 @@ def run_cell(source: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), "cell", "eval"), names) if last else None
 
 
-def test_there_are_three() -> None:
-    assert len(NOTEBOOKS) == 3
+def test_a_budget_a_purchase_a_portfolio_and_a_sweep_are_shown() -> None:
+    names = {path.stem for path in NOTEBOOKS}
+    assert names == {"fine-tuning-budget", "buy-or-rent", "portfolio", "what-if"}
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

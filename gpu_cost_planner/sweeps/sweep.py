@@ -17,6 +17,7 @@ from gpu_cost_planner.planning import read_file
 from gpu_cost_planner.sweeps.grid import Fields, Variation, list_variations
 from gpu_cost_planner.sweeps.journal import Journal
 from gpu_cost_planner.sweeps.market import Market, Row
+from gpu_cost_planner.sweeps.needs import check_celery
 from gpu_cost_planner.sweeps.progress import show_progress
 from gpu_cost_planner.sweeps.summary import build_frame
 from pricing.common.invalid_input import InvalidInput
@@ -62,6 +63,7 @@ def _choose_workers(
         return partial(_compare_here, market=market, processes=_count_processes(processes))
     if processes is not None:
         raise InvalidInput("processes", "goes without a broker, whose workers have their own")
+    check_celery("broker")
     from gpu_cost_planner.sweeps.cluster import compare_on_workers
 
     return partial(compare_on_workers, market=market, broker=broker)

@@ -22,7 +22,9 @@ MARKET = Catalog.of(
         offer("50.00", provider="gcp", region="us-central1", instance_type="a3-highgpu-8g"),
     ],
     regions={
-        ("aws", "us-east-1"): Region("north-america", g_co2e_per_kwh=379.0, carbon_source="EPA")
+        ("aws", "us-east-1"): Region(
+            "north-america", g_co2e_per_kwh=379.0, carbon_source="EPA", name="US East (N. Virginia)"
+        )
     },
 )  # fmt: skip
 NODE = {"accelerator": H100, "accelerator_count": 8}

@@ -286,4 +286,5 @@ def test_the_ranges_are_in_the_order_of_their_percentiles(name: str) -> None:
     spread = answer.risk.range_of(best)  # type: ignore[arg-type]
     assert spread
     assert spread.p10 < spread.p50 < spread.p90
+    assert spread.total_p10 < spread.total_p50 < spread.total_p90  # type: ignore[operator]
     assert money(spread.p10, "USD") in text(page(name))

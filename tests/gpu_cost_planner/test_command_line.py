@@ -174,7 +174,7 @@ def test_the_script_for_zsh_loads_what_it_needs(capsys: pytest.CaptureFixture[st
 
 
 def test_serving_without_the_repository_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="templates, static, node_modules of the repository"):
+    with pytest.raises(InvalidInput, match="needs templates, static, node_modules"):
         serve.check_installation(tmp_path)
 
 
@@ -193,5 +193,5 @@ def test_serve_prepares_the_database_then_becomes_the_web_server(
     monkeypatch.setattr(os, "execv", lambda program, command: steps.append(command))
     main_arguments = build_parser().parse_args(["serve", "--port", "9000"])
     main_arguments.run(main_arguments)
-    assert steps[:2] == [serve.ROOT, "prepare"]
+    assert steps[:2] == [serve.BASE_DIR, "prepare"]
     assert "127.0.0.1:9000" in steps[2]  # type: ignore[operator]

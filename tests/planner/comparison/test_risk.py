@@ -76,7 +76,8 @@ def test_a_seed_repeats_and_another_differs(comparison: Compared) -> None:
 
 def test_percentiles_are_in_order_and_probabilities_sum_to_one(comparison: Compared) -> None:
     risk = assess_risk(comparison.scenarios, simulation_of(comparison.inputs, SPREAD))
-    assert all(low <= mid <= high for low, mid, high in risk.percentiles.values())
+    for percentiles in (risk.percentiles, risk.total_percentiles):
+        assert all(low <= mid <= high for low, mid, high in percentiles.values())
     assert sum(risk.probability_cheapest.values()) == pytest.approx(1.0)
     assert min(risk.regret.values()) >= 0
     assert all(risk.cvar_90[key] >= risk.percentiles[key][2] for key in risk.percentiles)

@@ -1,0 +1,56 @@
+"""What a wheel holds for `gpu-cost-planner serve`: every file that the pages ask for."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from planner.places import find_data_dir
+
+ROOT = Path(settings.BASE_DIR)
+
+
+@pytest.fixture
+def build(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The build hook, without the builder, which is not installed here."""
+    builder = ModuleType("hatchling.builders.hooks.plugin.interface")
+    builder.BuildHookInterface = dict  # type: ignore[attr-defined]
+    for name in ("", ".builders", ".builders.hooks", ".builders.hooks.plugin"):
+        monkeypatch.setitem(sys.modules, f"hatchling{name}", ModuleType(f"hatchling{name}"))
+    monkeypatch.setitem(sys.modules, builder.__name__, builder)
+    return runpy.run_path(str(ROOT / "hatch_build.py"))
+
+
+def test_every_front_end_file_of_the_pages_goes_along(build: dict[str, Any]) -> None:
+    wanted = {
+        (folder / file).relative_to(settings.NODE_MODULES).as_posix()
+        for folder, files in settings.FRONT_END_FILES.values()
+        for file in files
+    }
+    templates = "\n".join(path.read_text() for path in (ROOT / "templates").rglob("*.html"))
+    icons = set(re.findall(r'{% icon "([\w-]+)"', templates))
+    wanted |= {f"@tabler/icons/icons/outline/{name}.svg" for name in icons}
+    assert icons
+    assert wanted <= set(build["FRONT_END"])
+    assert [one for one in build["FRONT_END"] if not (settings.NODE_MODULES / one).is_file()] == []
+
+
+def test_what_the_pages_are_made_from_goes_along(build: dict[str, Any]) -> None:
+    assert [one for one in build["ALWAYS"] if not (ROOT / one).is_dir()] == []
+    assert {"templates", "static", "docs/methodology"} <= set(build["ALWAYS"])
+
+
+def test_an_installed_planner_writes_into_the_user_s_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HOME", "/home/lee")
+    kept = find_data_dir({}, is_installed=True)
+    assert kept.as_posix() == "/home/lee/.local/share/gpu-cost-planner"
+    assert find_data_dir({"XDG_DATA_HOME": "/data"}, is_installed=False) == ROOT
