@@ -27,6 +27,11 @@ def server_catalog(url: str, token: str = "", *, timeout_s: float = TIMEOUT_S) -
 
     `token` is needed where the server asks for signing in. The team's own rates are not in it:
     put them into the request. Raises `InvalidInput` on `catalog` with what can be done.
+
+    >>> server_catalog("planner.example")
+    Traceback (most recent call last):
+    pricing.common.invalid_input.InvalidInput: catalog: 'planner.example' is no address; it begins
+        with https:// or http://
     """
     import httpx
 

@@ -117,4 +117,45 @@
     }
     setTimeout(() => { for (const field of form.elements) field.disabled = false; }, 0);
   });
+
+  /* What is typed into a form survives a reload and the way back, in this tab; a link to the page
+     begins afresh. */
+  const typedInto = (form) => [...form.elements].filter(
+    (field) => field.name && !["hidden", "file", "password", "submit"].includes(field.type),
+  );
+  const isTicked = (field) => ["radio", "checkbox"].includes(field.type);
+  const nameOf = (form) => `typed ${window.location.pathname}${window.location.search} ${form.id}`;
+
+  function remember(event) {
+    const form = event.target.closest?.("form[data-remember]");
+    if (!form) return;
+    const typed = typedInto(form).map((field) => [field.name, isTicked(field) ? field.checked : field.value]);
+    try {
+      window.sessionStorage.setItem(nameOf(form), JSON.stringify(typed));
+    } catch { /* A full or forbidden store: the form works without. */ }
+  }
+
+  function restore(form) {
+    const typed = JSON.parse(window.sessionStorage.getItem(nameOf(form)) || "null");
+    const fields = typedInto(form);
+    if (!typed || typed.length !== fields.length) return;
+    let last = null;
+    fields.forEach((field, i) => {
+      const [name, value] = typed[i];
+      const property = isTicked(field) ? "checked" : "value";
+      if (field.name !== name || field[property] === value) return;
+      field[property] = value;
+      last = field;
+    });
+    last?.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+
+  document.addEventListener("input", remember);
+  document.addEventListener("change", remember);
+  window.addEventListener("load", () => {
+    const [visit] = performance.getEntriesByType("navigation");
+    if (["reload", "back_forward"].includes(visit?.type)) {
+      document.querySelectorAll("form[data-remember]").forEach(restore);
+    }
+  });
 })();

@@ -100,16 +100,42 @@ class LinearProgram:
         """
         if self.columns == 0:  # HiGHS does not check the rows of a model without columns
             return self._holds_at_nothing
-        per_iteration = self._work_per_iteration()
-        most = min(self._work.stop_after / per_iteration + 1, _NO_LIMIT)
-        self._highs.setOptionValue("simplex_iteration_limit", int(most))
-        self._highs.run()
-        iterations = int(self._highs.getInfo().simplex_iteration_count)
-        status = self._highs.getModelStatus()
-        self._work.charge(self._work_per_run() + max(iterations, 0) * per_iteration)
-        if status == highspy.HighsModelStatus.kIterationLimit:
+        status = self._run_simplex()
+        if status in _GIVEN_UP:  # the last basis led nowhere: from the beginning, without it
+            self._highs.clearSolver()
+            status = self._run_simplex()
+        if status in _GIVEN_UP or status == highspy.HighsModelStatus.kIterationLimit:
             raise self._work.leave_out("a linear programme takes more work than is left")
         return bool(status == _OPTIMAL)
+
+    def _run_simplex(self) -> highspy.HighsModelStatus:
+        """One run of simplex within the work that is left, charged by its iterations.
+
+        Where a basis is close to singular HiGHS takes iterations back and no longer counts them,
+        thousands of them: a large programme is interrupted once it has taken back too many.
+        """
+        highs, per_iteration = self._highs, self._work_per_iteration()
+        most = min(self._work.stop_after / per_iteration + 1, _NO_LIMIT)
+        highs.setOptionValue("simplex_iteration_limit", int(most))
+        looks = taken_back = 0
+
+        def look(event: highspy.HighsCallbackEvent) -> None:
+            nonlocal looks, taken_back
+            looks += 1
+            taken_back = looks - event.data_out.simplex_iteration_count
+            if looks == 1 or taken_back > _MOST_TAKEN_BACK:  # an interrupt outlives its run
+                event.interrupt(taken_back > _MOST_TAKEN_BACK)
+
+        is_watched = self._size > _LARGE_SIZE
+        if is_watched:
+            highs.cbSimplexInterrupt.subscribe(look)
+        highs.run()
+        if is_watched:
+            highs.cbSimplexInterrupt.unsubscribe(look)
+        iterations = max(int(highs.getInfo().simplex_iteration_count), 0)
+        iterations += _TAKEN_BACK_COST * max(taken_back, 0)
+        self._work.charge(self._work_per_run() + iterations * per_iteration)
+        return highs.getModelStatus()
 
     @property
     def _size(self) -> int:
@@ -215,6 +241,12 @@ class LinearProgram:
 
 
 _NO_LIMIT = 2**31 - 1
+_GIVEN_UP = (highspy.HighsModelStatus.kSolveError, highspy.HighsModelStatus.kInterrupt)
+_LARGE_SIZE = 50_000
+"""Entries from which on looking at every iteration costs nothing beside it."""
+_MOST_TAKEN_BACK, _TAKEN_BACK_COST = 1_000, 6
+"""Iterations taken back after which a run is interrupted, and what one of them costs in others:
+the basis is factorised anew."""
 _RUN_UNITS, _ENTRY_UNITS = 50.0, 0.08
 """Units of work of a run of simplex, and for each entry of its matrix."""
 _ITERATION_UNITS, _ITERATION_ENTRY_UNITS = 8.0, 0.0003

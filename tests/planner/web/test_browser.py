@@ -315,10 +315,12 @@ def test_variants_are_put_side_by_side(chromium, base):
 
 
 @pytest.mark.sweep
-def test_the_printed_answer_shows_its_tables_and_none_of_the_buttons(chromium, base):
+def test_the_printed_answer_shows_what_is_open_and_none_of_the_buttons(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
         page.emulate_media(media="print")
+        assert not page.get_by_text("All numbers").is_visible()
+        unfold(page)
         assert not page.get_by_role("link", name="Change the plan").is_visible()
         assert not page.locator("header.navbar").is_visible()
         assert page.get_by_role("cell", name="EIA average").first.is_visible()
