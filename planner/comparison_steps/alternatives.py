@@ -19,7 +19,7 @@ from planner.contract.answer.verdict import Alternative
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import ANY, PlanRules
 from planner.costing.advice.decision import describe_parts, list_parts
-from planner.costing.advice.payback import buys, total_without_resale
+from planner.costing.advice.payback import total_without_resale
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
@@ -171,7 +171,7 @@ def _best_allowed(
         best = results.scenarios[ScenarioKey.HYBRID]
     else:
         best = solve_scenario(lifted.inputs, ScenarioKey.HYBRID, work, ceiling + ROUNDED)
-    if lifted.preparation.rules.needs_payback and best.feasible and buys(best):
+    if lifted.preparation.rules.needs_payback and best.feasible and best.buys:
         renting = solve_scenario(lifted.inputs, ScenarioKey.CLOUD_MIX, work)
         if renting.feasible and total_without_resale(best) > renting.total_cost:
             best = renting

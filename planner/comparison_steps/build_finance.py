@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.finance import FiscalYearFinance, LeaseYear, ScenarioFinance
 from planner.contract.months import FiscalYears, format_month
-from planner.costing.advice.payback import best_without_buying, buys
+from planner.costing.advice.payback import best_without_buying
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.results.entries import Entry, Group
 from planner.costing.results.scenario_result import Scenario
@@ -36,7 +36,7 @@ def build_finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFin
         cost_per_year=per_year, fiscal_years=tuple(_fiscal_years(scenario, results))
     )
     rent = best_without_buying(results.allowed_scenarios)
-    if rent is None or not buys(scenario):
+    if rent is None or not scenario.buys:
         return plain
     return plain.model_copy(update=_returns(scenario, rent, results.calendar))
 

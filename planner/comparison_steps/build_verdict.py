@@ -22,7 +22,6 @@ from planner.contract.months import format_month
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.advice.payback import (
     best_without_buying,
-    buys,
     capital_to_approve,
     due_per_month,
     obligation_to_sign,
@@ -103,7 +102,7 @@ class _Builder:
 
     def _payback(self) -> str | None:
         other = best_without_buying(self.results.allowed_scenarios)
-        if other is None or not buys(self.plan):
+        if other is None or not self.plan.buys:
             return None
         month = payback_month(self.plan.cash_per_month, other.cash_per_month)
         return None if month is None else format_month(self.results.calendar.month(month))

@@ -21,7 +21,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
-from planner.costing.advice.payback import best_without_buying, buys, total_without_resale
+from planner.costing.advice.payback import best_without_buying, total_without_resale
 from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -126,8 +126,8 @@ class ComparisonResults:
     @cached_property
     def consented_scenarios(self) -> dict[ScenarioKey, Scenario]:
         """Scenarios that the work agrees with."""
-        rules = self.preparation.rules
-        return {k: s for k, s in self.scenarios.items() if is_allowed(k, rules.interruptible)}
+        consent = self.inputs.interruptible
+        return {k: s for k, s in self.scenarios.items() if is_allowed(k, consent)}
 
     def why_not_allowed(self, key: ScenarioKey) -> str:
         """Why a scenario may not be recommended; empty where it may."""
@@ -140,12 +140,13 @@ class ComparisonResults:
 
     def _pays_back(self, scenario: Scenario) -> bool:
         """Whether what it buys costs no more than renting even if nothing is resold."""
-        renting = best_without_buying(
-            {k: s for k, s in self.scenarios.items() if is_allowed(k, self.inputs.interruptible)}
-        )
-        if renting is None or not scenario.feasible or not buys(scenario):
+        if self._best_rent is None or not (scenario.feasible and scenario.buys):
             return True
-        return total_without_resale(scenario) <= renting.total_cost
+        return total_without_resale(scenario) <= self._best_rent.total_cost
+
+    @cached_property
+    def _best_rent(self) -> Scenario | None:
+        return best_without_buying(self.consented_scenarios)
 
     @cached_property
     def all_break_even(self) -> tuple[BreakEven, ...]:
@@ -178,8 +179,7 @@ class ComparisonResults:
 
     @cached_property
     def is_small(self) -> bool:
-        """Whether the work is too small for a question of owning: its plan costs less than
-        `SMALL_USD`, or it is less than a node-month."""
+        """Whether nobody would own for it: below `SMALL_USD`, or less than a node-month."""
         plan = choose(self.allowed_scenarios)
         if plan is None or not self.preparation.rules.judges_size:
             return False

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.advice.payback import buys, total_without_resale
+from planner.costing.advice.payback import total_without_resale
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan
@@ -70,7 +70,7 @@ class Books:
     @property
     def buys(self) -> bool:
         """Whether any server is bought or leased."""
-        return any(map(buys, self.parts))
+        return any(part.buys for part in self.parts)
 
     @cached_property
     def total_without_resale(self) -> Decimal:

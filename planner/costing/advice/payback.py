@@ -16,18 +16,9 @@ from planner.costing.results.scenario_result import Scenario
 _OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
 
 
-def buys(plan: Scenario) -> bool:
-    """Whether a plan buys or leases any server."""
-    return any(
-        line.category is Category.CAPEX
-        or (line.category is Category.LEASE and line.source in plan.units_started)
-        for line in plan.lines
-    )
-
-
 def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
     """The feasible plan of least net present cost that buys nothing; None if there is none."""
-    renting = [s for s in scenarios.values() if s.feasible and not buys(s)]
+    renting = [s for s in scenarios.values() if s.feasible and not s.buys]
     return min(renting, key=lambda s: s.net_present_cost, default=None)
 
 

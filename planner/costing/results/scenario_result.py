@@ -115,12 +115,19 @@ class Scenario:
     @cached_property
     def cost_by_category(self) -> dict[str, Decimal]:
         """Sum of the lines of each category, in the order of the categories."""
-        totals: dict[str, Decimal] = {}
-        for category in Category:
-            amounts = [line.amount for line in self.lines if line.category is category]
-            if amounts:
-                totals[category.value] = sum(amounts, Decimal("0.00"))
-        return totals
+        totals: dict[Category, Decimal] = {}
+        for line in self.lines:
+            totals[line.category] = totals.get(line.category, Decimal("0.00")) + line.amount
+        return {category.value: totals[category] for category in Category if category in totals}
+
+    @cached_property
+    def buys(self) -> bool:
+        """Whether it buys or leases any server."""
+        return any(
+            line.category is Category.CAPEX
+            or (line.category is Category.LEASE and line.source in self.units_started)
+            for line in self.lines
+        )
 
     @property
     def levelised_cost_per_accelerator_hour(self) -> Decimal | None:

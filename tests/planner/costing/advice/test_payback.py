@@ -9,7 +9,6 @@ import pytest
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.advice.payback import (
     best_without_buying,
-    buys,
     capital_to_approve,
     obligation_to_sign,
     payback_month,
@@ -80,8 +79,8 @@ def test_the_first_purchase_may_come_late_and_network_alone_is_none() -> None:
 
 def test_a_plan_that_buys_nothing_asks_for_no_capital() -> None:
     rented = plan(line(0, "compute", 50, "offer"))
-    assert not buys(rented)
-    assert buys(plan(*INVOICE))
+    assert not rented.buys
+    assert plan(*INVOICE).buys
     assert capital_to_approve(rented) is None
 
 
