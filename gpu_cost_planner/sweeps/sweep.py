@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
@@ -24,6 +25,10 @@ from pricing.common.invalid_input import InvalidInput
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+LOOK_EVERY_S = 2.0
+"""How often a worker looks whether its sweep was killed."""
 
 
 def run_sweep(
@@ -86,7 +91,7 @@ def _compare_here(
         for key, one in missing.items():
             yield key, market.summarize(one.request)
         return
-    with ProcessPoolExecutor(workers, _context(), market.install) as pool:
+    with ProcessPoolExecutor(workers, _context(), _begin, (market, os.getpid())) as pool:
         pending = {pool.submit(_summarize, one.request): key for key, one in missing.items()}
         try:
             for future in as_completed(pending):
@@ -99,6 +104,18 @@ def _context() -> BaseContext:
     """Workers are copies of this process where that is safe: on Linux, with one thread."""
     can_fork = sys.platform == "linux" and threading.active_count() == 1
     return multiprocessing.get_context("fork" if can_fork else "spawn")
+
+
+def _begin(market: Market, parent: int) -> None:
+    """In a worker: it has the prices, and ends with the sweep, however that ends."""
+    market.install()
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY_S)
+    os._exit(1)
 
 
 def _summarize(request: Fields) -> Row:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -192,3 +196,26 @@ def test_a_file_is_swept(tmp_path: Path) -> None:
 def test_progress_is_told_of_every_comparison(capsys: pytest.CaptureFixture[str]) -> None:
     swept(progress=True)
     assert "4/4" in capsys.readouterr().err
+
+
+@pytest.mark.sweep  # Processes are started, killed and waited for.
+def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "request.json").write_text(json.dumps(REQUEST))
+    journal = tmp_path / "journal.jsonl"
+    hours = ",".join(str(10 * n) for n in range(1, 2001))
+    command = [sys.executable, "-m", "gpu_cost_planner", "sweep", str(tmp_path / "request.json")]
+    command += ["--vary", f"workload.hours_per_month={hours}", "--processes", "2", "--quiet"]
+    killed = subprocess.Popen([*command, "--journal", str(journal)], stdout=subprocess.DEVNULL)
+    wait_for(lambda: journal.exists() and journal.read_text().count("\n") > 3)
+    children = Path(f"/proc/{killed.pid}/task/{killed.pid}/children").read_text().split()
+    assert len(children) >= 2
+    killed.kill()
+    killed.wait()
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def wait_for(happens: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < until
+        time.sleep(0.1)
