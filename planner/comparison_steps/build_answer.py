@@ -163,7 +163,7 @@ def _price_age(dates: PartDates, today: dt.date) -> PriceAge:
 
 
 def _coverage(row: CoverageRow) -> PriceCoverage:
-    return PriceCoverage.model_validate({**vars(row), "state": row.state.value})
+    return PriceCoverage.of_values(**{**vars(row), "state": row.state.value})
 
 
 def _demand(demand: Demand, hours_range: tuple[float, float]) -> DemandAnswer:
