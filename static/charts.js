@@ -241,11 +241,10 @@
   document.addEventListener("htmx:oobAfterSwap", watch);
   window.addEventListener("beforeprint", () => charts().forEach((one) => {
     if (!getInstance(one)) draw(one);
-    getInstance(one)?.resize({ width: 640, height: 300, animation: { duration: 0 } });
+    getInstance(one)?.resize({ width: 640, height: 300 });
     getInstance(one)?.getZr().flush(); /* Paper does not wait for the next frame. */
   }));
-  window.addEventListener("afterprint", () => (
-    charts().forEach((one) => getInstance(one)?.resize({ width: "auto", height: "auto" }))
-  ));
+  const fit = (one) => getInstance(one)?.resize({ width: "auto", height: "auto" });
+  window.addEventListener("afterprint", () => charts().forEach(fit));
   window.addEventListener("resize", () => charts().forEach((one) => getInstance(one)?.resize()));
 })();
