@@ -32,7 +32,7 @@ def rates(file: IO[bytes], skus: Mapping[str, Sku], region: str) -> Iterator[Rat
     try:
         products = split_sections(file)
         plans = _read_plans(products)
-        rest = products.following
+        rest: Readable | None = products.following
         if not plans or rest is None:
             file.seek(0)
             plans = _read_plans(file)
