@@ -1,4 +1,4 @@
-"""boto3 is given the operations that are called; every one of them works as with the whole model."""
+"""boto3 is given the operations that are called, and each works as with the whole model."""
 
 from __future__ import annotations
 
