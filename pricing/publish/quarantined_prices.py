@@ -25,17 +25,21 @@ def record(provider: str, outliers: Iterable[Outlier], read: Iterable[Offer]) ->
     Gives how many are new. A price that an operator rejected stays rejected while it is the same.
     Inside the transaction that publishes.
     """
-    found = {one.offer.id: one for one in outliers}
+    outliers_by_id = {one.offer.id: one for one in outliers}
     rows = QuarantinedPrice.objects.filter(provider=provider)
     waiting = rows.filter(state=State.WAITING)
-    if not found and not waiting.exists():
+    if not outliers_by_id and not waiting.exists():
         return 0
-    read_ids = {offer.id for offer in read} - found.keys()
+    read_ids = {offer.id for offer in read} - outliers_by_id.keys()
     waiting.filter(offer_id__in=waiting_ids(waiting, read_ids)).update(state=State.SUPERSEDED)
-    decided = rows.filter(offer_id__in=list(found), state__in=(State.WAITING, State.REJECTED))
+    decided = rows.filter(
+        offer_id__in=list(outliers_by_id), state__in=(State.WAITING, State.REJECTED)
+    )
     last = {row.offer_id: row for row in decided.order_by("id")}
-    new = [one for key, one in found.items() if not _is_same_price(last.get(key), one.offer)]
-    again = [row.pk for key, row in last.items() if _is_same_price(row, found[key].offer)]
+    new = [
+        one for key, one in outliers_by_id.items() if not _is_same_price(last.get(key), one.offer)
+    ]
+    again = [row.pk for key, row in last.items() if _is_same_price(row, outliers_by_id[key].offer)]
     rows.filter(pk__in=again).update(seen_again_at=timezone.now())
     waiting.filter(offer_id__in=[one.offer.id for one in new]).update(state=State.SUPERSEDED)
     QuarantinedPrice.objects.bulk_create(

@@ -120,10 +120,13 @@ def read_price_ranges(offers: Sequence[Offer]) -> dict[str, tuple[float, float]]
                 listing__offer_id=offer.id,
                 listing__currency=offer.currency,
             )
-            found = of_offer.aggregate(low=Min("price_per_hour"), high=Max("price_per_hour"))
-            if found["low"] is not None:
+            extremes = of_offer.aggregate(low=Min("price_per_hour"), high=Max("price_per_hour"))
+            if extremes["low"] is not None:
                 low, high = ranges.get(offer.id, (math.inf, 0.0))
-                ranges[offer.id] = (min(low, float(found["low"])), max(high, float(found["high"])))
+                ranges[offer.id] = (
+                    min(low, float(extremes["low"])),
+                    max(high, float(extremes["high"])),
+                )
     return ranges
 
 

@@ -53,8 +53,8 @@ def group_by_provider() -> list[QuarantinedGroup]:
     """The prices that wait for a decision, the largest moves of a provider first."""
     waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING)
     groups = []
-    for provider, found in groupby(waiting.order_by("provider"), lambda row: row.provider):
-        rows = sorted(found, key=lambda row: -max(row.ratio, 1 / row.ratio))
+    for provider, of_provider in groupby(waiting.order_by("provider"), lambda row: row.provider):
+        rows = sorted(of_provider, key=lambda row: -max(row.ratio, 1 / row.ratio))
         newest = Revision.objects.filter(provider=provider).order_by("-number").first()
         shown = tuple(_build_row(row) for row in rows[:MAX_SHOWN])
         sold = newest.sold_count if newest else 0
