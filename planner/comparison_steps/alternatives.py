@@ -6,7 +6,7 @@ sources is solved again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -23,7 +23,7 @@ from planner.costing.advice.payback import total_without_resale
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
-from pricing.market.places import PARTITIONS
+from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST = 5
 WORTH_NAMING = Decimal("0.02")
@@ -68,7 +68,9 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
     if advised is None or not results.request.cheaper_if:
         return ()
     plan = results.scenarios[advised]
-    rails = tuple(list_rails(results.request, results.preparation.rules))
+    preparation = results.preparation
+    providers = preparation.catalog.offers.provider.names
+    rails = tuple(list_rails(results.request, preparation.rules, providers))
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, rail in enumerate(rails):
@@ -81,7 +83,29 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
     return tuple(sorted(alternatives, key=lambda one: (-one.saving, one.field))[:MOST])
 
 
-def list_rails(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
+def _list_partition_rails(rules: PlanRules, providers: Collection[str]) -> Iterator[Rail]:
+    if not set(CLOUD_PARTITIONS) <= set(rules.partitions):
+        yield Rail(
+            "constraints.partitions", CLOUD_PARTITIONS,
+            "regions of China and of the US government too",
+            "Regions in China or of the US government need accounts and contracts of their own.",
+        )  # fmt: skip
+    if _has_other_clouds(providers, rules):
+        yield Rail(
+            "constraints.partitions", (*rules.partitions, OTHER_CLOUDS), "other clouds too",
+            "Smaller clouds need contracts of their own, and often rent no more than machines.",
+        )  # fmt: skip
+
+
+def _has_other_clouds(providers: Collection[str], rules: PlanRules) -> bool:
+    """Whether the catalog has some that the rules leave out."""
+    partitions = {find_partition(name, "") for name in providers}
+    return OTHER_CLOUDS in partitions - set(rules.partitions)
+
+
+def list_rails(
+    request: ComparisonRequest, rules: PlanRules, providers: Collection[str] = ()
+) -> Iterator[Rail]:
     """Rules in force that the request leaves to their default and that may cost something."""
     limits, workload = request.constraints, request.workload
     if not rules.interruptible and workload.interruptible is None:
@@ -95,11 +119,8 @@ def list_rails(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
             "workload.software", ANY, "the code runs on any accelerator",
             "Code written for CUDA runs on NVIDIA alone; moving it takes engineers weeks.",
         )  # fmt: skip
-    if set(rules.partitions) != set(PARTITIONS) and limits.partitions is None:
-        yield Rail(
-            "constraints.partitions", PARTITIONS, "regions of China and of the US government too",
-            "Regions in China or of the US government need accounts and contracts of their own.",
-        )  # fmt: skip
+    if limits.partitions is None:
+        yield from _list_partition_rails(rules, providers)
     if rules.whole_nodes and limits.allow_partial_nodes is None:
         yield Rail(
             "constraints.allow_partial_nodes", True, "parts of machines",
