@@ -20,7 +20,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import ANY, PlanRules
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.advice.payback import why_not_bought
-from planner.costing.assumptions.assumptions import PAYBACK_MARGIN
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario

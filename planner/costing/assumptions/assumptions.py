@@ -19,6 +19,7 @@ from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.defaults import Default, default
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
     "electricity_per_kwh",
@@ -38,7 +39,6 @@ _ON_PREM = (
     "insurance_rate_per_year",
     "resale_cost_rate",
 )
-PAYBACK_MARGIN = "on_prem.payback_margin"
 _FINANCE = (
     "discount_rate_per_year",
     "cloud_price_trend_per_year",
@@ -190,7 +190,8 @@ class Assumptions:
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         for field in LEVEL_FIELDS:
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
-        values["payback_margin"] = _payback_margin(request, previous)
+        before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
+        values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
         rows += _rule_rows(request, previous)
         method = request.finance.depreciation
         rows.append(
@@ -238,25 +239,12 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
     return request.rules > 1 and known
 
 
-def _payback_margin(request: ComparisonRequest, previous: PreviousAssumptions) -> float:
-    """Share of its price that a purchase must save before resale; 0 where the rules ask for none,
-    and where an answer of before there was one is computed again."""
-    if not resolve_rules(request).needs_payback:
-        return 0.0
-    stated = request.on_prem.payback_margin
-    if stated is not None:
-        return stated
-    if previous:
-        return float(previous[PAYBACK_MARGIN].value) if PAYBACK_MARGIN in previous else 0.0
-    return default("payback_margin", request.rules).value
-
-
 def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
-    of_purchases, given = _payback_margin(request, previous), request.on_prem.payback_margin
+    given = request.on_prem.payback_margin
     if given is None and PAYBACK_MARGIN in previous:
         yield previous[PAYBACK_MARGIN]
-    elif of_purchases or given is not None:
+    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
         standard = default("payback_margin", request.rules)
         yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
