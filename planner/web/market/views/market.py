@@ -12,8 +12,10 @@ from planner.web.common.access import open_page
 from planner.web.common.choices import geography_title, list_choices, provider_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
+from planner.web.market.lowest_prices import lowest_prices
 from planner.web.market.offer_list import (
     SOLD,
+    TRAINS_FROM_GIB,
     MarketPage,
     MarketQuery,
     cheapest_by_provider,
@@ -58,6 +60,8 @@ def market(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "query": request.GET,
         "sold": SOLD,
+        "popular": () if request.GET else lowest_prices(),
+        "trains_from": TRAINS_FROM_GIB,
         **{
             name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
