@@ -19,6 +19,7 @@ from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.defaults import Default, default
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
     "electricity_per_kwh",
@@ -49,6 +50,7 @@ _FINANCE = (
     "server_price_trend_per_year",
     "cloud_support_rate",
     "cloud_staff_fte_per_accelerator",
+    "upfront_deduction_spread",
 )
 LEVEL_FIELDS = frozenset(
     {
@@ -60,6 +62,8 @@ LEVEL_FIELDS = frozenset(
 )
 """Figures by which renting and owning are held to the same rules, from edition 2 on; before, and
 in answers of before they were there, each is 0."""
+_LATER_FIELDS = frozenset({"finance.upfront_deduction_spread"})
+"""Those of them that came after the others: 0 where an answer without them is computed again."""
 _RISK = (
     "demand_growth_sd",
     "price_sd",
@@ -186,7 +190,9 @@ class Assumptions:
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         for field in LEVEL_FIELDS:
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
-        rows += _rule_rows(request)
+        before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
+        values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
+        rows += _rule_rows(request, previous)
         method = request.finance.depreciation
         rows.append(
             Assumption(
@@ -233,8 +239,14 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
     return request.rules > 1 and known
 
 
-def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
+def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
+    given = request.on_prem.payback_margin
+    if given is None and PAYBACK_MARGIN in previous:
+        yield previous[PAYBACK_MARGIN]
+    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
+        standard = default("payback_margin", request.rules)
+        yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
@@ -272,13 +284,21 @@ def _rows(
                 field = "staff_accelerators_per_fte"
             if request_value is None and field == "price_sd" and price_processes:
                 continue  # drawn from the process of each price
-            if request_value is None and not is_level and f"{section}.{field}" in LEVEL_FIELDS:
+            path = f"{section}.{field}"
+            if request_value is None and _came_later(path, previous, is_level):
                 continue
-            yield row(f"{section}.{field}", request_value)
+            yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
     for path, request_value in _figures_where_used(request, price_processes):
         yield row(path, request_value)
+
+
+def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> bool:
+    """Whether a figure came after the rules, or the answer, that are computed again."""
+    if path in LEVEL_FIELDS and not is_level:
+        return True
+    return path in _LATER_FIELDS and bool(previous) and path not in previous
 
 
 def _figures_where_used(
