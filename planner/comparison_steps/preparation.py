@@ -35,7 +35,9 @@ from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.missing_prices import cover_request
-from planner.costing.inputs.servers import ServerSelection, select_servers
+from planner.costing.inputs.read_servers import select_servers
+from planner.costing.inputs.servers import ServerSelection
+from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand
@@ -300,6 +302,7 @@ class Preparation:
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,
             quotas=self.offers.quotas,
+            supply=SupplyLimits.read(limits),
             max_spot_share=1.0 if share is None else share,
             existing=self.contracts,
             pools=read_pools(self.request.existing, self.calendar),

@@ -23,6 +23,7 @@ from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.servers import ServerSelection
+from planner.costing.inputs.supply_limits import NO_LIMITS, SupplyLimits
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from pricing.market.coverage import CoverageRow
 
@@ -37,8 +38,8 @@ OWNING_ALONE = frozenset(
         "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
         "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
         "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
-        "interest_rate_per_year",
-        "colocation_trend_per_year", "support_trend_per_year", "server_price_trend_per_year",
+        "interest_rate_per_year", "colocation_trend_per_year", "support_trend_per_year",
+        "server_price_trend_per_year",
     }
 )  # fmt: skip
 """Figures that are in the charges of servers alone."""
@@ -79,6 +80,7 @@ class ModelInputs:
     data: CloudData
     term_end: str = "prorate"
     quotas: tuple[Quota, ...] = ()
+    supply: SupplyLimits = NO_LIMITS
     max_spot_share: float = 1.0
     capex_budget: float | None = None
     capex_by_period: tuple[CapitalBudget, ...] = ()
@@ -163,7 +165,7 @@ class ModelInputs:
         """The optimiser's view: every source, every limit."""
         calendar, months = self.calendar, self.calendar.months
         fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
-        return PlanProblem(
+        problem = PlanProblem(
             hours=self.hours,
             peak=self.peak,
             rental_options=tuple(
@@ -184,6 +186,7 @@ class ModelInputs:
             base_cash=fixed_cash[:months],
             base_payments=float(np.maximum(fixed_cash, 0.0).sum()),
         )
+        return self.supply.apply(problem, self.by_key, self.servers.by_key)
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
         """Keys of the sources of some purchase options; what is owned already is always there."""

@@ -38,6 +38,10 @@ class Server(RequestModel):
     """Cost of an hour of use; replaces power, colocation, support and staff."""
     max_units: Annotated[Whole, Field(ge=0, le=1_000_000)] | None = None
     """Most units bought over the horizon."""
+    rack_units: Annotated[Number, Field(ge=0, le=1000)] | None = None
+    """Height in rack units; required of a custom server where rack units are limited."""
+    site: Text | None = None
+    """Site where it is put; absent: any of `constraints.sites`."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Server:
@@ -71,6 +75,8 @@ class OwnedServer(RequestModel):
     """Servers of this kind."""
     bought: Month
     """Month of purchase; the useful life counts from it."""
+    site: Text | None = None
+    """Site where they stand; required where `constraints.sites` has several."""
 
 
 Servers = Annotated[

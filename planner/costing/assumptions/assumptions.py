@@ -16,6 +16,7 @@ from types import MappingProxyType
 
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
+from planner.contract.request.constraints import MIN_PROVIDER_SHARE
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.defaults import Default, default
@@ -235,6 +236,17 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
 
 def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
+    share = request.constraints.min_provider_share
+    if (request.constraints.min_providers or 1) > 1:
+        yield Assumption(
+            "constraints.min_provider_share",
+            share or MIN_PROVIDER_SHARE,
+            "fraction",
+            share is not None,
+            "assumption (2026): with less of the work a provider is one in name only"
+            if share is None
+            else "request",
+        )
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:

@@ -34,6 +34,10 @@ class ServerToBuy:
     """Whether its place and power in a data centre are paid for."""
     typical_power_kw: float | None = None
     """Average draw at work; None: the nameplate."""
+    rack_units: float | None = None
+    """Height; None: not known."""
+    site: str = ""
+    """Site where it is put; "" where sites have no limits."""
     financing: Financing | None = None
     """Contract under which it is paid; None: its price is paid at once."""
 

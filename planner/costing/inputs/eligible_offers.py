@@ -52,6 +52,7 @@ from planner.costing.inputs.offer_rules import (
     match_quota,
     read_adjustment,
 )
+from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
@@ -64,8 +65,6 @@ from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
 _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
-_FEW = 2
-"""Purchase options named one by one in a reason."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +132,7 @@ class OfferSelection:
             min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
             min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
             interconnect=limits.interconnect,
+            max_term_months=limits.max_term_months,
         )
 
     @cached_property
@@ -201,6 +201,8 @@ class OfferSelection:
             self.catalog.grids,
             self.job_sizes,
         )
+        if SupplyLimits.read(self.request.constraints).tells_providers_apart:
+            offers = replace(offers, tells_providers_apart=True)
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)

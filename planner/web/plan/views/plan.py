@@ -43,6 +43,7 @@ _REPEATED_GROUPS = {
         "Budgets for buying by fiscal year",
         "a year that is not named has no limit of its own",
     ),
+    "sites": ("constraints.sites", "Sites", "what each has room for"),
     "servers": (
         "on_prem.servers",
         "Servers to consider",
