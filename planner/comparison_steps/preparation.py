@@ -60,7 +60,7 @@ class Preparation:
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
-        check_server_life(self.assumptions)
+        check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
         check_fiscal_years(self.request)
         check_minimum_duration(self.request, self.demand)
@@ -123,12 +123,15 @@ class Preparation:
 
     def _contract_months(self) -> int:
         """Months of the contract for servers, the wait for them included."""
-        financing = self.request.on_prem.financing
-        return financing.months + self._longest_wait() if financing.months else 0
+        own = self.request.on_prem
+        contracts = [own.financing, *(s.financing for s in own.servers or () if s.financing)]
+        longest = max(contract.months or 0 for contract in contracts)
+        return longest + self._longest_wait() if longest else 0
 
     def _longest_wait(self) -> int:
         """Months from order to service of the servers that take longest."""
-        return max(lead_months(self.assumptions, comes_from_stock=b) for b in (False, True))
+        of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
+        return max(*of_all, *(s.lead_time_months or 0 for s in self.request.on_prem.servers or ()))
 
     @cached_property
     def contracts(self) -> ExistingContracts:

@@ -298,7 +298,10 @@ def _figures_where_used(
 ) -> Iterator[tuple[str, float | None]]:
     """Figures that only some requests rest on, with what the request says."""
     financing = request.on_prem.financing
-    if financing.method != "purchase":
+    own = [server.financing for server in request.on_prem.servers or () if server.financing]
+    if financing.method != "purchase" or any(
+        one.method != "purchase" and one.interest_rate_per_year is None for one in own
+    ):
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
     for field in _PRICE_PROCESSES if price_processes else ():
         yield f"risk.{field}", None

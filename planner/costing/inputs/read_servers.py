@@ -58,9 +58,13 @@ def select_servers(
     known = _ReferenceList(units_per_usd, as_used)
     named = request.on_prem.servers
     to_buy = known.all_on_sale() if named is None else tuple(_read_named_servers(named, known))
-    contract = read_financing(request.on_prem.financing, resolve_rules(request).term_end)
-    if contract is not None:
-        to_buy = tuple(replace(server, financing=contract) for server in to_buy)
+    term_end = resolve_rules(request).term_end
+    contract = read_financing(request.on_prem.financing, term_end)
+    own = [one.financing for one in named or ()] or [None] * len(to_buy)
+    to_buy = tuple(
+        replace(server, financing=contract if terms is None else read_financing(terms, term_end))
+        for server, terms in zip(to_buy, own, strict=True)
+    )
     sites = _Sites(request.constraints)
     leased = tuple(_read_leased_servers(request, to_buy, known, sites))
     owned = tuple(_read_owned_servers(request, to_buy, calendar, known, sites))
@@ -216,6 +220,7 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
         max_units=requested.max_units,
         rack_units=base.rack_units if requested.rack_units is None else requested.rack_units,
         site=requested.site or "",
+        own_figures=tuple(_own_figures(requested)),
     )
     if requested.unit_price is not None:
         server = replace(server, unit_price=requested.unit_price, source="request", price_year=None)
@@ -225,6 +230,21 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
     if requested.accelerator_count is not None:
         server = replace(server, accelerator_count=requested.accelerator_count)
     return server
+
+
+def _own_figures(requested: Server) -> Iterator[tuple[str, float]]:
+    """Assumptions of all servers that a request states for one."""
+    life, trend = requested.useful_life_months, requested.price_trend_per_year
+    terms = requested.financing
+    interest = None if terms is None else terms.interest_rate_per_year
+    stated = (
+        ("lead_time_months", requested.lead_time_months),
+        ("workstation_lead_time_months", requested.lead_time_months),
+        ("useful_life_months", life),
+        ("server_price_trend_per_year", trend),
+        ("interest_rate_per_year", interest),
+    )
+    yield from ((name, float(value)) for name, value in stated if value is not None)
 
 
 def _read_leased_servers(

@@ -120,9 +120,10 @@ class ServerSelection:
         ]
         return ServerSelection(tuple(fitting), owned, self.leased, tuple(excluded))
 
-    def warn_worn_out(self, calendar: Calendar, life_months: int) -> Iterator[str]:
+    def warn_worn_out(self, calendar: Calendar, assumptions: Assumptions) -> Iterator[str]:
         """Warnings on servers already owned whose useful life was over before the start."""
         for server, batches in self.owned:
+            life_months = int(server.assumptions(assumptions)["useful_life_months"])
             for batch in batches:
                 if batch.age_months >= life_months:
                     bought = calendar.month(-batch.age_months)

@@ -13,7 +13,13 @@ from planner.web.common.field_types import request_field_types
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.field import describe_field as _f
-from planner.web.common.plan_fields.finance import DATA, FINANCE, FINANCING, YEAR_BUDGET
+from planner.web.common.plan_fields.finance import (
+    DATA,
+    FINANCE,
+    FINANCING,
+    SERVER_TERMS,
+    YEAR_BUDGET,
+)
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
@@ -122,6 +128,7 @@ SERVER = (
        help="Replaces power, colocation, support and staff."),
     _f("on_prem.servers.*.rack_units", "Height", unit="rack units", typical="8"),
     _f("on_prem.servers.*.site", "Site", kind="text", typical="any with room"),
+    *SERVER_TERMS,
 )  # fmt: skip
 
 OWNED = (
