@@ -78,6 +78,8 @@ _PRICE_PROCESSES = (
 )
 """What samples with fitted prices rest on besides; no request gives them."""
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
+OWN_STORAGE = "data.on_prem_storage_per_tib_month"
+"""Counted from edition 2 on; not in answers of before it was there."""
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
@@ -185,7 +187,7 @@ class Assumptions:
         rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in LEVEL_FIELDS:
+        for field in (*LEVEL_FIELDS, OWN_STORAGE):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         rows += _rule_rows(request)
         method = request.finance.depreciation
@@ -289,12 +291,13 @@ def _rows(
             yield row(f"{section}.{field}", request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
-    for path, request_value in _figures_where_used(request, price_processes):
+    counts_own_storage = is_level and (not previous or OWN_STORAGE in previous)
+    for path, request_value in _figures_where_used(request, price_processes, counts_own_storage):
         yield row(path, request_value)
 
 
 def _figures_where_used(
-    request: ComparisonRequest, price_processes: bool
+    request: ComparisonRequest, price_processes: bool, counts_own_storage: bool
 ) -> Iterator[tuple[str, float | None]]:
     """Figures that only some requests rest on, with what the request says."""
     financing = request.on_prem.financing
@@ -305,9 +308,13 @@ def _figures_where_used(
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
     for field in _PRICE_PROCESSES if price_processes else ():
         yield f"risk.{field}", None
-    if request.data.storage_gib or request.data.egress_gib_per_month:
+    data = request.data
+    if data.storage_gib or data.egress_gib_per_month:
         for field in _DATA_PRICES:
-            yield f"data.{field}", None
+            yield f"data.{field}", getattr(data, field)
+    stated = data.on_prem_storage_per_tib_month
+    if stated is not None or (data.storage_gib and counts_own_storage):
+        yield OWN_STORAGE, stated
 
 
 def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:

@@ -31,6 +31,7 @@ from planner.costing.inputs.custom_offers import (
 )
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
+    TIE,
     WHOLE_NODE,
     EligibleOffers,
     Filters,
@@ -145,16 +146,8 @@ class OfferSelection:
 
     @cached_property
     def data(self) -> CloudData:
-        """Data that the work keeps in the cloud."""
-        data = self.request.data
-        return CloudData(
-            self.assumptions,
-            data.storage_gib or 0.0,
-            data.egress_gib_per_month or 0.0,
-            data.checkpoint_gib,
-            self.units_per_usd,
-            self.rates,
-        )
+        """Data that the work holds and moves."""
+        return CloudData.read(self.request.data, self.assumptions, self.units_per_usd, self.rates)
 
     def rentals(self, named: Collection[str] = ()) -> Iterator[CapacitySource]:
         """Every offer that can matter and those of `named` ids, the team's own first."""
@@ -201,8 +194,8 @@ class OfferSelection:
             self.catalog.grids,
             self.job_sizes,
         )
-        if SupplyLimits.read(self.request.constraints).tells_providers_apart:
-            offers = replace(offers, tells_providers_apart=True)
+        apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
+        offers = replace(offers, tells_providers_apart=apart) if apart else offers
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
@@ -293,6 +286,8 @@ class OfferSelection:
             for entries in split_by_equal_values(np.arange(len(offers)), places):
                 offer = offers.offer(int(entries[0]))
                 cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
+                if self.data.is_away(offer.provider, offer.region):
+                    cost[entries] += cost[entries] * TIE * 10 + TIE  # its machines may wait
         return cost
 
     @cached_property

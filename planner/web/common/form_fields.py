@@ -10,11 +10,11 @@ import re
 from decimal import Decimal
 
 from planner.web.common.field_types import request_field_types
+from planner.web.common.plan_fields.data import DATA, DATA_PRICE
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.field import describe_field as _f
 from planner.web.common.plan_fields.finance import (
-    DATA,
     FINANCE,
     FINANCING,
     SERVER_TERMS,
@@ -231,6 +231,7 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "constraints.quotas": QUOTA,
     "constraints.capex_by_fiscal_year": YEAR_BUDGET,
     "constraints.sites": SITE,
+    "data.prices": DATA_PRICE,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
     **EXISTING_ROWS,

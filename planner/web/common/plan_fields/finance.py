@@ -71,9 +71,3 @@ YEAR_BUDGET = (
     _f("constraints.capex_by_fiscal_year.*.fiscal_year", "Fiscal year", typical="2027"),
     _f("constraints.capex_by_fiscal_year.*.amount", "At most", unit="money", typical="500000"),
 )
-
-DATA = (
-    _f("data.storage_gib", "Cloud storage", unit="GiB", typical="0"),
-    _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
-    _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
-)  # fmt: skip

@@ -62,6 +62,11 @@ _REPEATED_GROUPS = {
         "Minimum spends",
         "EDP, MACC: what is not spent is owed; one row a year",
     ),
+    "data_prices": (
+        "data.prices",
+        "Prices of data",
+        "by tier and place, before the price lists",
+    ),
     "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
     "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),
     "other_costs": ("other_costs", "Other costs", "beside machines: give one of the three amounts"),

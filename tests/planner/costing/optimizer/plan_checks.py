@@ -73,7 +73,8 @@ def _keeps_rental_limits(problem, plan):
         if source.available is not None:
             assert (rented[~source.available] == 0).all()
         spot += source.capacity * source.is_spot * rented
-    _at_most(spot, problem.max_spot_share * problem.hours)
+    if problem.max_spot_share < 1.0:  # 1 sets no limit, and whole nodes may rent beyond the hours
+        _at_most(spot, problem.max_spot_share * problem.hours)
 
 
 def _keeps_budgets(problem, plan):
