@@ -15,10 +15,8 @@ from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import PlanRules, resolve_rules
 from planner.costing.assumptions import cloud_support
-from planner.costing.assumptions.assumptions import (
-    Assumptions,
-    PreviousAssumptions,
-)
+from planner.costing.assumptions.assumption import PreviousAssumptions
+from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import read_pools
@@ -108,6 +106,7 @@ class Preparation:
             tax_rate=self.assumptions["tax_rate"],
             cash_timing=self.request.finance.cash_timing,
             payment_terms_days=self.request.finance.payment_terms_days,
+            upfront_deduction_spread=self.assumptions["upfront_deduction_spread"],
         )
 
     def _longest_term(self) -> int:

@@ -266,6 +266,7 @@ class ModelInputs:
             self.calendar,
             discount_rate_per_year=assumptions["discount_rate_per_year"],
             tax_rate=assumptions["tax_rate"],
+            upfront_deduction_spread=assumptions["upfront_deduction_spread"],
         )
         changed = replace(
             self,

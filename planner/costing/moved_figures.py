@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate"})
+WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
 """Figures that say what money is worth and are in no charge."""
 OWNING_ALONE = frozenset(
     {

@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.labels import SCENARIO_TITLES
-from planner.costing.advice.payback import best_without_buying
+from planner.costing.advice.payback import best_without_buying, pays_back
 from planner.costing.advice.verdict import choose
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.scenarios import is_allowed
@@ -19,6 +19,7 @@ from planner.portfolio.books import Books, write_books
 from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
 from planner.portfolio.preparation import PortfolioPreparation, PreparedProject
+from planner.portfolio.sampling import GroupCosts
 
 ALONE_SHARE = 0.3
 """Share of the work left that the plans of all projects alone may take."""
@@ -80,7 +81,6 @@ class PortfolioPlans:
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
         self._bounds: dict[frozenset[str], float] = {}
-        self._group_bounds: GroupBounds | None = None
 
     @property
     def has_limits(self) -> bool:
@@ -163,7 +163,8 @@ class PortfolioPlans:
         rents = float(sum(rent or Decimal(0) for rent in known))
         rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
         inputs = self.preparation.inputs(tuple(members))
-        limited = JointInputs(tuple(members), inputs, most_paid=rents)
+        margin = self._payback_margin
+        limited = JointInputs(tuple(members), inputs, most_paid=rents, margin=margin)
         bought, bought_bound = self._search(limited, work)
         plans = [one for one in (rented, bought) if one is not None and self._pays_back(one, known)]
         return plans, min(rented_bound, bought_bound)
@@ -204,43 +205,43 @@ class PortfolioPlans:
         self._costs[group] = float(cents)
 
     def least_cost(self, group: frozenset[str], work: WorkMeter) -> float:
-        """What no plan of a group costs less than, in cents: fractions of machines allowed."""
+        """What no plan of a group costs less than, in cents, where each group brings machines of
+        its own: a model for each. Fractions of machines are allowed."""
         if not group:
             return 0.0
         if group not in self._bounds:
-            bound, base = self._group_bound(group, work)
-            self._bounds[group] = (bound + base) * 100
+            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
+            bound = GroupBounds(joint.problem, work).least_cost(group)
+            self._bounds[group] = (bound + joint.base_cost) * 100
         return self._bounds[group]
 
-    def _group_bound(self, group: frozenset[str], work: WorkMeter) -> tuple[float, float]:
-        """Of a group: what its plans cost at least, and what is due whatever they are. One model
-        serves all groups unless each brings machines of its own."""
-        if self.preparation.holds:
-            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
-            return GroupBounds(joint.problem, work).least_cost(group), joint.base_cost
-        base = sum(self._base_costs[name] for name in group)
-        if self._group_bounds is None:
-            joint = self._joint(list(self.members.values()), may_buy=True)
-            self._group_bounds = GroupBounds(joint.problem, work)
-        return self._group_bounds.least_cost(group), base
-
     @cached_property
-    def _base_costs(self) -> dict[str, float]:
-        """What is due of each project whatever the plan."""
-        return {
+    def group_costs(self) -> GroupCosts | None:
+        """The same from one model for all groups; None where some project holds machines."""
+        if self.preparation.holds:
+            return None
+        base_costs = {
             name: self._joint([member], may_buy=True).base_cost
             for name, member in self.members.items()
         }
+        joint = self._joint(list(self.members.values()), may_buy=True)
+        return GroupCosts(joint.problem, base_costs)
 
     def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
         """Totals of the best plans apart that buy nothing."""
         return [self.alone[member.name].renting for member in members]
 
     def _pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
-        """Whether what is bought costs no more than renting apart even if nothing is resold,
-        where the rules ask for it and all of that is known."""
+        """Whether what is bought costs less than renting apart, by the margin asked for and even
+        if nothing is resold, where the rules ask for it and all of that is known."""
         rules = self.preparation.projects[0].alone.rules
         known = [rent for rent in rents if rent is not None]
         if not rules.needs_payback or not books.buys or len(known) < len(rents):
             return True
-        return books.total_without_resale <= sum(known, Decimal(0))
+        rent = sum(known, Decimal(0))
+        return pays_back(books.total_without_resale, books.capital, rent, self._payback_margin)
+
+    @property
+    def _payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.projects[0].alone.assumptions["payback_margin"]

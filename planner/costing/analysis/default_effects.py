@@ -14,7 +14,7 @@ from typing import Literal
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import OWNED
 from planner.costing.analysis.sensitivity import case_units, cost_plans
-from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.assumption import Assumption
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
@@ -50,6 +50,7 @@ NEUTRAL: Mapping[str, float] = {
     "support_trend_per_year": 0.0,
     "server_price_trend_per_year": 0.0,
     "tax_rate": 0.0,
+    "upfront_deduction_spread": 0.0,
     "cloud_support_rate": 0.0,
     "cloud_staff_fte_per_accelerator": 0.0,
     "storage_per_gib_month": 0.0,

@@ -8,18 +8,18 @@ that currency already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import nan
 from types import MappingProxyType
 
-from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
-from planner.contract.request.constraints import MIN_PROVIDER_SHARE
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
+from planner.costing.assumptions.assumption import Assumption, PreviousAssumptions
 from planner.costing.assumptions.defaults import Default, default
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
     "electricity_per_kwh",
@@ -50,6 +50,7 @@ _FINANCE = (
     "server_price_trend_per_year",
     "cloud_support_rate",
     "cloud_staff_fte_per_accelerator",
+    "upfront_deduction_spread",
 )
 LEVEL_FIELDS = frozenset(
     {
@@ -61,6 +62,8 @@ LEVEL_FIELDS = frozenset(
 )
 """Figures by which renting and owning are held to the same rules, from edition 2 on; before, and
 in answers of before they were there, each is 0."""
+_LATER_FIELDS = frozenset({"finance.upfront_deduction_spread"})
+"""Those of them that came after the others: 0 where an answer without them is computed again."""
 _RISK = (
     "demand_growth_sd",
     "price_sd",
@@ -103,56 +106,6 @@ _RISK_CHOICES = (
 
 
 @dataclass(frozen=True)
-class Assumption:
-    """One row of the answer's `assumptions`."""
-
-    field: str
-    """Dotted path in the request."""
-    value: float | str | Decimal
-    unit: str
-    given: bool
-    source: str
-
-    @property
-    def name(self) -> str:
-        """Last part of its field: its name among the values.
-
-        >>> Assumption("on_prem.pue", 1.5, "ratio", False, "x").name
-        'pue'
-        """
-        return self.field.rpartition(".")[2]
-
-
-PreviousAssumptions = Mapping[str, Assumption]
-"""By field, the assumptions of an earlier answer that nobody gave."""
-
-
-def read_previous_assumptions(rows: Iterable[AssumptionRow]) -> PreviousAssumptions:
-    """The assumptions of an earlier answer that nobody gave, by field.
-
-    >>> row = AssumptionRow(field="on_prem.pue", value=1.5, unit="ratio", given=False, source="x")
-    >>> read_previous_assumptions([row])["on_prem.pue"].value
-    1.5
-    """
-    return {
-        row.field: Assumption(
-            row.field,
-            Decimal(row.value) if isinstance(row.value, str) else row.value,
-            row.unit,
-            False,
-            row.source,
-        )
-        for row in rows
-        if not row.given and row.value is not None and _is_amount(row.value)
-    }
-
-
-def _is_amount(value: object) -> bool:
-    """Whether it is a number, as number or as the text that stands for money."""
-    return isinstance(value, int | float) or str(value).replace(".", "", 1).isdigit()
-
-
-@dataclass(frozen=True)
 class Assumptions:
     """Values by the last part of their field, and the rows that show where each is from."""
 
@@ -189,7 +142,9 @@ class Assumptions:
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         for field in (*LEVEL_FIELDS, OWN_STORAGE):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
-        rows += _rule_rows(request)
+        before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
+        values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
+        rows += _rule_rows(request, previous)
         method = request.finance.depreciation
         rows.append(
             Assumption(
@@ -236,19 +191,14 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
     return request.rules > 1 and known
 
 
-def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
+def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
-    share = request.constraints.min_provider_share
-    if (request.constraints.min_providers or 1) > 1:
-        yield Assumption(
-            "constraints.min_provider_share",
-            share or MIN_PROVIDER_SHARE,
-            "fraction",
-            share is not None,
-            "assumption (2026): with less of the work a provider is one in name only"
-            if share is None
-            else "request",
-        )
+    given = request.on_prem.payback_margin
+    if given is None and PAYBACK_MARGIN in previous:
+        yield previous[PAYBACK_MARGIN]
+    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
+        standard = default("payback_margin", request.rules)
+        yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
@@ -286,14 +236,22 @@ def _rows(
                 field = "staff_accelerators_per_fte"
             if request_value is None and field == "price_sd" and price_processes:
                 continue  # drawn from the process of each price
-            if request_value is None and not is_level and f"{section}.{field}" in LEVEL_FIELDS:
+            path = f"{section}.{field}"
+            if request_value is None and _came_later(path, previous, is_level):
                 continue
-            yield row(f"{section}.{field}", request_value)
+            yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
     counts_own_storage = is_level and (not previous or OWN_STORAGE in previous)
     for path, request_value in _figures_where_used(request, price_processes, counts_own_storage):
         yield row(path, request_value)
+
+
+def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> bool:
+    """Whether a figure came after the rules, or the answer, that are computed again."""
+    if path in LEVEL_FIELDS and not is_level:
+        return True
+    return path in _LATER_FIELDS and bool(previous) and path not in previous
 
 
 def _figures_where_used(
