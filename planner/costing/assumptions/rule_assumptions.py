@@ -29,10 +29,12 @@ def rule_assumptions(request: ComparisonRequest, rules: PlanRules) -> Iterator[A
     share = request.constraints.min_provider_share
     if (request.constraints.min_providers or 1) > 1:
         reason = "assumption (2026): with less of the work a provider is one in name only"
-        source = reason if share is None else "request"
-        value = share or MIN_PROVIDER_SHARE
         yield Assumption(
-            "constraints.min_provider_share", value, "fraction", share is not None, source
+            "constraints.min_provider_share",
+            share or MIN_PROVIDER_SHARE,
+            "fraction",
+            share is not None,
+            reason if share is None else "request",
         )
     if request.rules == 1:
         return
