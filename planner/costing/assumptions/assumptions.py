@@ -193,12 +193,12 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
 
 def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
-    given = request.on_prem.payback_margin
-    if given is None and PAYBACK_MARGIN in previous:
+    own_margin = request.on_prem.payback_margin
+    if own_margin is None and PAYBACK_MARGIN in previous:
         yield previous[PAYBACK_MARGIN]
-    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
+    elif own_margin is not None or margin_in_force(request, is_computed_again=bool(previous)):
         standard = default("payback_margin", request.rules)
-        yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
+        yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
