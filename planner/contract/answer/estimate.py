@@ -74,6 +74,30 @@ class ServingMemory(AnswerModel):
     min_accelerators: dict[str, Count] = Field(description="Precision → accelerators needed.")
 
 
+class ServingPlan(AnswerModel):
+    """Replicas that give the tokens asked for, and what they take a month."""
+
+    precision: str = Field(description="Precision of the weights.")
+    accelerators_per_replica: Count = Field(description="Accelerators that hold one replica.")
+    sequences_per_replica: Count = Field(description="Answers written at once on a replica.")
+    tokens_per_second_per_accelerator: float = Field(
+        description="Tokens that one accelerator generates.", json_schema_extra={"unit": "1/s"}
+    )
+    tokens_per_second_p10: float = Field(
+        description="10th percentile of it.", json_schema_extra={"unit": "1/s"}
+    )
+    tokens_per_second_p90: float = Field(
+        description="90th percentile of it.", json_schema_extra={"unit": "1/s"}
+    )
+    seconds_between_tokens: float = Field(
+        description="From one token of an answer to its next.", json_schema_extra={"unit": "s"}
+    )
+    accelerators: Count = Field(description="Accelerators of all replicas at the busiest.")
+    accelerator_hours_per_month: Hours = Field(description="Of all replicas in a month of 730 h.")
+    accelerator_hours_per_month_p10: Hours = Field(description="10th percentile of it.")
+    accelerator_hours_per_month_p90: Hours = Field(description="90th percentile of it.")
+
+
 class CpuNote(AnswerModel):
     """Whether a CPU is enough for the work."""
 
@@ -109,6 +133,15 @@ class EstimateCandidate(AnswerModel):
     reasons: tuple[str, ...] = Field(
         default=(), description="Why it is or is not for this work: memory first."
     )
+
+
+class RolloutFigures(AnswerModel):
+    """What the answers of a reinforcement learning take of one run."""
+
+    steps: float = Field(description="Steps of the run.", json_schema_extra={"unit": "1"})
+    writing_hours: Hours = Field(description="Accelerator-hours that write the answers.")
+    scoring_hours: Hours = Field(description="Accelerator-hours of forward passes over them.")
+    critic_hours: Hours = Field(description="Accelerator-hours of a critic's training.")
 
 
 class RunFigures(AnswerModel):
@@ -151,6 +184,15 @@ class RunFigures(AnswerModel):
         default=None, description="Rate of one accelerator here over its rate within a node."
     )
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+    tokens_per_second_per_accelerator: float | None = Field(
+        default=None,
+        description="Tokens of a step over its time, on one accelerator, by a tuned framework "
+        "under this layout: what its own display shows.",
+        json_schema_extra={"unit": "1/s"},
+    )
+    rollouts: RolloutFigures | None = Field(
+        default=None, description="Answers that the model writes for its training; null without."
+    )
 
 
 class EstimateAnswer(RunFigures):
@@ -162,6 +204,9 @@ class EstimateAnswer(RunFigures):
     accelerator_hours: HoursRange = Field(description="Of all runs and experiments.")
     inference: ServingMemory | None = Field(
         default=None, description="Memory to serve the model; null for other kinds of work."
+    )
+    serving: ServingPlan | None = Field(
+        default=None, description="Serving of the model as asked for; null where it is not."
     )
     cpu: CpuNote = Field(description="Whether a CPU is enough.")
     tier: str | None = Field(

@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.comparison import compare
 from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
+from planner.contract.answer.calibration import CalibrationAnswer
 from planner.contract.answer.comparison import (
     AssumptionRow,
     ComparisonAnswer,
@@ -21,6 +22,7 @@ from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit
 from planner.services.work_budget import current_budget
+from planner.sizing.calibration.pilot import calibrate_request
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
@@ -159,3 +161,10 @@ def estimate_request(request: object) -> EstimateAnswer:
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
     return estimate(request).answer
+
+
+def calibrate_run(request: object) -> CalibrationAnswer:
+    """What the log and the pilot of `request` say."""
+    if not isinstance(request, Mapping):
+        raise InvalidInput("", "a request is a JSON object")
+    return calibrate_request(request)
