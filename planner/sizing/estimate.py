@@ -37,6 +37,7 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
+from planner.sizing.candidates.other_chips import list_other_chips
 from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, tier_of
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
@@ -117,6 +118,7 @@ class Estimate:
             serving=self.serving,
             cpu=cpu_note(self.workload, self.runs),
             tier=tier_of(self.size) if self.size else None,
+            other_chips=list_other_chips(self.workload, self.size, self.hours),
             tier_cards=TIERS[tier_of(self.size)] if self.size else None,
             candidates=tuple(ranked.answer for ranked in self.candidates),
             notes=tuple(notes_on(self.accelerator)),

@@ -129,6 +129,17 @@ class EstimateCandidate(AnswerModel):
     wall_clock_hours: Hours | None = Field(default=None, description="Of one run.")
     memory_headroom: Share | None = Field(default=None, description="Memory left free.")
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+    rent_usd: float | None = Field(
+        default=None,
+        description="Renting it for one run at the lowest price on demand; null where no price is "
+        "at hand.",
+        json_schema_extra={"unit": "USD"},
+    )
+    choice: str | None = Field(
+        default=None,
+        description="cheapest, fastest, knee or front: no other is both cheaper and faster; null "
+        "where another is, or no price is at hand.",
+    )
     notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
     reasons: tuple[str, ...] = Field(
         default=(), description="Why it is or is not for this work: memory first."
@@ -213,6 +224,10 @@ class EstimateAnswer(RunFigures):
         default=None,
         description="How demanding the work is: light, complex or very_demanding; null for hours "
         "as given.",
+    )
+    other_chips: tuple[str, ...] = Field(
+        default=(),
+        description="When an ASIC or an FPGA is the better choice, and what porting costs.",
     )
     tier_cards: str | None = Field(default=None, description="Cards that serve such work.")
     candidates: tuple[EstimateCandidate, ...] = Field(

@@ -17,13 +17,12 @@ class Sweep(RequestModel):
     trials: Annotated[Whole, Field(ge=1, le=100_000)]
     """Trials for each final run."""
     share: Annotated[Number, Field(gt=0, le=1)]
-    """Part of the final run's hours that a trial takes, those stopped early counted by what they
-    took; 0 to 1."""
+    """Part of the final run's hours that a trial takes in the mean; 0 to 1."""
 
 
 class Rollouts(RequestModel):
-    """Answers that the model under training writes for each step: reinforcement learning. The
-    tokens of the training are then those of the prompts and answers trained on."""
+    """Answers that the model writes for its own training (RL); the training's tokens are then those
+    of prompts and answers."""
 
     response_tokens: SequenceTokens
     """Tokens of one answer, in the mean."""
@@ -32,9 +31,8 @@ class Rollouts(RequestModel):
     per_step: Annotated[Whole, Field(ge=1, le=10_000_000)]
     """Answers of one step, of all prompts together."""
     engine: Literal["tuned", "standard", "plain"] = "standard"
-    """What writes them: a tuned engine such as TensorRT-LLM, a standard one such as vLLM, or the
-    training code itself."""
+    """What writes them: such as TensorRT-LLM, vLLM, or the training code itself."""
     has_reference: bool = True
-    """Whether a frozen copy judges each answer, as the KL term of PPO and GRPO asks for."""
+    """Whether a frozen copy judges each answer (KL term)."""
     critic_parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
-    """Of a critic that is trained beside it, as in PPO; absent: none."""
+    """Of a critic trained beside it (PPO); absent: none."""

@@ -15,19 +15,17 @@ class Serving(RequestModel):
     """Serving of the model: how much of it, how fast."""
 
     tokens_per_second: Annotated[Number, Field(gt=0, le=1e12)]
-    """Tokens generated at the busiest, all requests together."""
+    """Tokens generated at the busiest."""
     prompt_tokens: Tokens = 500
     """Tokens of one prompt, in the mean."""
     output_tokens: Tokens = 250
     """Tokens of one answer, in the mean."""
     latency: Literal["offline", "server", "interactive"] = "server"
-    """How fast answers must come: in any order overnight, as usual of a service, or as fast as
-    people read."""
+    """How fast answers must come: overnight, as of a service, as fast as people read."""
     precision: Literal["bf16", "fp8", "fp4"] | None = None
     """Of the weights; absent: 8 bits where the accelerator has them, else 16."""
     engine: Literal["tuned", "standard", "plain"] = "standard"
-    """What serves: a tuned engine such as TensorRT-LLM, a standard one such as vLLM, or plain
-    code."""
+    """What serves: such as TensorRT-LLM, vLLM, or plain code."""
     sequences: Annotated[Whole, Field(ge=1, le=1_000_000)] | None = None
     """Answers at once on one replica; absent: as many as memory and engine take."""
     busy_share: Annotated[Number, Field(gt=0, le=1)] = 1.0

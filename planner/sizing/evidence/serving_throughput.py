@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from planner.sizing.serving.served_model import ServedModel
-from planner.sizing.serving.serving_rate import Load
+from planner.sizing.evidence.served_model import Load, ServedModel
 
 _TABLE = Path(__file__).with_name("serving_throughput.csv")
 

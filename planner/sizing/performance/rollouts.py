@@ -18,11 +18,12 @@ from functools import cache
 from planner.contract.request.attempts import Rollouts
 from planner.contract.request.workload import Training
 from planner.sizing.evidence.rl_steps import RlStep, rl_steps
+from planner.sizing.evidence.served_model import Load
 from planner.sizing.footprint.stages import FINE_TUNING
 from planner.sizing.performance.conformal import conformal_quantile, conformal_range
 from planner.sizing.performance.teams import step_hours, team_fit
 from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import Load, Replica, fewest_for, replica_on
+from planner.sizing.serving.serving_rate import Replica, fewest_for, replica_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get
 

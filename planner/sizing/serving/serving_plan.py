@@ -7,8 +7,9 @@ import math
 from planner.contract.answer.estimate import ServingPlan
 from planner.contract.request.serving import Serving
 from planner.contract.request.workload import Training
+from planner.sizing.evidence.served_model import Load
 from planner.sizing.serving.served_model import served_model
-from planner.sizing.serving.serving_rate import RATE_RANGE, Load, Replica, fewest_for, replica_on
+from planner.sizing.serving.serving_rate import RATE_RANGE, Replica, fewest_for, replica_on
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator
 from pricing.market.offers import HOURS_PER_MONTH

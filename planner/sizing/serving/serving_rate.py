@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from planner.sizing.evidence.served_model import Load, ServedModel
 from planner.sizing.footprint.memory import GIB
 from planner.sizing.layout.links import links_of
 from planner.sizing.layout.usable_memory import MARGIN
-from planner.sizing.serving.served_model import CACHE_BYTES, WEIGHT_BYTES, ServedModel
+from planner.sizing.serving.served_model import CACHE_BYTES, WEIGHT_BYTES
 from pricing.market.accelerators import Accelerator
 
 RATE_RANGE = (0.25, 1.63)
@@ -51,18 +52,6 @@ class Engine:
         default_factory=lambda: {"offline": 1.0, "server": 0.89, "interactive": 0.6}
     )
     """Part of the rate that limits on latency leave."""
-
-
-@dataclass(frozen=True)
-class Load:
-    """What is asked of a replica."""
-
-    prompt_tokens: float
-    output_tokens: float
-    sequences: float | None = None
-    """At once; absent: as many as memory and engine take."""
-    latency: str = "offline"
-    engine: str = "standard"
 
 
 @dataclass(frozen=True)
