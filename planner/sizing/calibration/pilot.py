@@ -60,26 +60,30 @@ def calibrate_request(request: Mapping[str, object]) -> CalibrationAnswer:
     >>> answer.pilot.per_accelerator, round(answer.pilot.mfu, 2), answer.pilot.narrower > 2
     (10000.0, 0.42, True)
     """
-    asked = parse(CalibrationRequest, request)
-    if asked.log is None and asked.pilot is None:
+    calibration_request = parse(CalibrationRequest, request)
+    if calibration_request.log is None and calibration_request.pilot is None:
         raise InvalidInput("log", "give a log, a pilot or both")
-    found = calibrate(asked.log) if asked.log is not None else None
-    pilot = _pilot(asked.pilot, found) if asked.pilot else None
-    if found is None:
+    calibration = (
+        calibrate(calibration_request.log) if calibration_request.log is not None else None
+    )
+    pilot = _pilot(calibration_request.pilot, calibration) if calibration_request.pilot else None
+    if calibration is None:
         return CalibrationAnswer(pilot=pilot)
     return CalibrationAnswer(
-        gpus=tuple(GpuFigures.model_validate(use, from_attributes=True) for use in found.gpus),
-        changes=tuple(PlanChange(kind=c.kind, message=c.message) for c in found.changes),
-        skipped_lines=found.skipped_lines,
+        gpus=tuple(
+            GpuFigures.model_validate(use, from_attributes=True) for use in calibration.gpus
+        ),
+        changes=tuple(PlanChange(kind=c.kind, message=c.message) for c in calibration.changes),
+        skipped_lines=calibration.skipped_lines,
         pilot=pilot,
     )
 
 
-def _pilot(pilot: Pilot, found: Calibration | None) -> PilotFigures:
+def _pilot(pilot: Pilot, calibration: Calibration | None) -> PilotFigures:
     workload = pilot.workload
     if not isinstance(workload, Training | Samples):
         raise InvalidInput("pilot.workload", "are known hours; allowed is a training or samples")
-    slug = _accelerator(pilot, workload, found)
+    slug = _accelerator(pilot, workload, calibration)
     rate = pilot.per_second / pilot.accelerators
     field = "samples_per_second"
     if isinstance(workload, Training):
@@ -111,19 +115,23 @@ def _estimate(workload: Training | Samples, slug: str, count: int) -> Estimate:
         raise error.under("pilot") from error
 
 
-def _accelerator(pilot: Pilot, workload: Training | Samples, found: Calibration | None) -> str:
+def _accelerator(
+    pilot: Pilot, workload: Training | Samples, calibration: Calibration | None
+) -> str:
     """As given; else the one kind of accelerator that the log names."""
     named = pilot.accelerator or workload.accelerator
     if named:
         return resolve(named, "pilot.accelerator").slug
-    logged = {use.accelerator for use in found.gpus if use.accelerator} if found else set()
+    logged = (
+        {use.accelerator for use in calibration.gpus if use.accelerator} if calibration else set()
+    )
     if len(logged) != 1:
         raise InvalidInput("pilot.accelerator", "is required: where was the rate measured?")
     return str(logged.pop())
 
 
 def _as_json(workload: Training | Samples, changes: Mapping[str, object]) -> dict[str, Any]:
-    """The workload as it was asked, with what was measured in it."""
-    given = workload.model_dump(mode="json", exclude_unset=True)
-    left = {name: value for name, value in given.items() if changes.get(name, value) is not None}
+    """The workload as requested, with what was measured in it."""
+    stated = workload.model_dump(mode="json", exclude_unset=True)
+    left = {name: value for name, value in stated.items() if changes.get(name, value) is not None}
     return {**left, **{name: value for name, value in changes.items() if value is not None}}

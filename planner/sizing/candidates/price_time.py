@@ -28,13 +28,13 @@ def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
         if hours < quickest:
             front.append(name)
             quickest = hours
-    found = dict.fromkeys(front, FRONT)
+    places = dict.fromkeys(front, FRONT)
     if len(front) > 2:
-        found[_knee([(name, points[name]) for name in front])] = KNEE
+        places[_knee([(name, points[name]) for name in front])] = KNEE
     if front:
-        found[front[-1]] = FASTEST
-        found[front[0]] = CHEAPEST
-    return found
+        places[front[-1]] = FASTEST
+        places[front[0]] = CHEAPEST
+    return places
 
 
 def with_prices(

@@ -19,7 +19,7 @@ MOST_PER_REPLICA = 512
 served on 32 to 144 (arXiv 2412.19437 section 3.4, 2024)."""
 
 
-def plan_serving(training: Training, asked: Serving, one: Accelerator) -> ServingPlan:
+def plan_serving(training: Training, serving: Serving, one: Accelerator) -> ServingPlan:
     """Whole replicas that give the tokens asked for.
 
     Raises `InvalidInput` on `serving` where the accelerator cannot serve the model.
@@ -30,13 +30,13 @@ def plan_serving(training: Training, asked: Serving, one: Accelerator) -> Servin
     >>> plan.precision, plan.accelerators_per_replica, plan.accelerators
     ('fp8', 1, 1)
     """
-    precision = asked.precision or ("fp8" if one.fp8_tflops else "bf16")
-    replica = _replica(training, asked, one, precision)
+    precision = serving.precision or ("fp8" if one.fp8_tflops else "bf16")
+    replica = _replica(training, serving, one, precision)
     low, high = RATE_RANGE
     counts = [
-        _replicas(asked, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
+        _replicas(serving, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
     ]
-    hours = [count * HOURS_PER_MONTH * asked.busy_share for count in counts]
+    hours = [count * HOURS_PER_MONTH * serving.busy_share for count in counts]
     return ServingPlan(
         precision=precision,
         accelerators_per_replica=replica.accelerators,
@@ -52,10 +52,14 @@ def plan_serving(training: Training, asked: Serving, one: Accelerator) -> Servin
     )
 
 
-def _replica(training: Training, asked: Serving, one: Accelerator, precision: str) -> Replica:
+def _replica(training: Training, serving: Serving, one: Accelerator, precision: str) -> Replica:
     model = served_model(training)
     load = Load(
-        asked.prompt_tokens, asked.output_tokens, asked.sequences, asked.latency, asked.engine
+        serving.prompt_tokens,
+        serving.output_tokens,
+        serving.sequences,
+        serving.latency,
+        serving.engine,
     )
     count = fewest_for(model, one, precision)
     while count <= MOST_PER_REPLICA:
@@ -66,12 +70,12 @@ def _replica(training: Training, asked: Serving, one: Accelerator, precision: st
     raise InvalidInput(
         "serving",
         f"{MOST_PER_REPLICA} {one.slug} cannot serve the model with answers of "
-        f"{asked.output_tokens:,} tokens, or its bandwidth is not known; allowed are shorter "
+        f"{serving.output_tokens:,} tokens, or its bandwidth is not known; allowed are shorter "
         "answers, fewer bits or another accelerator",
     )
 
 
-def _replicas(asked: Serving, replica: Replica, factor: float) -> int:
+def _replicas(serving: Serving, replica: Replica, factor: float) -> int:
     """Whole replicas at a factor on the rate."""
     rate = replica.tokens_per_second * replica.accelerators * factor
-    return max(1, math.ceil(asked.tokens_per_second / rate - 1e-9))
+    return max(1, math.ceil(serving.tokens_per_second / rate - 1e-9))

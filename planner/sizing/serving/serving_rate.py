@@ -48,7 +48,7 @@ class Engine:
         default_factory=lambda: {"tuned": 1.0, "standard": 1.3, "plain": 4.3}
     )
     """Time over that of a tuned engine: TensorRT-LLM; vLLM and the like; eager code."""
-    kept: dict[str, float] = field(
+    latency_share: dict[str, float] = field(
         default_factory=lambda: {"offline": 1.0, "server": 0.89, "interactive": 0.6}
     )
     """Part of the rate that limits on latency leave."""
@@ -126,7 +126,7 @@ def replica_on(
     prompts = flops * load.prompt_tokens / load.output_tokens
     step += prompts / (peak * constants.prefill_share * count)
     step *= constants.slower[load.engine]
-    rate = sequences / step / count * constants.kept[load.latency]
+    rate = sequences / step / count * constants.latency_share[load.latency]
     return Replica(count, sequences, step, rate)
 
 

@@ -32,7 +32,7 @@ NEUTRAL = Engine(
     host_seconds=1e-5,
     most_sequences=300.0,
     slower={"tuned": 1.0, "standard": 1.5, "plain": 3.0},
-    kept={"offline": 1.0, "server": 0.8, "interactive": 0.5},
+    latency_share={"offline": 1.0, "server": 0.8, "interactive": 0.5},
 )
 """Where each search begins, so that nothing of the rows left out is in it."""
 MOST_ERROR = 1.0
@@ -86,7 +86,7 @@ def _neighbours(engine: Engine, step: float) -> list[Engine]:
             value = getattr(engine, name) * factor
             if name not in SHARES or value <= 0.95:
                 found.append(replace(engine, **{name: value}))
-        for group in ("slower", "kept"):
+        for group in ("slower", "latency_share"):
             table = getattr(engine, group)
             for key in table:
                 if key not in ("tuned", "offline"):
