@@ -18,7 +18,7 @@ from planner.contract.request.rules import ANY, PlanRules
 from pricing.market.accelerators import find_software
 from pricing.market.offer_table import CodedColumn, OfferTable
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import PARTITIONS, find_partition
+from pricing.market.places import CLOUD_PARTITIONS, PARTITIONS, find_partition
 from pricing.market.snapshot import Region
 
 Rows = NDArray[np.intp]
@@ -64,7 +64,9 @@ class GuardRails:
         admitted = {}
         if set(self.rules.partitions) != set(PARTITIONS):
             is_in = self._match_places(table, rows, self._is_in_partition)
-            admitted[LIMIT_TITLES["partitions"]] = rows[is_in]
+            # Edition 1 knows no other clouds: where there are none the rule is not one of its.
+            if not is_in.all() or self.rules.partitions != CLOUD_PARTITIONS:
+                admitted[LIMIT_TITLES["partitions"]] = rows[is_in]
         if self.countries:
             is_in = self._match_places(table, rows, self._is_in_countries)
             admitted[LIMIT_TITLES["countries"]] = rows[is_in]

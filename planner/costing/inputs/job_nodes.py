@@ -3,7 +3,8 @@
 A job of n accelerators runs on nodes of at least min(n, `LARGEST_NODE`) of them. One that takes
 several nodes needs machines with a network for it, of at least `LEAST_NETWORK_GBPS`. A machine
 whose network nobody states has one if it holds `LARGEST_NODE` accelerators, as such machines are
-built for it, or is an offer of the team's own, which it knows; a smaller one has none.
+built for it, or is an offer of the team's own, which it knows; a smaller one has none. Nothing is
+taken for granted of smaller clouds and marketplaces: their large machines may stand by themselves.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pricing.market import machine_types
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import Offer
+from pricing.market.places import CLOUD_PARTITIONS, find_partition
 
 Rows = NDArray[np.intp]
 
@@ -127,7 +129,10 @@ def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool
 def _is_joined(offer: Offer, is_own: bool) -> bool:
     gbps = _network_gbps(offer)
     if gbps is None:
-        return is_own or offer.accelerator_count >= LARGEST_NODE
+        is_large = offer.accelerator_count >= LARGEST_NODE
+        return is_own or (
+            is_large and find_partition(offer.provider, offer.region) in CLOUD_PARTITIONS
+        )
     return gbps >= LEAST_NETWORK_GBPS
 
 
