@@ -7,14 +7,8 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_REWORDED_IN_VERSION_6 = _WORDING | {
-    "headline",
-    "reasons",
-    "plan",
-    "why_not_allowed",
-    "relaxations",
-}
-_NEW_IN_VERSION_5 = _REWORDED_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
+_NEW_IN_VERSION_6 = _WORDING | {"headline", "reasons", "plan", "why_not_allowed", "relaxations"}
+_NEW_IN_VERSION_5 = _NEW_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
 _NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
 _NEW_IN_VERSION_3 = (
     _WORDING
@@ -25,7 +19,7 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
-    5: _AGE_FIELDS | _REWORDED_IN_VERSION_6,
+    5: _AGE_FIELDS | _NEW_IN_VERSION_6,
     4: _AGE_FIELDS | _NEW_IN_VERSION_5,
     3: _AGE_FIELDS | _NEW_IN_VERSION_4,
     2: _AGE_FIELDS | _NEW_IN_VERSION_3,

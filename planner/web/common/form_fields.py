@@ -10,10 +10,18 @@ import re
 from decimal import Decimal
 
 from planner.web.common.field_types import request_field_types
+from planner.web.common.plan_fields.data import DATA, DATA_PRICE
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.field import describe_field as _f
-from planner.web.common.plan_fields.finance import DATA, FINANCE, FINANCING, YEAR_BUDGET
+from planner.web.common.plan_fields.finance import (
+    FINANCE,
+    FINANCING,
+    SERVER_TERMS,
+    YEAR_BUDGET,
+)
+from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
+from planner.web.common.plan_fields.sized_work import SAMPLES, TRAINING
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 
@@ -23,40 +31,6 @@ PLAN = (
     _f("horizon_months", "Horizon", unit="months", typical="36", help="1 to 120 months."),
     _f("currency", "Currency", kind="choice", choices="currencies"),
 )
-
-TRAINING = (
-    _f("workload.model", "Well-known model", kind="text", typical="Llama-3.1-8B",
-       help="A name fills in parameters, layers and experts; what you give yourself stands."),
-    _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
-       help="Total parameters of the model; 7 for a 7B model."),
-    _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
-       help="Tokens of one run, epochs included. About 20 per parameter to pre-train; "
-            "0.01 to 1 billion to fine-tune."),
-    _f("workload.optimizer", "Training method", kind="choice", choices="optimizers"),
-    _f("workload.precision", "Precision", kind="choice", choices="precisions"),
-    _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
-       help="Mixture-of-experts models only: parameters active per token."),
-    _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
-    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
-       help="Left open: what the median team has, with the spread of teams in the range."),
-    _f("workload.global_batch_tokens", "Global batch", unit="tokens", typical="usual for the work",
-       help="Tokens of one optimizer step."),
-    _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
-       typical="from similar runs",
-       help="Leave empty unless you measured it. Above 65% is suspect."),
-    _f("workload.goodput", "Goodput", term="goodput",
-       unit="%", scale="pct", typical="from failure rates",
-       help="Share of the time that makes progress."),
-)  # fmt: skip
-
-SAMPLES = (
-    _f("workload.samples", "Samples of one epoch", unit="million", scale="mn", typical="1.28"),
-    _f("workload.epochs", "Epochs", typical="90"),
-    _f("workload.benchmark", "Benchmark", kind="choice", choices="benchmarks",
-       help="A measured workload similar to yours."),
-    _f("workload.samples_per_second", "Measured rate", unit="samples/s",
-       help="Of one accelerator of the chosen type; replaces the benchmark."),
-)  # fmt: skip
 
 HOURS = (
     _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
@@ -73,6 +47,10 @@ WORK = (
             "to consider every accelerator that fits."),
     _f("workload.experiments_factor", "Experiments factor", typical="1.0", unit="×",
        help="Hours of all attempts, including failed ones, over those of the final runs."),
+    _f("workload.sweep.trials", "Trials of a sweep", typical="none",
+       help="Runs of a search over hyperparameters before each final run."),
+    _f("workload.sweep.share", "Length of a trial", unit="%", scale="pct", typical="10",
+       help="Part of the final run's hours that one trial takes in the mean."),
     _f("workload.accelerators_per_job", "Accelerators of one job",
        typical="from the model; 1 for known hours",
        help="Most that one job uses at the same time. It runs on machines that hold all of them, "
@@ -87,32 +65,6 @@ RUN = (
     _f("workload.runs.*.deadline", "Deadline", kind="month", typical="2027-05"),
     _f("workload.runs.*.count", "Count", typical="1"),
 )
-
-LIMITS = (
-    _f("constraints.providers", "Providers", kind="choices", choices="providers"),
-    _f("constraints.geographies", "Geographies", kind="choices", choices="geographies"),
-    _f("constraints.countries", "Countries", kind="words", typical="DE, FR",
-       help="Two-letter codes; empty means every country."),
-    _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
-    _f("constraints.accelerators", "Only these accelerators", kind="words",
-       typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
-    _f("constraints.purchase_options", "Purchase options", term="commitment", kind="choices",
-       choices="purchase_options"),
-    _f("constraints.min_accelerator_memory_gib", "Minimum accelerator memory", unit="GiB",
-       typical="80"),
-    _f("constraints.min_accelerators_per_node", "Minimum accelerators per machine", typical="8"),
-    _f("constraints.max_spot_share", "Maximum spot share", term="spot",
-       unit="%", scale="pct", typical="100"),
-    _f("constraints.undated_price_margin", "Undated prices must be lower by",
-       unit="%", scale="pct", typical="5",
-       help="A price of unknown age is taken only where no dated one is about as low."),
-    _f("constraints.capex_budget", "Budget for buying", term="capex",
-       unit="money", typical="1000000",
-       help="All purchases over the horizon."),
-    _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
-    _f("constraints.total_budget", "Budget in total", unit="money", typical="5000000",
-       help="All payments of the plan, those owed after the horizon too."),
-)  # fmt: skip
 
 RULES = (
     _f("workload.software", "Software", kind="choice", choices="software",
@@ -134,13 +86,6 @@ RULES = (
        help="Left open only commercial regions: others need contracts of their own."),
 )  # fmt: skip
 
-QUOTA = (
-    _f("constraints.quotas.*.provider", "Provider", kind="choice", choices="providers"),
-    _f("constraints.quotas.*.region", "Region", kind="text", typical="any"),
-    _f("constraints.quotas.*.accelerator", "Accelerator", kind="text", typical="H100"),
-    _f("constraints.quotas.*.max_accelerators", "At most", typical="64"),
-)
-
 SERVER = (
     _f("on_prem.servers.*.server", "Server", kind="choice", choices="servers"),
     _f("on_prem.servers.*.unit_price", "Unit price", unit="money", typical="reference price"),
@@ -152,12 +97,16 @@ SERVER = (
        typical="as measured"),
     _f("on_prem.servers.*.running_cost_per_hour", "All-in running cost", unit="per hour",
        help="Replaces power, colocation, support and staff."),
+    _f("on_prem.servers.*.rack_units", "Height", unit="rack units", typical="8"),
+    _f("on_prem.servers.*.site", "Site", kind="text", typical="any with room"),
+    *SERVER_TERMS,
 )  # fmt: skip
 
 OWNED = (
     _f("on_prem.already_owned.*.server", "Server you own", kind="choice", choices="servers"),
     _f("on_prem.already_owned.*.units", "Units", typical="1"),
     _f("on_prem.already_owned.*.bought", "Bought", kind="month", typical="2025-06"),
+    _f("on_prem.already_owned.*.site", "Site", kind="text", typical="the only one"),
 )
 
 OWNING = (
@@ -255,6 +204,8 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "workload.runs": RUN,
     "constraints.quotas": QUOTA,
     "constraints.capex_by_fiscal_year": YEAR_BUDGET,
+    "constraints.sites": SITE,
+    "data.prices": DATA_PRICE,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
     **EXISTING_ROWS,
