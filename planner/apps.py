@@ -14,11 +14,21 @@ class PlannerConfig(AppConfig):
         whoever signs in with a company account."""
         from allauth.account.signals import user_logged_in
 
-        from planner.services.alerts.budget_watch import start_watch
         from planner.services.alerts.price_notices import tell
         from planner.web.common.sign_in.accounts import follow_groups
         from pricing.publish.signals import refresh_ended, revision_published
 
         user_logged_in.connect(follow_groups, dispatch_uid="company-groups")
-        revision_published.connect(start_watch, dispatch_uid="budget-watch")
+        revision_published.connect(_start_watch, dispatch_uid="budget-watch")
         refresh_ended.connect(tell, dispatch_uid="price-notices")
+
+
+def _start_watch(**signal: object) -> None:
+    """What compares projects is read in when there is something to compare: a refresh of prices
+    in a process of its own would else hold all of it."""
+    from planner.models import Project
+
+    if Project.objects.filter(watched=True, archived=False).exists():
+        from planner.services.alerts.budget_watch import start_watch
+
+        start_watch(**signal)

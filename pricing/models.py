@@ -163,6 +163,41 @@ class HeldBatch(models.Model):
         return f"{self.provider} batch {self.pk} ({self.state})"
 
 
+class QuarantinedPrice(models.Model):
+    """One price that moved beyond its band, kept for a person to decide; the price before it
+    stays in force."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        RELEASED = "released"
+        REJECTED = "rejected"
+        SUPERSEDED = "superseded"
+
+    provider = models.CharField(max_length=64)
+    offer_id = models.CharField(max_length=255)
+    state = models.CharField(max_length=16, choices=State.choices, default=State.WAITING)
+    created_at = models.DateTimeField(default=timezone.now)
+    seen_again_at = models.DateTimeField(null=True)
+    """When a later refresh brought the very same price."""
+    before = models.JSONField()
+    after = models.JSONField()
+    """The offer in force and the new one, by column (`pricing.market.offer_rows`)."""
+    ratio = models.FloatField()
+    """New price over the one in force, in one currency."""
+    revision = models.ForeignKey(Revision, null=True, on_delete=models.PROTECT)
+    """The revision that published it when it was released."""
+
+    class Meta:
+        indexes = (
+            models.Index(fields=["provider", "state"], name="quarantined_by_state"),
+            models.Index(fields=["provider", "offer_id"], name="quarantined_offer"),
+        )
+        ordering = ("-id",)
+
+    def __str__(self) -> str:
+        return f"{self.offer_id} × {self.ratio:.3g} ({self.state})"
+
+
 class RefreshRun(models.Model):
     """One attempt to bring one provider up to date, whatever came of it."""
 

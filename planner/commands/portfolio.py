@@ -36,8 +36,10 @@ def _answer(options: Options, load_catalog: LoadCatalog) -> str:
     request = leave_out(read_portfolio(read_request(options["file"])), options["without"])
     # Help and refusals of a file come without the solver, which takes half a second to import.
     from planner.portfolio.portfolio import plan_portfolio
+    from planner.portfolio.processes import open_in_processes
 
-    return _format(plan_portfolio(request, load_catalog()), options["json"], options["table"])
+    answer = plan_portfolio(request, load_catalog(), open_lanes=open_in_processes())
+    return _format(answer, options["json"], options["table"])
 
 
 def _format(answer: PortfolioAnswer, as_json: bool, table: str | None) -> str:

@@ -106,6 +106,7 @@ class Preparation:
             tax_rate=self.assumptions["tax_rate"],
             cash_timing=self.request.finance.cash_timing,
             payment_terms_days=self.request.finance.payment_terms_days,
+            upfront_deduction_spread=self.assumptions["upfront_deduction_spread"],
         )
 
     def _longest_term(self) -> int:

@@ -164,7 +164,7 @@ class VerdictWords:
 
     def _why_not_buy(self) -> str:
         own = self.results.scenarios[ScenarioKey.ON_PREM]
-        if not own.feasible or own.lines == self.plan.lines:
+        if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
@@ -178,13 +178,17 @@ class VerdictWords:
 
     def _idle(self, own: Scenario) -> str:
         """How much of owned servers would stand idle."""
-        owned = {key for key in own.units_started if self.results.inputs.by_key[key].is_owned}
+        owned = self._owned(own)
         rows = [row for row in own.capacity if row.source in owned]
         available = sum(row.hours_available for row in rows)
         if not available:
             return ""
         idle = 1.0 - sum(row.hours_used for row in rows) / available
         return f": its servers would stand idle for {idle:.0%} of their time" if idle > 0.1 else ""
+
+    def _owned(self, plan: Scenario) -> set[str]:
+        """Servers that a plan starts; none where even the plan of owning rents alone."""
+        return {key for key in plan.units_started if self.results.inputs.by_key[key].is_owned}
 
     def _why_not_commit(self) -> str:
         committed = self.results.scenarios[ScenarioKey.COMMITTED]

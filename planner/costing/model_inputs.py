@@ -29,7 +29,7 @@ from pricing.market.coverage import CoverageRow
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 """Relative error below which a peak counts as a whole number of nodes."""
-WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate"})
+WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
 """Figures that say what money is worth and are in no charge."""
 OWNING_ALONE = frozenset(
     {
@@ -284,6 +284,7 @@ class ModelInputs:
             self.calendar,
             discount_rate_per_year=assumptions["discount_rate_per_year"],
             tax_rate=assumptions["tax_rate"],
+            upfront_deduction_spread=assumptions["upfront_deduction_spread"],
         )
         changed = replace(
             self,

@@ -19,6 +19,7 @@ from planner.portfolio.books import Books, write_books
 from planner.portfolio.joint_inputs import JointInputs
 from planner.portfolio.optimizer.solve import GroupBounds, solve_joint
 from planner.portfolio.preparation import PortfolioPreparation, PreparedProject
+from planner.portfolio.sampling import GroupCosts
 
 ALONE_SHARE = 0.3
 """Share of the work left that the plans of all projects alone may take."""
@@ -80,7 +81,6 @@ class PortfolioPlans:
         self.members = {member.name: member for member in preparation.projects}
         self._costs: dict[frozenset[str], float] = {}
         self._bounds: dict[frozenset[str], float] = {}
-        self._group_bounds: GroupBounds | None = None
 
     @property
     def has_limits(self) -> bool:
@@ -204,33 +204,27 @@ class PortfolioPlans:
         self._costs[group] = float(cents)
 
     def least_cost(self, group: frozenset[str], work: WorkMeter) -> float:
-        """What no plan of a group costs less than, in cents: fractions of machines allowed."""
+        """What no plan of a group costs less than, in cents, where each group brings machines of
+        its own: a model for each. Fractions of machines are allowed."""
         if not group:
             return 0.0
         if group not in self._bounds:
-            bound, base = self._group_bound(group, work)
-            self._bounds[group] = (bound + base) * 100
+            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
+            bound = GroupBounds(joint.problem, work).least_cost(group)
+            self._bounds[group] = (bound + joint.base_cost) * 100
         return self._bounds[group]
 
-    def _group_bound(self, group: frozenset[str], work: WorkMeter) -> tuple[float, float]:
-        """Of a group: what its plans cost at least, and what is due whatever they are. One model
-        serves all groups unless each brings machines of its own."""
-        if self.preparation.holds:
-            joint = self._joint([self.members[name] for name in sorted(group)], may_buy=True)
-            return GroupBounds(joint.problem, work).least_cost(group), joint.base_cost
-        base = sum(self._base_costs[name] for name in group)
-        if self._group_bounds is None:
-            joint = self._joint(list(self.members.values()), may_buy=True)
-            self._group_bounds = GroupBounds(joint.problem, work)
-        return self._group_bounds.least_cost(group), base
-
     @cached_property
-    def _base_costs(self) -> dict[str, float]:
-        """What is due of each project whatever the plan."""
-        return {
+    def group_costs(self) -> GroupCosts | None:
+        """The same from one model for all groups; None where some project holds machines."""
+        if self.preparation.holds:
+            return None
+        base_costs = {
             name: self._joint([member], may_buy=True).base_cost
             for name, member in self.members.items()
         }
+        joint = self._joint(list(self.members.values()), may_buy=True)
+        return GroupCosts(joint.problem, base_costs)
 
     def _rents(self, members: Sequence[PreparedProject]) -> list[Decimal | None]:
         """Totals of the best plans apart that buy nothing."""

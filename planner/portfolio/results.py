@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -12,6 +12,14 @@ from planner.contract.request.portfolio import PortfolioLimits, PortfolioRequest
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.plans import PortfolioPlan, PortfolioPlans, StandAlone
 from planner.portfolio.preparation import PortfolioPreparation
+from planner.portfolio.sampling import (
+    Lane,
+    OpenLanes,
+    Sampling,
+    close,
+    open_here,
+    read_in_turn,
+)
 from planner.portfolio.shares import (
     EXACT_PROJECTS,
     Game,
@@ -20,6 +28,7 @@ from planner.portfolio.shares import (
     divide_by_use,
     divide_exactly,
     find_group_better_off,
+    walk_orders,
 )
 
 PLAN_SHARE, SHARES_SHARE = 0.5, 0.8
@@ -36,6 +45,8 @@ class PortfolioResults:
 
     preparation: PortfolioPreparation
     work: WorkMeter
+    open_lanes: OpenLanes = open_here
+    """Where orders of joining are walked."""
 
     @property
     def request(self) -> PortfolioRequest:
@@ -129,16 +140,24 @@ class PortfolioResults:
     def _shapley(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
         names, plans = self.served, self.plans
         if len(names) > EXACT_PROJECTS:
-            return divide_by_samples(
-                names,
-                lambda group: plans.least_cost(group, self._shares_work),
-                plan.cents,
-                alone,
-                orders=SAMPLED_ORDERS,
-                target=TARGET_ERROR,
-            )
+            return self._sampled(plan, alone)
         plans.set_cost(frozenset(names), plan.cents)
         return divide_exactly(names, self._game(plan), plan.cents, alone)
+
+    def _sampled(self, plan: PortfolioPlan, alone: Mapping[str, int]) -> Shares:
+        """Over sampled orders of joining, where there are too many groups to plan each."""
+        names, plans, work, pairs = self.served, self.plans, self._shares_work, SAMPLED_ORDERS // 2
+        lanes: Sequence[Lane] = ()
+        if plans.group_costs is None:
+            walks = walk_orders(names, lambda group: plans.least_cost(group, work), pairs)
+        else:
+            sampling = Sampling(plans.group_costs, names, pairs, most_work=work.stop_after)
+            lanes = self.open_lanes(sampling)
+            walks = read_in_turn(lanes, work)
+        try:
+            return divide_by_samples(names, walks, plan.cents, alone, target=TARGET_ERROR)
+        finally:
+            close(lanes)
 
     def _game(self, plan: PortfolioPlan) -> Game:
         """The cost of every group, planned as the plan of all is."""

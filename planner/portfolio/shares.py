@@ -8,7 +8,7 @@ what the project costs alone. Amounts are whole cents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import factorial, sqrt
@@ -64,28 +64,37 @@ def _stable(shares: Mapping[str, float], game: Game, total: int) -> Mapping[str,
     return move_into_core(shares, game, total) or shares
 
 
+def walk_orders(
+    names: Sequence[str], game: Game, pairs: int, seed: int = 0, lane: int = 0, lanes: int = 1
+) -> Iterator[NDArray[np.float64]]:
+    """[n] what each project adds, by name, in sampled orders of joining, each with its reverse:
+    the mean of both, for so many pairs; with several `lanes` every so manyth from the first of
+    this one. The seed is fixed and projects are drawn by name, so that the order in which they
+    are given changes nothing."""
+    drawn, ordered = np.random.default_rng(seed), sorted(names)
+    for pair in range(pairs):
+        order = drawn.permutation(len(ordered))
+        if pair % lanes == lane:
+            yield (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
+
+
 def divide_by_samples(
     names: Sequence[str],
-    game: Game,
+    walks: Iterable[NDArray[np.float64]],
     total: int,
     alone: Mapping[str, int],
     *,
-    orders: int,
     target: float = 0.0,
-    seed: int = 0,
 ) -> Shares:
-    """Shapley shares over sampled orders, each with its reverse; ends where the error is at most
-    `target`. The seed is fixed and projects are drawn by name, so that the order in which they are
-    given changes nothing."""
-    drawn, ordered = np.random.default_rng(seed), sorted(names)
+    """Shapley shares over what projects add in sampled orders (`walk_orders`); ends where the
+    error is at most `target`."""
+    ordered = sorted(names)
     sums, squares, pairs = np.zeros(len(ordered)), np.zeros(len(ordered)), 0
-    while pairs < max(orders // 2, 1):
-        order = drawn.permutation(len(ordered))
-        added = (_added(ordered, order, game) + _added(ordered, order[::-1], game)) / 2
+    for added in walks:
         sums, squares, pairs = sums + added, squares + added**2, pairs + 1
         if pairs >= _LEAST_PAIRS and _error(sums, squares, pairs) <= target:
             break
-    mean = sums / pairs
+    mean = sums / max(pairs, 1)
     scale = total / float(mean.sum()) if mean.sum() else 1.0
     shares = {name: float(share) * scale for name, share in zip(ordered, mean, strict=True)}
     return Shares(

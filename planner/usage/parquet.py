@@ -39,6 +39,8 @@ def parquet_rows(source: Source) -> Iterator[list[str]]:
         for batch in file.iter_batches(BATCH_ROWS):
             columns = [column.to_pylist() for column in batch.columns]
             yield from ([_text(value) for value in row] for row in zip(*columns, strict=True))
+    except InvalidInput:
+        raise
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         first = str(error).partition("\n")[0][:200]
         raise InvalidInput("file", f"is damaged Parquet: {first}; export it as CSV") from None

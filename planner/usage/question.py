@@ -17,6 +17,9 @@ from pricing.common.invalid_input import InvalidInput
 
 DEFAULT_BY = ("month", "accelerator", "option", "project")
 MAX_FORECAST_MONTHS = 120
+WAITING_BYTES, WAITING_ROWS = 2_000_000_000, 1_500_000
+"""Most of a file that is read while somebody waits, on the page and by the API: some 30 s of
+work, whatever a compressed file unpacks to."""
 _OF_THE_DEMAND = ("past_run", "add_run", "accelerator", "start", "months")
 """Fields whose refusal is the asker's to mend; others say why the files give no forecast."""
 
@@ -39,6 +42,9 @@ class UsageQuestion:
     accelerator: str | None = None
     past_run: tuple[str, ...] = ()
     add_run: tuple[str, ...] = ()
+    max_bytes: int | None = None
+    """Most bytes of a file, unpacked; the readers' own limit where None."""
+    max_rows: int | None = None
 
     def read_options(self) -> ReadOptions:
         return ReadOptions(
@@ -47,6 +53,8 @@ class UsageQuestion:
             fields=self.fields,
             unit=self.unit,
             month=self.month,
+            max_bytes=self.max_bytes,
+            max_rows=self.max_rows,
         )
 
 

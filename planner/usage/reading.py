@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -69,7 +70,8 @@ def read_file(
     options = options or ReadOptions()
     before = ledger.rows
     try:
-        chosen = _read(open_source(stream, name), ledger, options)
+        source = open_source(stream, name, options.max_bytes, options.max_rows)
+        chosen = _read(source, ledger, options)
     except UnusableFile as refusal:
         raise InvalidInput("file", str(refusal)) from None
     rows = ledger.rows - before
@@ -97,7 +99,9 @@ def _refuse_near_forms(head: str) -> None:
             raise InvalidInput("file", problem)
     if "nvidia-smi" in start[:500].lower():
         raise InvalidInput("file", _NO_HOURS["timestamp, "])
-    if start.startswith("{"):
+    if re.search(r"NVSMI LOG|\[MiB\]|^# gpu\s", start[:4_000], re.MULTILINE):
+        raise InvalidInput("file", _NO_HOURS["timestamp, "])
+    if start.startswith(("{", "[")):
         raise InvalidInput("file", f"is none of the forms that are read: {known_forms()}")
 
 

@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from pricing.common import strict_json
 from pricing.common.bounded import MAX_DEPTH, check_nesting
@@ -24,6 +24,8 @@ from pricing.common.invalid_input import InvalidInput
 
 MAX_BYTES = 8_000_000_000
 """Most bytes of a file, unpacked."""
+MAX_ROWS = 20_000_000
+"""Most lines of a file."""
 MAX_LINE = 1_000_000
 """Most characters of a line."""
 MAX_DOCUMENT = 32_000_000
@@ -59,6 +61,7 @@ class Source:
     """The first characters of the text."""
     parquet: BinaryIO | None = None
     """Where the file is Parquet."""
+    max_rows: int = MAX_ROWS
 
     def lines(self) -> Iterator[str]:
         """The lines with their ends; refused where one is too long, no text, or holds a NUL."""
@@ -70,6 +73,8 @@ class Source:
                 number += 1
                 if len(line) > MAX_LINE:
                     raise InvalidInput(f"line {number}", f"is longer than {MAX_LINE:,} characters")
+                if number > self.max_rows:
+                    raise too_many_rows(self.max_rows)
                 if "\0" in line:
                     raise InvalidInput(f"line {number}", "holds a NUL; the file is not text")
                 yield line
@@ -163,12 +168,18 @@ def _list_objects(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
         raise InvalidInput("file", "is JSON that ends too early")
 
 
+def too_many_rows(most: int) -> InvalidInput:
+    problem = f"has more than {most:,} rows; read it in parts, such as months"
+    return InvalidInput("file", problem)
+
+
 class _Counted(io.RawIOBase):
     """A stream that refuses to grow beyond what a file may hold."""
 
-    def __init__(self, stream: BinaryIO | gzip.GzipFile) -> None:
+    def __init__(self, stream: BinaryIO | gzip.GzipFile, max_bytes: int) -> None:
         self._stream = stream
         self._size = 0
+        self._most = max_bytes
 
     def readable(self) -> bool:
         return True
@@ -176,22 +187,46 @@ class _Counted(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         data = self._stream.read(len(buffer))
         self._size += len(data)
-        if self._size > MAX_BYTES:
-            raise InvalidInput("file", f"unpacks to more than {MAX_BYTES:,} bytes")
+        if self._size > self._most:
+            raise InvalidInput("file", f"unpacks to more than {self._most:,} bytes")
         buffer[: len(data)] = data
         return len(data)
 
 
-def open_source(stream: BinaryIO, name: str = "") -> Source:
-    """The file behind a stream, unpacked where it is gzip or a zip of one file."""
-    buffered = stream if hasattr(stream, "peek") else io.BufferedReader(_Counted(stream), HEAD)
+def open_source(
+    stream: BinaryIO, name: str = "", max_bytes: int | None = None, max_rows: int | None = None
+) -> Source:
+    """The file behind a stream, unpacked where it is gzip or a zip of one file; refused where it
+    is larger than it may be, by its size before a byte is read, else as it is read."""
+    most = MAX_BYTES if max_bytes is None else max_bytes
+    _check_size(stream, most)
+    source = _open(stream, name, most)
+    source.max_rows = MAX_ROWS if max_rows is None else max_rows
+    return source
+
+
+def _check_size(stream: BinaryIO, max_bytes: int) -> None:
+    if not stream.seekable():
+        return
+    place = stream.tell()
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(place)
+    if size > max_bytes:
+        problem = f"has {size:,} bytes; at most {max_bytes:,} are read: split it, such as by month"
+        raise InvalidInput("file", problem)
+
+
+def _open(stream: BinaryIO, name: str, most: int) -> Source:
+    has_peek = hasattr(stream, "peek")
+    buffered: Any = stream if has_peek else io.BufferedReader(_Counted(stream, most), HEAD)
     magic = buffered.peek(8)[:8]
     if magic.startswith(b"\x1f\x8b"):
-        return _open_text(io.BufferedReader(_Counted(gzip.GzipFile(fileobj=buffered)), HEAD), name)
+        unpacked = _Counted(gzip.GzipFile(fileobj=buffered), most)
+        return _open_text(io.BufferedReader(unpacked, HEAD), name)
     if magic.startswith(b"PAR1"):
         return Source(name, None, None, "", _seekable(stream, buffered))
     if magic.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return _open_zip(stream, buffered, name)
+        return _open_zip(stream, buffered, name, most)
     return _open_text(buffered, name)
 
 
@@ -215,11 +250,15 @@ def _open_text(buffered: Any, name: str) -> Source:
 
 
 MAX_MEMBERS = 200
-MAX_WORKBOOK = 400_000_000
+MAX_WORKBOOK = 150_000_000
 """Most bytes that the parts of a workbook may unpack to."""
+MAX_SHARED_TEXTS = 50_000_000
+"""Most bytes of the texts that its cells share, which are held as a whole."""
+MAX_TAGS_OF_A_ROW = 200_000
+"""Most tags between the ends of two rows of a sheet; a row is held as a whole."""
 
 
-def _open_zip(stream: BinaryIO, buffered: Any, name: str) -> Source:
+def _open_zip(stream: BinaryIO, buffered: Any, name: str, most: int) -> Source:
     seekable = _seekable(stream, buffered)
     try:
         archive = zipfile.ZipFile(seekable)
@@ -229,26 +268,62 @@ def _open_zip(stream: BinaryIO, buffered: Any, name: str) -> Source:
     if len(members) > MAX_MEMBERS:
         raise InvalidInput("file", f"is a zip archive of {len(members):,} files; send one")
     if any(member.filename == "xl/workbook.xml" for member in members):
-        if sum(member.file_size for member in members) > MAX_WORKBOOK:
-            problem = f"is a workbook of more than {MAX_WORKBOOK:,} bytes unpacked"
-            raise InvalidInput("file", f"{problem}; save it as CSV")
+        _check_workbook(archive, members)
         return Source(name, None, seekable, "")
-    return _open_member(archive, members, name)
+    return _open_member(archive, members, name, most)
 
 
-def _open_member(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str) -> Source:
+def _check_workbook(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
+    """Refuses a workbook whose parts, texts or rows are larger than may be held."""
+    texts = [one.file_size for one in members if one.filename.endswith("sharedStrings.xml")]
+    if sum(member.file_size for member in members) > MAX_WORKBOOK:
+        raise _large_workbook(f"of more than {MAX_WORKBOOK:,} bytes unpacked")
+    if sum(texts) > MAX_SHARED_TEXTS:
+        raise _large_workbook(f"with more than {MAX_SHARED_TEXTS:,} bytes of texts")
+    try:
+        for member in members:
+            if member.filename.startswith("xl/worksheets/"):
+                _check_rows(archive.open(member))
+    except _DAMAGE as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput("file", f"is a damaged workbook: {error}; save it as CSV") from None
+
+
+def _check_rows(sheet: IO[bytes]) -> None:
+    tags = 0
+    rest = b""
+    while piece := sheet.read(HEAD * 4):
+        *whole, last = (rest + piece).split(b"row>")
+        for row in whole:
+            if tags + row.count(b"<") > MAX_TAGS_OF_A_ROW:
+                raise _large_workbook("with a row of too many cells")
+            tags = 0
+        rest = last[-3:]
+        tags += last[: len(last) - len(rest)].count(b"<")
+        if tags > MAX_TAGS_OF_A_ROW:
+            raise _large_workbook("with a row of too many cells")
+
+
+def _large_workbook(problem: str) -> InvalidInput:
+    return InvalidInput("file", f"is a workbook {problem}; save it as CSV")
+
+
+def _open_member(
+    archive: zipfile.ZipFile, members: list[zipfile.ZipInfo], name: str, most: int
+) -> Source:
     files = [one for one in members if not one.is_dir() and not one.filename.startswith("__MACOSX")]
     if len(files) != 1:
         raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
-    if files[0].file_size > MAX_BYTES:
-        raise InvalidInput("file", f"unpacks to more than {MAX_BYTES:,} bytes")
+    if files[0].file_size > most:
+        raise InvalidInput("file", f"unpacks to more than {most:,} bytes")
     if files[0].flag_bits & 1:
         raise InvalidInput("file", "is a zip archive with a password; remove it")
     try:
         member = archive.open(files[0])
     except _DAMAGE as error:
         raise InvalidInput("file", f"is a damaged zip archive: {error}") from None
-    return _open_text(io.BufferedReader(_Counted(member), HEAD), name)  # type: ignore[arg-type]
+    return _open_text(io.BufferedReader(_Counted(member, most), HEAD), name)  # type: ignore[arg-type]
 
 
 MAX_SPOOLED = 64_000_000

@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from planner.usage import cells
-from planner.usage.sources import HEAD, Source
+from planner.usage.sources import HEAD, Source, too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 MAX_COLUMNS = 2_000
-MAX_ROWS = 20_000_000
 _SEPARATORS = ",;\t|"
 
 
@@ -168,8 +167,6 @@ def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:
                 if not any(cell.strip() for cell in row):
                     continue
                 row = _fit(row, columns, reader.line_num)
-            if number > MAX_ROWS:
-                raise InvalidInput("file", f"has more than {MAX_ROWS:,} rows; read it in parts")
             yield row
     except csv.Error as error:
         raise InvalidInput(f"line {reader.line_num}", f"is not CSV: {error}") from None
@@ -194,11 +191,13 @@ def _read_binary(source: Source) -> Table:
             "Parquet without columns" if source.parquet else "a workbook whose first sheet is empty"
         )
         raise InvalidInput("file", f"is {empty}")
-    return Table([name.strip() for name in header], _padded(rows, len(header)))
+    return Table([name.strip() for name in header], _padded(rows, len(header), source.max_rows))
 
 
-def _padded(rows: Iterator[list[str]], columns: int) -> Iterator[Sequence[str]]:
+def _padded(rows: Iterator[list[str]], columns: int, most: int) -> Iterator[Sequence[str]]:
     for number, row in enumerate(rows, 2):
+        if number > most:
+            raise too_many_rows(most)
         if any(row):
             yield _fit(row, columns, number)
 

@@ -1,24 +1,25 @@
 """Checks that a batch must pass before it is published. PURE.
 
-There are two kinds of finding:
+There are three kinds of finding:
 
 - A row that cannot be right by itself is *rejected* with its reason and the others go on: not in
   the form of an offer, a price of 0 or less, an unknown accelerator or currency, two prices for
   one offer, a region in two spellings, spot above on demand, a bigger size cheaper than a smaller
   one. A rejected offer is absent; it is never shown with an older price.
+- A price that moved beyond its band (`pricing.publish.outliers`) is *quarantined* alone: what is
+  published of it stays in force with its own date, and an operator decides on the new one.
 - A batch that differs from the published state as a provider hardly ever does is *held* whole
-  (quarantined) for review: a price that changed by more than a factor of 5, offers gone as
+  (quarantined) for review: more than 5 % of its prices beyond their bands, offers gone as
   `pricing.publish.losses` judges it, a currency label changed over the same number, more than
   20 % of the rows rejected, impossible dates.
 
-`force` overrules the quarantine and, of the rejected rows, the last two kinds, which are
+`force` overrules both quarantines and, of the rejected rows, the last two kinds, which are
 improbable yet possible; nothing overrules the others.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,12 +29,16 @@ from pricing.market.offers import Offer
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import OfferBatch
 from pricing.publish.losses import find_losses, summarize_names
+from pricing.publish.outliers import (
+    MAX_PRICE_RATIO,
+    Outlier,
+    PriceRanges,
+    find_outliers,
+    is_relabelled,
+    is_too_many,
+)
 from pricing.publish.row_checks import RejectedRow, check_rows
 
-MAX_PRICE_RATIO = 5.0
-"""A price may rise or fall by this factor from one revision to the next."""
-_MAX_LOG_RATIO = math.log(MAX_PRICE_RATIO) + 1e-9
-"""The same for a rise and a fall, rounding of floats aside."""
 MAX_REJECTED_SHARE = 0.20
 """Share of the rows that may be rejected before the whole batch is held for review."""
 
@@ -50,6 +55,8 @@ class PublishedState:
     """What the first list of a provider is held against while nothing is published."""
     known_regions: frozenset[str] = frozenset()
     """Regions of the provider in their right spelling."""
+    read_ranges: PriceRanges = lambda _offers: {}
+    """What interruptible prices were before."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +70,8 @@ class CheckResult:
     """Why the whole batch is held; empty when it may be published."""
     carried_over: int = 0
     """Offers that stay in force with their own dates because they were not read."""
+    outliers: tuple[Outlier, ...] = ()
+    """Prices that are not published, their published ones staying in force."""
 
 
 def check(
@@ -78,18 +87,36 @@ def check(
         force=force,
     )
     passed = _keep_unsold(batch, passed, published_state.offers)
+    published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
+    outliers = find_outliers(
+        passed, published, published_state.exchange_rates, published_state.read_ranges
+    )
+    too_many = is_too_many(outliers, sum(offer.id in published for offer in passed))
+    if not (force or too_many):
+        passed = _keep_published(passed, outliers)
     carried_over = carry_over_unread(batch, passed, rejected_rows, published_state.offers)
-    offers = (*passed, *carried_over)
     reasons = _find_quarantine_reasons(
         batch, passed, carried_over, rejected_rows, published_state, today
     )
-    quarantine_reasons = () if force else tuple(reasons)
+    moves = [one.describe() for one in outliers] if too_many else []
+    quarantine_reasons = () if force else (*reasons, *_describe_moves(moves))
     return CheckResult(
-        offers,
+        (*passed, *carried_over),
         tuple(row.to_skipped_row() for row in rejected_rows),
         quarantine_reasons,
         len(carried_over),
+        () if force or too_many else tuple(outliers),
     )
+
+
+def _describe_moves(moves: Sequence[str]) -> Iterable[str]:
+    return summarize_names(moves, f"changed by more than a factor of {MAX_PRICE_RATIO:g}")
+
+
+def _keep_published(passed: list[Offer], outliers: Iterable[Outlier]) -> list[Offer]:
+    """`passed` with the published price in the place of each outlier."""
+    before = {one.offer.id: one.before for one in outliers}
+    return [before.get(offer.id, offer) for offer in passed] if before else passed
 
 
 def carry_over_unread(
@@ -148,7 +175,7 @@ def _find_quarantine_reasons(
     yield from _check_dates(batch, published_state, today)
     yield from _check_rejected_share(batch, rejected_rows)
     published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
-    yield from _check_price_changes(passed, published, published_state.exchange_rates)
+    yield from _check_currencies(passed, published)
     is_first = not published_state.offers
     if is_first:
         published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
@@ -186,48 +213,12 @@ def _check_rejected_share(batch: OfferBatch, rejected_rows: Sequence[RejectedRow
         yield f"{rejected_count} of its {offers} did not pass the checks"
 
 
-def _check_price_changes(
-    offers: Iterable[Offer], published: Mapping[str, Offer], rates: ExchangeRates
-) -> Iterable[str]:
-    price_changes: list[str] = []
-    currency_changes: list[str] = []
-    for offer in offers:
-        before = published.get(offer.id)
-        if before is None or not offer.sold_now or _same_price(offer, before):
-            continue
-        if offer.currency != before.currency and _same_number(offer, before):
-            currency_changes.append(f"{offer.id} {before.currency} → {offer.currency}")
-        elif abs(math.log(ratio := _price_ratio(offer, before, rates))) > _MAX_LOG_RATIO:
-            price_changes.append(
-                f"{offer.id} {_format_price(before)} → {_format_price(offer)} (× {ratio:.3g})"
-            )
-    yield from summarize_names(
-        price_changes, f"changed by more than a factor of {MAX_PRICE_RATIO:g}"
-    )
-    yield from summarize_names(currency_changes, "changed currency but not the number")
-
-
-def _same_price(offer: Offer, before: Offer) -> bool:
-    return offer is before or (
-        offer.price_per_hour == before.price_per_hour
-        and offer.upfront == before.upfront
-        and offer.currency == before.currency
-    )
-
-
-def _same_number(offer: Offer, before: Offer) -> bool:
-    return (offer.price_per_hour, offer.upfront) == (before.price_per_hour, before.upfront)
-
-
-def _price_ratio(offer: Offer, before: Offer, rates: ExchangeRates) -> float:
-    """Price now / price before, in one currency."""
-    price_now, price_before = offer.effective_price_per_hour, before.effective_price_per_hour
-    if offer.currency == before.currency:
-        return float(price_now) / float(price_before)
-    return float(
-        rates.to_usd(price_now, offer.currency) / rates.to_usd(price_before, before.currency)
-    )
-
-
-def _format_price(offer: Offer) -> str:
-    return f"{offer.effective_price_per_hour:.6g} {offer.currency}/h"
+def _check_currencies(offers: Iterable[Offer], published: Mapping[str, Offer]) -> Iterable[str]:
+    relabelled = [
+        f"{offer.id} {before.currency} → {offer.currency}"
+        for offer in offers
+        if (before := published.get(offer.id)) is not None
+        and offer.sold_now
+        and is_relabelled(offer, before)
+    ]
+    yield from summarize_names(relabelled, "changed currency but not the number")

@@ -16,10 +16,11 @@ from django.utils import timezone
 from pricing.common.invalid_input import InvalidInput
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.market.offers import Offer
-from pricing.models import HeldBatch, Revision
-from pricing.publish import batch_checks
+from pricing.models import HeldBatch, QuarantinedPrice, Revision
+from pricing.publish import batch_checks, quarantined_prices
 from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
 from pricing.publish.changes import Changes, compare_offers
+from pricing.publish.outliers import Outlier
 from pricing.publish.signals import revision_published
 from pricing.storage import bulk, reference, store
 from pricing.storage.locks import provider_lock
@@ -48,6 +49,10 @@ class Publication:
     held_batch: HeldBatch | None = None
     carried_over: int = 0
     """Offers that stayed in force with their own dates."""
+    outliers: tuple[Outlier, ...] = ()
+    """Prices that were quarantined alone."""
+    new_outliers: int = 0
+    """Those of them that no earlier refresh brought."""
 
 
 def publish(
@@ -69,16 +74,18 @@ def publish_locked(
     dry_run: bool = False,
     today: dt.date | None = None,
     expected: ExpectedOffers = lambda _provider: [],
+    released: Sequence[QuarantinedPrice] = (),
 ) -> Publication:
     """`publish` for a caller that holds the provider's lock.
 
-    `expected` gives what the batch is held against where nothing is published yet.
+    `expected` gives what the batch is held against where nothing is published yet; `released`
+    are the quarantined prices that `batch` puts into what is in force.
     """
     batch = replace(batch, offers=store.to_stored_precision(batch.offers))
     day = today or timezone.now().date()
     with bulk.pause_garbage_collection():
         for _ in range(_MAX_ATTEMPTS):
-            publication = _PublicationAttempt(batch, day, force, expected).run(dry_run)
+            publication = _PublicationAttempt(batch, day, force, expected, released).run(dry_run)
             if publication is not None:
                 return publication
     raise ProviderUnavailable(
@@ -99,13 +106,30 @@ def release(held_batch: HeldBatch, *, today: dt.date | None = None) -> Publicati
         return publish_locked(batch, force=True, today=today)
 
 
+def release_prices(
+    rows: Sequence[QuarantinedPrice], *, today: dt.date | None = None
+) -> Publication:
+    """Publish quarantined prices of one provider beside all else that is in force of it."""
+    provider = quarantined_prices.provider_of(rows)
+    with provider_lock(provider):
+        batch = quarantined_prices.build_release(rows)
+        return publish_locked(batch, force=True, today=today, released=rows)
+
+
 class _PublicationAttempt:
     """One judgement of a batch against the revision in force, and what follows from it."""
 
     def __init__(
-        self, batch: OfferBatch, today: dt.date, force: bool, expected: ExpectedOffers
+        self,
+        batch: OfferBatch,
+        today: dt.date,
+        force: bool,
+        expected: ExpectedOffers,
+        released: Sequence[QuarantinedPrice] = (),
     ) -> None:
         self.batch = batch
+        self.released = released
+        self.new_outliers = 0
         self.expected = expected
         self.current_revision = store.latest(batch.provider)
         self.stored_offers = (
@@ -125,6 +149,7 @@ class _PublicationAttempt:
             expected=[] if self.current_revision else self.expected(self.batch.provider),
             exchange_rates=reference.exchange_rates(),
             known_regions=reference.region_names(self.batch.provider),
+            read_ranges=store.read_price_ranges,
         )
 
     def run(self, dry_run: bool) -> Publication | None:
@@ -151,6 +176,12 @@ class _PublicationAttempt:
     def _publish(self) -> Publication:
         revision = self._build_revision()
         store.write_revision(revision, self.check_result.offers, self.stored_offers)
+        if self.released:
+            quarantined_prices.mark_released(self.released, revision)
+            return self._announce(revision)
+        self.new_outliers = quarantined_prices.record(
+            self.batch.provider, self.check_result.outliers, self.batch.offers
+        )
         waiting_batches = HeldBatch.objects.filter(
             provider=self.batch.provider, state=HeldBatch.State.WAITING
         )
@@ -158,6 +189,9 @@ class _PublicationAttempt:
             matching_batches = waiting_batches.filter(digest=self.batch.digest)
             matching_batches.update(state=HeldBatch.State.RELEASED, revision=revision)
             waiting_batches.update(state=HeldBatch.State.SUPERSEDED)
+        return self._announce(revision)
+
+    def _announce(self, revision: Revision) -> Publication:
         transaction.on_commit(partial(revision_published.send_robust, Revision, revision=revision))
         return self._build_publication("published", revision=revision)
 
@@ -202,10 +236,20 @@ class _PublicationAttempt:
             cheaper=changes.cheaper,
             changed=changes.changed,
             moves=[asdict(move) for move in changes.moves],
-            skipped=group_by_reason(self.batch.skipped),
-            withheld=group_by_reason(self.check_result.rejected_rows),
-            warnings=self._collect_warnings(),
+            **self._describe_reading(),
         )
+
+    def _describe_reading(self) -> dict[str, object]:
+        """What was read and what was not: as it was where only single prices are released."""
+        if self.released and self.current_revision:
+            before = self.current_revision
+            warnings = [*before.warnings, *(f"released: {row.offer_id}" for row in self.released)]
+            return {"skipped": before.skipped, "withheld": before.withheld, "warnings": warnings}
+        return {
+            "skipped": group_by_reason(self.batch.skipped),
+            "withheld": group_by_reason(self.check_result.rejected_rows),
+            "warnings": self._collect_warnings(),
+        }
 
     def _collect_warnings(self) -> list[str]:
         warnings = [*self.batch.warnings]
@@ -216,7 +260,8 @@ class _PublicationAttempt:
                 " which is in the future by our clock; check the clock"
             )
         reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
-        return warnings + [f"not read: {reason}" for reason in reasons]
+        warnings += [f"not read: {reason}" for reason in reasons]
+        return warnings + [f"quarantined: {one.describe()}" for one in self.check_result.outliers]
 
     def _build_publication(
         self,
@@ -237,4 +282,6 @@ class _PublicationAttempt:
             revision=revision,
             held_batch=held_batch,
             carried_over=self.check_result.carried_over,
+            outliers=self.check_result.outliers,
+            new_outliers=self.new_outliers,
         )

@@ -25,6 +25,7 @@ def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any
         "revision": publication.revision.number if publication and publication.revision else None,
         "held_batch": publication.held_batch.pk if publication and publication.held_batch else None,
         "offers": publication.offers if publication else None,
+        "quarantined": len(publication.outliers) if publication else None,
         "kept": publication.carried_over if publication else None,
         "changes": asdict(publication.changes) if publication else None,
         "skipped": publication.skipped if publication else {},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -14,11 +15,11 @@ from operator import add, attrgetter
 from typing import Any
 
 import numpy as np
-from django.db.models import BigIntegerField, ExpressionWrapper, F, Max
+from django.db.models import BigIntegerField, ExpressionWrapper, F, Max, Min
 
 from pricing.common.amounts import from_scaled, is_exact, quantize, to_scaled
 from pricing.market.offers import Offer, PurchaseOption
-from pricing.models import OPEN, Listing, Price, Revision
+from pricing.models import OPEN, Listing, PastPrice, Price, Revision
 from pricing.storage import bulk, price_dates
 from pricing.storage.price_dates import WholeNumbers
 
@@ -73,7 +74,7 @@ def latest(provider: str) -> Revision | None:
 
 def read_stored_offers(revision: Revision) -> list[StoredOffer]:
     """Every offer of a revision, with its rows, in the order of the listings."""
-    rows = list(
+    rows = _share_equal_values(
         Price.objects.filter(
             listing__provider=revision.provider,
             first_revision__lte=revision.number,
@@ -85,6 +86,7 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
             *("listing_id", "price_units", "upfront_units", "sold_now"),
             *(f"listing__{name}" for name in LISTING_FIELDS),
         )
+        .iterator()
     )
     days = price_dates.decode(bytes(revision.dates), len(rows), revision.as_of)
     return [
@@ -96,6 +98,36 @@ def read_stored_offers(revision: Revision) -> list[StoredOffer]:
         )
         for row, day in zip(rows, days, strict=True)
     ]
+
+
+def _share_equal_values(rows: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """The same rows with one object for equal texts and numbers: a database gives each row its
+    own, which is half of what ten thousand offers take."""
+    shared: dict[tuple[type, Any], Any] = {}
+    return [
+        tuple([shared.setdefault((type(value), value), value) for value in row]) for row in rows
+    ]
+
+
+def read_price_ranges(offers: Sequence[Offer]) -> dict[str, tuple[float, float]]:
+    """Lowest and highest price per hour of interruptible `offers`, which have no upfront, over
+    all revisions and the history before them. Only in the currency that they have now."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for model in (Price, PastPrice):
+        for offer in offers:
+            of_offer = model.objects.filter(
+                listing__provider=offer.provider,
+                listing__offer_id=offer.id,
+                listing__currency=offer.currency,
+            )
+            extremes = of_offer.aggregate(low=Min("price_per_hour"), high=Max("price_per_hour"))
+            if extremes["low"] is not None:
+                low, high = ranges.get(offer.id, (math.inf, 0.0))
+                ranges[offer.id] = (
+                    min(low, float(extremes["low"])),
+                    max(high, float(extremes["high"])),
+                )
+    return ranges
 
 
 def _as_integer(column: str) -> ExpressionWrapper[Any]:

@@ -40,8 +40,10 @@ def charts(answer: ComparisonAnswer, shown: ScenarioAnswer) -> dict[str, tuple[l
     """Key of each chart → labels of its axis, and values of each series."""
     months = [month(answer.start, i) for i in range(answer.horizon_months)]
     titles = [group_title(group) for group in feasible_groups(answer)]
+    so_far = _cumulative(answer)
+    is_gradual = any(len(set(values)) > 1 for values in so_far.values())
     every: dict[str, tuple[list[Any], Series]] = {
-        "cumulative": ([*months, "end"], _cumulative(answer)),
+        **({"cumulative": ([*months, "end"], so_far)} if is_gradual else {}),
         "capacity": (months, _capacity(answer, shown)),
         "categories": (titles, _categories(answer)),
     }

@@ -53,15 +53,13 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     if told.range:
         low, high = money(told.range.p10, currency), money(told.range.p90, currency)
         rows.append(["In 8 of 10 cases", f"{low} – {high}"])
-    if told.capital_to_approve is not None:
-        rows.append(["Capital to approve now", money(told.capital_to_approve, currency)])
+    rows.append(["Capital to approve now", _or_nothing(told.capital_to_approve, currency)])
     if told.obligation_to_sign is not None:
         rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
-    rows += [[BUDGETS[one.kind], _headroom(one, currency)] for one in told.budget]
+    rows += _budgets(told, currency)
     within = f"Due within {answer.horizon_months} months"
     rows.append([within, money(told.within_horizon, currency)])
-    owed = money(told.owed_after, currency) if told.owed_after else "nothing"
-    rows.append(["Owed afterwards", owed])
+    rows.append(["Owed afterwards", _or_nothing(told.owed_after, currency)])
     if told.resale is not None:
         rows.append(["Resale counted at the end", money(told.resale, currency)])
     if told.capital_to_approve is not None:
@@ -71,7 +69,8 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         samples = answer.risk.samples
         cases = round(told.confidence * samples)
         shown = "all" if cases == samples else number(cases)
-        rows.append(["Stays the cheapest", f"in {shown} of {number(samples)} simulated cases"])
+        words = f"in {shown} of {number(samples)} simulated cases{_of_which(answer)}"
+        rows.append(["Stays the cheapest", words])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
     seen = day(told.oldest_price) if told.oldest_price else "no date known"
@@ -84,6 +83,24 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     return rows
 
 
+def _or_nothing(amount: Any, currency: str) -> str:
+    return money(amount, currency) if amount else "nothing"
+
+
+def _of_which(answer: ComparisonAnswer) -> str:
+    """Said where a plan that may not be advised costs less in all."""
+    best = answer.recommended
+    assert best
+    barred = [one.require_total() for one in answer.feasible if not one.allowed]
+    is_undercut = any(total < best.require_total() for total in barred)
+    return " of the plans that may be advised" if is_undercut else ""
+
+
+def _budgets(told: Verdict, currency: str) -> list[list[str]]:
+    rows = [[BUDGETS[one.kind], _headroom(one, currency)] for one in told.budget]
+    return rows or [["Budget", "none given"]]
+
+
 def _headroom(use: BudgetUse, currency: str) -> str:
     state = "over" if use.headroom < 0 else "left"
     return f"{money(abs(use.headroom), currency)} {state} of {money(use.budget, currency)}"
@@ -94,7 +111,8 @@ def payback(answer: ComparisonAnswer) -> str:
     assert answer.verdict
     told = answer.verdict.payback
     if told is None:
-        return "not within the plan"
+        rented = [s for s in answer.feasible if s.allowed and "capex" not in s.cost_by_category]
+        return "not within the plan" if rented else "no plan without buying to compare"
     year, month = map(int, told.split("-"))
     first_year, first_month = map(int, answer.start.split("-"))
     index = 12 * (year - first_year) + month - first_month

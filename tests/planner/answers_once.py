@@ -37,11 +37,11 @@ def compare_once(
 
 
 def plan_once(
-    request: Any, catalog: Catalog, *, work: WorkMeter, **options: Any
+    request: Any, catalog: Catalog, *, work: WorkMeter, open_lanes: Any, **options: Any
 ) -> PortfolioAnswer:
     """In the place of `plan_portfolio`; a replay, which says a day, is computed anew."""
     if options:
-        return plan_portfolio(request, catalog, work=work, **options)
+        return plan_portfolio(request, catalog, work=work, open_lanes=open_lanes, **options)
     answer: PortfolioAnswer = _answer_once(plan_portfolio, request, catalog, work, options)
     return answer
 

@@ -14,7 +14,13 @@ from planner.api.serializers.usage import UsageSerializer
 from planner.api.uploads import CsvParser, FileParser
 from planner.api.views.comparisons import MarketView
 from planner.usage.projects import DEFAULT_SOURCES
-from planner.usage.question import DEFAULT_BY, UsageQuestion, answer_usage
+from planner.usage.question import (
+    DEFAULT_BY,
+    WAITING_BYTES,
+    WAITING_ROWS,
+    UsageQuestion,
+    answer_usage,
+)
 from pricing.api.rest import Query
 from pricing.common.invalid_input import InvalidInput
 
@@ -71,5 +77,7 @@ def _read(query: Query) -> UsageQuestion:
         forecast_months=int(months or 12),
         start=query.text("start") or "",
         accelerator=query.text("accelerator"),
+        max_bytes=WAITING_BYTES,
+        max_rows=WAITING_ROWS,
         **values,
     )

@@ -48,6 +48,9 @@ class Finance(RequestModel):
     """How capital is depreciated."""
     tax_rate: Annotated[Number, Field(ge=0, lt=1), DECIMAL_TEXT] | None = None
     """Tax on profits that costs reduce, fraction."""
+    upfront_deduction_spread: Rate | None = None
+    """Share of upfront payments that is deducted over the term that they pay for, as the price of
+    servers is over their life; the rest is deducted when it is paid."""
     cash_timing: CashTiming = "month_start"
     """When the bills of a month are paid, for present values and for the cash of fiscal years:
     `year_end` pays those of twelve months of the plan at their end, as annual models do.

@@ -71,7 +71,7 @@ def recommend(
     """The scenario that `choose` finds, and the sentences for it."""
     ranked, best = rank_feasible(scenarios), choose(scenarios)
     if best is None:
-        sentences = ("No scenario is feasible.", *_describe_obstacles(scenarios))
+        sentences = ("No plan keeps to these limits.", *_describe_obstacles(scenarios))
         return Recommendation(None, Decimal("0.00"), None, sentences)
     edge = _edge(ranked)
     other = next((s for s in ranked if s.net_present_cost > edge), None)

@@ -50,6 +50,7 @@ NEUTRAL: Mapping[str, float] = {
     "support_trend_per_year": 0.0,
     "server_price_trend_per_year": 0.0,
     "tax_rate": 0.0,
+    "upfront_deduction_spread": 0.0,
     "cloud_support_rate": 0.0,
     "cloud_staff_fte_per_accelerator": 0.0,
     "storage_per_gib_month": 0.0,

@@ -160,7 +160,7 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
             priced = priced + amounts.debt + amounts.financing * (1.0 - tax)
         operating = (paid - residual) * (1.0 - tax)
     else:
-        priced, operating = paid * (1.0 - tax), np.zeros_like(paid)
+        priced, operating = paid - source.tax_relief(amounts, calendar), np.zeros_like(paid)
     option = source.commitment_option(calendar, keeps_cash=False)
     hour = option.hour_cash[:, None] * worth[:months]
     hour[:, 0] = option.hour_cost

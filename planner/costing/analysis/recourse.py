@@ -140,7 +140,7 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     served *= plan.usable
     lacking = some.demand - served
     np.maximum(lacking, 0.0, out=lacking)
-    paid = _rented_hours(lacking, plan, some.at_peak)
+    paid = _rented_hours(lacking, plan, some.at_peak, has_units=served > 0)
     used = np.clip(some.demand - paid, 0.0, served)
     cost += used @ plan.in_use
     if plan.more is plan.rent:
@@ -207,10 +207,12 @@ def stretch_peaks(at_peak: Floats, work: Floats, outcomes: Outcomes, rows: slice
     return np.asarray(np.minimum(stretched, longest))
 
 
-def _rented_hours(lacking: Floats, plan: PlanCosts, at_peak: Floats) -> Floats:
+def _rented_hours(
+    lacking: Floats, plan: PlanCosts, at_peak: Floats, has_units: NDArray[np.bool_]
+) -> Floats:
     """[n, T] hours rented where `lacking` hours are."""
     per_month = np.where(at_peak > 0, at_peak, 1.0)
-    return np.asarray(plan.rent.follow(lacking / per_month, plan.lacking) * at_peak)
+    return np.asarray(plan.rent.follow(lacking / per_month, plan.lacking, has_units) * at_peak)
 
 
 def _rent(mix: RentMix, paid: Floats, plan: PlanCosts, some: _Samples) -> Floats:

@@ -50,15 +50,15 @@ class RentMix:
     node: Floats
     """[T] reference accelerators of the node by which more or less is rented; 0: parts of nodes."""
 
-    def follow(self, needed: Floats, planned: Floats) -> Floats:
+    def follow(self, needed: Floats, planned: Floats, has_units: NDArray[np.bool_]) -> Floats:
         """Width rented where `needed` is lacking instead of the `planned` width: as much more or
         less than the plan rents, to the nearest whole node: what is over waits or fits in. Where
-        the plan rents, work that is there never rents nothing: less than half a node rents one
-        for part of its time."""
+        the plan rents, or no unit serves (`has_units`), work that is there never rents nothing:
+        less than half a node rents one for part of its time."""
         size = np.where(self.node > 0, self.node, 1.0)
         change = needed - planned
         whole = np.where(self.node > 0, np.rint(change / size) * size, change)
-        is_rented = (self.node > 0) & (self.width > 0)
+        is_rented = (self.node > 0) & ((self.width > 0) | ~has_units)
         least = np.where(is_rented, np.minimum(needed, size), 0.0)
         return np.where(needed > ROUNDING, np.maximum(self.width + whole, least), 0.0)
 

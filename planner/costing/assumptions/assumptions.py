@@ -49,6 +49,7 @@ _FINANCE = (
     "server_price_trend_per_year",
     "cloud_support_rate",
     "cloud_staff_fte_per_accelerator",
+    "upfront_deduction_spread",
 )
 LEVEL_FIELDS = frozenset(
     {
@@ -60,6 +61,8 @@ LEVEL_FIELDS = frozenset(
 )
 """Figures by which renting and owning are held to the same rules, from edition 2 on; before, and
 in answers of before they were there, each is 0."""
+_LATER_FIELDS = frozenset({"finance.upfront_deduction_spread"})
+"""Those of them that came after the others: 0 where an answer without them is computed again."""
 _RISK = (
     "demand_growth_sd",
     "price_sd",
@@ -272,13 +275,21 @@ def _rows(
                 field = "staff_accelerators_per_fte"
             if request_value is None and field == "price_sd" and price_processes:
                 continue  # drawn from the process of each price
-            if request_value is None and not is_level and f"{section}.{field}" in LEVEL_FIELDS:
+            path = f"{section}.{field}"
+            if request_value is None and _came_later(path, previous, is_level):
                 continue
-            yield row(f"{section}.{field}", request_value)
+            yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
     for path, request_value in _figures_where_used(request, price_processes):
         yield row(path, request_value)
+
+
+def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> bool:
+    """Whether a figure came after the rules, or the answer, that are computed again."""
+    if path in LEVEL_FIELDS and not is_level:
+        return True
+    return path in _LATER_FIELDS and bool(previous) and path not in previous
 
 
 def _figures_where_used(

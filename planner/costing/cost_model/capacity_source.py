@@ -184,7 +184,7 @@ class CapacitySource:
         assert self.term is not None
         months, term = calendar.months, self.term
         amounts = self.unit_amounts()
-        cash = amounts.cash - self._tax_relief(amounts, calendar)
+        cash = amounts.cash - self.tax_relief(amounts, calendar)
         hour_cash = self.hour_cash(calendar) * (1.0 - calendar.tax_rate)
         return CommitmentOption(
             key=self.key,
@@ -218,7 +218,7 @@ class CapacitySource:
     def _measure_unit(self, calendar: Calendar) -> UnitValue:
         assert self.term is not None
         amounts = self.unit_amounts()
-        cash = amounts.cash - self._tax_relief(amounts, calendar)
+        cash = amounts.cash - self.tax_relief(amounts, calendar)
         residual = sum(
             (c.amounts(self.term) for c in self.unit_charges if c.category is Category.RESIDUAL),
             np.zeros_like(amounts.paid),
@@ -264,7 +264,7 @@ class CapacitySource:
     def _payments(self, amounts: UnitAmounts, calendar: Calendar) -> Floats:
         """[T] what one unit started in month m is paid for in all, after tax; no resale."""
         due = replace(amounts, paid=np.maximum(amounts.paid, 0.0), debt=0.0)
-        total = due.cash - self._tax_relief(due, calendar)
+        total = due.cash - self.tax_relief(due, calendar)
         return np.asarray(total.sum(axis=1))
 
     def unit_amounts(self) -> UnitAmounts:
@@ -300,12 +300,12 @@ class CapacitySource:
         within_horizon = self.unit_amounts().paid.sum(axis=1)
         return np.asarray(within_horizon * (1.0 / np.maximum(share, 1e-12) - 1.0))
 
-    def _tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
+    def tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""
         if not calendar.tax_rate or self.term is None:
             return 0.0
         if not self.is_owned:
-            return np.asarray(calendar.tax_rate * amounts.paid)
+            return np.asarray(calendar.tax_rate * amounts.deducted(self.term, calendar))
         paid = amounts.paid if self.taxes_capital else np.maximum(amounts.paid, 0.0)
         basis = amounts.capital.sum(axis=1, keepdims=True) * float(self.taxes_capital)
         expense = paid + amounts.financing

@@ -66,6 +66,8 @@ class Calendar:
     """When the bills of a month are paid."""
     payment_terms_days: float = 0.0
     """Days between that and the payment."""
+    upfront_deduction_spread: float = 0.0
+    """Share of an upfront payment that is deducted over its term; the rest when it is paid."""
 
     @property
     def length(self) -> int:

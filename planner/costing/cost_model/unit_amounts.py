@@ -26,11 +26,22 @@ class UnitAmounts:
     """Loans drawn, negative, and repaid."""
     financing: Floats | float = 0.0
     """Interest and rents of a contract under which the unit is paid."""
+    upfront: Floats | float = 0.0
+    """What of `paid` is paid upfront for a term."""
 
     @property
     def cash(self) -> Floats:
         """All of it."""
         return np.asarray(self.paid + self.capital + self.debt + self.financing)
+
+    def deducted(self, term: Term, calendar: Calendar) -> Floats:
+        """[T, L] what a commitment takes off the profit: bills when they are due, the share of
+        upfront payments that the calendar spreads over the months that they pay for."""
+        share = calendar.upfront_deduction_spread
+        if not share or isinstance(self.upfront, float):
+            return self.paid
+        spread = self.upfront.sum(axis=1, keepdims=True) * term.write_off
+        return np.asarray(self.paid + share * (spread - self.upfront))
 
 
 def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool) -> UnitAmounts:
@@ -38,10 +49,14 @@ def sum_unit_amounts(charges: Iterable[Charge], term: Term, *, is_financed: bool
     paid = np.zeros((term.months, term.length))
     capital = np.zeros_like(paid)
     if not is_financed:
+        upfront: Floats | float = 0.0
         for charge in charges:
             target = capital if charge.category in CAPITAL else paid
-            target += charge.amounts(term)
-        return UnitAmounts(paid, capital)
+            amounts = charge.amounts(term)
+            target += amounts
+            if charge.category is Category.UPFRONT:
+                upfront = upfront + amounts
+        return UnitAmounts(paid, capital, upfront=upfront)
     debt, financing = np.zeros_like(paid), np.zeros_like(paid)
     for charge in charges:
         target = capital if charge.category in CAPITAL else paid

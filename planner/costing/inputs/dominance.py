@@ -208,12 +208,15 @@ def undominated_commitments(
     peak: float,
     keep_payments: bool = False,
     dated: Collection[int] = (),
+    later_relief: float = 0.0,
 ) -> list[int]:
     """Commitments that no other one of the same term and quotas dominates, whole or in equal parts.
 
     What a commitment costs is u · k + 730 p · k · ρ for k months, u its upfront payment by month
     and ρ the average discount factor of its months, from `average_discount` (a whole term) to
-    1; one that costs more at both ends costs more throughout. With `keep_payments` (a monthly
+    1; one that costs more at both ends costs more throughout. With a tax rate τ
+    and a share s of upfront payments that is deducted over the term, one costs 1 + λ · (1 − ρ) of
+    itself, λ = τ · s / (1 − τ) being `later_relief`. With `keep_payments` (a monthly
     budget) the cheapest of each payment pattern stays as well; those in `dated` all stay, and
     dominate none.
     """
@@ -224,7 +227,8 @@ def undominated_commitments(
     upfront = offers.upfront_usd / np.maximum(offers.term_months, 1)
     monthly = HOURS_PER_MONTH * offers.usd_per_hour
     cost_upfront = (upfront + monthly) / offers.capacity
-    cost_discounted = (upfront + monthly * average_discount) / offers.capacity
+    waited = 1 + later_relief * (1 - average_discount)
+    cost_discounted = (upfront * waited + monthly * average_discount) / offers.capacity
     keys = [offers.term_months, _size_code(offers), *_quota_key(offers)]
     if keep_payments:
         share = np.divide(upfront, upfront + monthly)

@@ -259,8 +259,10 @@ class OfferSelection:
             offers, goodput, data, peak, dated, whole_nodes=whole, staff=staff
         )
         beside = data + staff[0]  # for hours in use, whatever part of a term that is
+        tax = self.calendar.tax_rate
+        later_relief = tax * self.calendar.upfront_deduction_spread / (1 - tax)
         committed = undominated_commitments(
-            offers, average_discount, beside, peak, keep_payments, dated
+            offers, average_discount, beside, peak, keep_payments, dated, later_relief
         )
         return hourly, committed
 

@@ -36,6 +36,14 @@ def explain_exclusions(
         for name, count in excluded
         if count
     )
+    whole = f"all {total:,} {names_text} offers" if total > 1 else f"the only {names_text} offer"
+    each_enough = tuple(
+        f"{_limit_name(selection.filters, name)} excludes {whole}"
+        for name, count in excluded
+        if count == total
+    )
+    if each_enough:
+        return each_enough
     rows = filters.rows(selection.catalog_offers)
     for name, admitted in selection.guard_rails.admitted(selection.catalog_offers, rows).items():
         if len(admitted) < len(rows):

@@ -90,8 +90,9 @@ class LinearProgram:
         self._highs.changeColBounds(column, lower, upper)
 
     def set_row_bounds(self, rows: Ints, lower: Floats, upper: Floats) -> None:
-        for row, low, high in zip(rows.tolist(), lower.tolist(), upper.tolist(), strict=True):
-            self._highs.changeRowBounds(row, low, high)
+        self._highs.changeRowsBounds(  # type: ignore[attr-defined]
+            rows.size, rows.astype(np.int32), lower, upper
+        )
 
     def run(self) -> bool:
         """Solve from the last basis; False when nothing satisfies every row.

@@ -71,7 +71,8 @@ def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[
     """Tax saved in each month on expenses and on capital written off, and due on a resale."""
     if not calendar.tax_rate:
         return []
-    expenses, capital, resale = (np.zeros(calendar.length) for _ in range(3))
+    expenses, capital, resale, upfront = (np.zeros(calendar.length) for _ in range(4))
+    spread = calendar.upfront_deduction_spread
     paid: dict[PaidWhen, Floats] = {}
     for posting in postings:
         if posting.stream.category in CAPITAL:
@@ -82,6 +83,9 @@ def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[
                 resale -= posting.cents / 100.0
         elif posting.stream.category is not Category.LOAN:
             amounts = posting.cents / 100.0
+            if spread and posting.stream.category is Category.UPFRONT:
+                upfront += spread * _write_off_amounts(posting)
+                amounts = (1.0 - spread) * amounts
             expenses += amounts
             when = posting.stream.payment
             paid[when] = paid.get(when, np.zeros(calendar.length)) + amounts
@@ -89,6 +93,7 @@ def build_tax_postings(postings: Sequence[Posting], calendar: Calendar) -> list[
     tax_streams = (
         ("Tax relief on expenses", "deductible", expenses, -rate, paid),
         ("Tax relief on capital written off", "deductible", capital, -rate, None),
+        ("Tax relief on upfront payments", "deductible", upfront, -rate, {PaidWhen.DATED: upfront}),
         ("Tax on the residual value", RESALE_TAX_UNIT, resale, rate, None),
     )
     tax_source = CapacitySource("tax", "Tax", "", "", 0.0, 0.0)

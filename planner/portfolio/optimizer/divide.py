@@ -121,7 +121,7 @@ class _ProjectWork:
         demand, and where running costs nothing the hours that nothing else works."""
         left = np.where(self.inside, 0.0, self.needed - self.rented)
         movable = float((self.needed - self.rented)[self.inside].sum())
-        running = [self._by_month(taken, taken.used) for taken in self.own.pools]
+        running = self._running()
         for taken, used in zip(self.own.pools, running, strict=True):
             width = used * self._capacity(taken)
             left = left - np.where(self.inside, 0.0, width)
@@ -143,6 +143,32 @@ class _ProjectWork:
             out.append((taken, share, used * self.own.hours_at_peak))
         return out
 
+    def _running(self) -> list[Floats]:
+        """[T] nodes of each pool that run, where running costs something: no more than work what
+        nothing rented does. A search that ends at a gap may leave some over, and to the model
+        hours that cost nothing are as good as none. The dearest are left out first."""
+        running = [self._by_month(taken, taken.used) for taken in self.own.pools]
+        capacities = [self._capacity(taken) for taken in self.own.pools]
+        widths = [used * capacity for used, capacity in zip(running, capacities, strict=True)]
+        spare = sum(widths, self.rented - self.needed)
+        months = [[month] for month in np.flatnonzero(~self.inside).tolist()]
+        for together in [*months, np.flatnonzero(self.inside).tolist()]:
+            left_over = float(spare[together].sum())
+            if left_over <= NOISE:
+                continue
+            cells = [(month, pool) for month in together for pool in range(len(running))]
+            for month, pool in sorted(cells, key=self._hour_cost, reverse=True):
+                cut = min(running[pool][month], left_over / capacities[pool])
+                running[pool][month] -= cut
+                left_over -= cut * capacities[pool]
+        return running
+
+    def _hour_cost(self, cell: tuple[int, int]) -> tuple[float, int, int]:
+        """What an hour of the reference accelerator costs in a month on a pool; then the cell."""
+        month, pool = cell
+        unit = self._unit(self.own.pools[pool])
+        return float(unit.hour_cost[month]) / unit.capacity, month, pool
+
     def _trimmed(self, taken: PoolColumns, share: Floats, covered: Floats) -> Floats:
         """The share without nodes that the demand of a month does not ask for."""
         capacity = self._capacity(taken)
@@ -151,8 +177,12 @@ class _ProjectWork:
             most = np.ceil(most - NOISE)
         return np.where(self.inside, share, np.minimum(share, most))
 
+    def _unit(self, taken: PoolColumns) -> CommitmentOption:
+        """The unit that stands for those of a pool."""
+        return self.project.units[self.shared_units.pools[taken.pool].keys[0]]
+
     def _capacity(self, taken: PoolColumns) -> float:
-        return self.project.units[self.shared_units.pools[taken.pool].keys[0]].capacity
+        return self._unit(taken).capacity
 
     def _by_month(self, taken: PoolColumns, columns: NDArray[np.int64]) -> Floats:
         out = np.zeros(self.needed.size)

@@ -57,6 +57,7 @@ class GroupBounds:
         self._model = JointModel(joint)
         self._program = self._model.matrix.program(work)
         self._lower, self._upper = self._model.matrix.sides()
+        self._scale = self._model.matrix.scale
         self._places = {project.name: i for i, project in enumerate(joint.projects)}
         self._members = set(self._places)
 
@@ -67,7 +68,7 @@ class GroupBounds:
         self._members = set(group)
         if not self._program.run():
             return np.inf
-        return self._program.objective * self._model.matrix.scale
+        return self._program.objective * self._scale
 
     def _switch(self, name: str, is_member: bool) -> None:
         rows = self._model.project_rows[self._places[name]]

@@ -18,6 +18,7 @@ from django.urls import reverse
 from planner.contract.labels import cloud_title
 from planner.services.jobs.mail import queue_mail
 from planner.services.observability.measures import NOTICES
+from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
@@ -25,12 +26,14 @@ from pricing.publish.refresh_result import RefreshResult
 logger = logging.getLogger(__name__)
 REPEATED_AFTER = dt.timedelta(days=1)
 TIMEOUT_SECONDS = 10.0
+MAX_MOVES = 5
 _HEADLINES = {"failed": "could not be refreshed", "held": "are held for review"}
 
 
 def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
     problems = [_describe(one) for one in results if one.outcome in _HEADLINES and _is_new(one)]
+    problems += [_describe_outliers(one) for one in results if _count_new_outliers(one)]
     problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
@@ -65,6 +68,23 @@ def _describe(result: RefreshResult) -> dict[str, str]:
         "title": f"Prices of {title} {_HEADLINES[result.outcome]}",
         "message": result.message,
         "remedy": result.hint,
+    }
+
+
+def _count_new_outliers(result: RefreshResult) -> int:
+    return result.publication.new_outliers if result.publication else 0
+
+
+def _describe_outliers(result: RefreshResult) -> dict[str, str]:
+    """Single prices that this refresh quarantined while it published all others."""
+    moves = [one.describe() for one in result.publication.outliers] if result.publication else []
+    count = pluralize(_count_new_outliers(result), "price")
+    return {
+        "provider": result.provider,
+        "outcome": "quarantined",
+        "title": f"{count} of {cloud_title(result.provider)} quarantined",
+        "message": "; ".join(moves[:MAX_MOVES]),
+        "remedy": "The prices before stay in force until these are released or rejected.",
     }
 
 

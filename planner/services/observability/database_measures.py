@@ -13,7 +13,7 @@ from prometheus_client.registry import Collector
 
 from planner.models import DeliveryState, Job, JobState, WebhookDelivery
 from pricing.freshness import freshness
-from pricing.models import RefreshRun
+from pricing.models import QuarantinedPrice, RefreshRun
 from pricing.revisions import Freshness
 
 
@@ -61,6 +61,11 @@ def _measure_prices(rows: Sequence[Freshness]) -> Iterator[Metric]:
         yield _gauge(name, text, ("provider", "part"), known)
     held = [(row.provider, row.held_batches) for row in rows]
     yield _gauge("planner_held_batches", "Batches that wait for review", ("provider",), held)
+    waiting = QuarantinedPrice.objects.filter(state=QuarantinedPrice.State.WAITING).order_by()
+    counts = dict(waiting.values_list("provider").annotate(Count("pk")))
+    quarantined = [(row.provider, counts.get(row.provider, 0)) for row in rows]
+    text = "Single prices that wait for review"
+    yield _gauge("planner_quarantined_prices", text, ("provider",), quarantined)
 
 
 def _measure_refreshes(rows: Sequence[Freshness], now: dt.datetime) -> Iterator[Metric]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,6 +21,8 @@ from planner.contract.months import format_month, next_month
 from planner.contract.request.comparison import with_rules
 from planner.models import Access, Job, Role, SavedPortfolio, State, Team
 from planner.portfolio.portfolio import plan_portfolio
+from planner.portfolio.processes import open_in_processes
+from planner.portfolio.sampling import OpenLanes
 from planner.services.jobs.jobs import Progress, access_for_job
 from planner.services.projects.saved_comparisons import (
     list_differences,
@@ -64,10 +67,15 @@ def plan_for_team(
     resolved = with_rules(resolved)
     budget = current_budget()
     try:
-        answer = plan_portfolio(resolved, market, work=budget.meter)
+        answer = plan_portfolio(resolved, market, work=budget.meter, open_lanes=_lanes())
     except TooMuchWork as refusal:
         raise TooMuchWork(refusal.field, f"{refusal.message} {budget.hint}".strip()) from None
     return PortfolioOutcome(resolved, inherited, _with_sources(answer, inherited))
+
+
+def _lanes() -> OpenLanes:
+    """Where shares are sampled: in the process of a page or request, and a job on several."""
+    return open_in_processes(settings.PORTFOLIO_PROCESSES if current_budget().is_job else 1)
 
 
 def _without_data(request: dict[str, Any], inherited: dict[str, str]) -> dict[str, Any]:
@@ -204,6 +212,7 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
         today=saved.answered_on,
         previous_assumptions=previous,
         work=replay_meter(),
+        open_lanes=_lanes(),
     )
     answer = _with_sources(answer, saved.inherited)
     differences = list_differences("", _lasting(saved.answer), _lasting(answer.to_json()))
@@ -216,7 +225,8 @@ def reprice_portfolio(
     """The same request at today's prices, or at those of `catalog`, and what that changes: the
     plan's totals, then each project's share."""
     market = catalogs.current() if catalog is None else catalog
-    answer = plan_portfolio(saved.request, market, work=current_budget().meter)
+    work = current_budget().meter
+    answer = plan_portfolio(saved.request, market, work=work, open_lanes=_lanes())
     answer = _with_sources(answer, saved.inherited)
     before = saved.read_answer()
     changes = [

@@ -24,6 +24,10 @@ class ReadOptions:
     """Unit of a report that does not state its own: seconds, minutes or hours."""
     month: str = ""
     """Month of a report that does not state its own."""
+    max_bytes: int | None = None
+    """Most bytes of a file, unpacked; the readers' own limit where None."""
+    max_rows: int | None = None
+    """Most rows of a file; the readers' own limit where None."""
 
 
 @dataclass(frozen=True)

@@ -220,6 +220,18 @@ class AnswerPage:
         return self.answer.demand
 
     @property
+    def counts_in_reference(self) -> bool:
+        """Whether hours are those of an accelerator that only serves to count them: the advised
+        plan uses another."""
+        used = {self.answer.offers[one].accelerator for one in self._rented}
+        return bool(used) and self.demand.accelerator not in used
+
+    @property
+    def _rented(self) -> list[str]:
+        paid = self.recommended.costs_by_source if self.recommended else ()
+        return [row.source for row in paid if row.source in self.answer.offers]
+
+    @property
     def break_even(self) -> list[tuple[str, str, BreakEvenRow]]:
         """When each server pays for itself: its name, what it stands against, and the figures."""
         named = self.answer.labels

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.verdict import BudgetUse, Verdict
@@ -40,15 +41,15 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if verdict.range:
         low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
         yield FigureRow("In 8 of 10 cases", f"{low} – {high}", term="p10, p50, p90")
-    if verdict.capital_to_approve is not None:
-        yield FigureRow("Capital to approve now", money(verdict.capital_to_approve, currency))
+    yield FigureRow("Capital to approve now", _or_nothing(verdict.capital_to_approve, currency))
     if verdict.obligation_to_sign is not None:
         yield FigureRow("Contracts to sign now", money(verdict.obligation_to_sign, currency))
     yield from (_budget(one, currency) for one in verdict.budget)
+    if not verdict.budget:
+        yield FigureRow("Budget", "none given")
     months = f"Due within {answer.horizon_months} months"
     yield FigureRow(months, money(verdict.within_horizon, currency))
-    owed = money(verdict.owed_after, currency) if verdict.owed_after else "nothing"
-    yield FigureRow("Owed afterwards", owed)
+    yield FigureRow("Owed afterwards", _or_nothing(verdict.owed_after, currency))
     if verdict.resale is not None:
         yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
     payback = payback_words(answer)
@@ -56,7 +57,7 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
         yield FigureRow("Pays back", payback)
     cases = cheapest_cases(answer)
     if cases:
-        yield FigureRow("Stays the cheapest", f"in {cases}")
+        yield FigureRow("Stays the cheapest", f"in {cases}", note=_of_which(answer))
     present = money(verdict.present_value, currency)
     yield FigureRow("In today's money", present, term="present value")
     yield FigureRow("Prices", prices_paid(answer))
@@ -66,6 +67,18 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _or_nothing(amount: Decimal | None, currency: str) -> str:
+    return money(amount, currency) if amount else "nothing"
+
+
+def _of_which(answer: ComparisonAnswer) -> str:
+    """Where a plan that is not advised costs less: among which plans the advised one is best."""
+    total = answer.verdict.total if answer.verdict else None
+    barred = [one.total_cost for one in answer.feasible if not one.allowed]
+    is_undercut = total is not None and any(one is not None and one < total for one in barred)
+    return "of the plans that may be advised" if is_undercut else ""
 
 
 def _budget(use: BudgetUse, currency: str) -> FigureRow:

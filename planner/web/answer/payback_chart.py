@@ -25,11 +25,14 @@ def cumulative_totals(scenario: ScenarioAnswer, horizon_months: int) -> list[Dec
 
 
 def payback(answer: ComparisonAnswer) -> Chart | None:
-    """Cost so far of the advised plan and of the next best, labelled at the lines."""
+    """Cost so far of the advised plan and of the next best, labelled at the lines; None where
+    each is paid in one month, so that there is nothing to see."""
     plan = answer.recommended
     if plan is None:
         return None
     rivals = list_rivals(answer)
+    if all(_is_paid_at_once(answer, one) for one in (plan, *rivals)):
+        return None
     series = [_line(answer, plan, f"Advised: {SCENARIO_TITLES[plan.key]}", "advised")]
     roles = ("next_best", "rented")
     series += [
@@ -65,6 +68,10 @@ def list_rivals(answer: ComparisonAnswer) -> list[ScenarioAnswer]:
 def _best_rented(answer: ComparisonAnswer) -> ScenarioAnswer | None:
     renting = [s for s in answer.feasible if s.allowed and not _buys(s)]
     return min(renting, key=ScenarioAnswer.require_present_cost, default=None)
+
+
+def _is_paid_at_once(answer: ComparisonAnswer, plan: ScenarioAnswer) -> bool:
+    return len(set(cumulative_totals(plan, answer.horizon_months))) == 1
 
 
 def _buys(plan: ScenarioAnswer) -> bool:

@@ -36,10 +36,17 @@ def payback_words(answer: ComparisonAnswer) -> str:
     if verdict is None or verdict.capital_to_approve is None:
         return ""
     if verdict.payback is None:
-        return "not within the plan"
+        return "not within the plan" if _can_rent(answer) else "no plan without buying to compare"
     if verdict.payback not in answer.months:
         return "only with the resale at the end"
     return f"{parse_month(verdict.payback):%B %Y}"
+
+
+def _can_rent(answer: ComparisonAnswer) -> bool:
+    """Whether a plan that buys nothing could be advised."""
+    return any(
+        one.allowed and Category.CAPEX not in one.cost_by_category for one in answer.feasible
+    )
 
 
 def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float | None]]:

@@ -157,6 +157,7 @@ def _convert(field_type: str, values: list[str], scale: str) -> Any:
     return last
 
 
+_START_OF_RUN = re.compile(r"workload\.runs\.\d+\.start")
 _NOTHING: Mapping[str, Any] = {"none": [], "default": {}}
 """Words in which an address writes an empty list and an empty group."""
 
@@ -173,6 +174,16 @@ def drop_empty(query: QueryDict, *without: str) -> QueryDict:
         if filled and name not in without:
             tidy.setlist(FORMER_NAMES.get(name, name), filled)
     return tidy
+
+
+def with_start(query: QueryDict) -> QueryDict:
+    """An address that names runs and no start begins with the first of them."""
+    starts = [value for name, value in query.items() if _START_OF_RUN.fullmatch(name)]
+    if "start" in query or not starts:
+        return query
+    dated = query.copy()
+    dated["start"] = min(map(str, starts))
+    return dated
 
 
 def write(query: QueryDict | Mapping[str, Any], **changes: Any) -> str:

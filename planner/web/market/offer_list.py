@@ -25,7 +25,12 @@ from pricing.market.snapshot import Catalog
 from pricing.offer_search import catalog_for, check_known_names
 
 PAGE_SIZE = 50
+TRAINS_FROM_GIB = 40
+"""Memory from which on a card stands before smaller ones unless another order is asked for: the
+bf16 weights, gradients and states of a model of a few billion parameters take it. Below it are
+cards made for inference and graphics, which are the cheapest by the hour."""
 ORDERS = {
+    "for_training": "cards that hold a model in training first, then per accelerator-hour",
     "usd_per_accelerator_hour": "per accelerator-hour",
     "usd_per_hour": "per hour",
     "accelerator": "accelerator",
@@ -58,14 +63,14 @@ class MarketQuery:
 
     search: OfferSearch = field(default_factory=lambda: OfferSearch(sold_now=True))
     sold: str = ""
-    order: str = "usd_per_accelerator_hour"
+    order: str = "for_training"
     descending: bool = False
     page: int = 1
 
     @classmethod
     def read(cls, query: QueryDict) -> MarketQuery:
         """Raises `InvalidInput` naming the field for a value that no filter takes."""
-        order = query.get("ordering") or "usd_per_accelerator_hour"
+        order = query.get("ordering") or "for_training"
         if order.removeprefix("-") not in ORDERS:
             raise InvalidInput("ordering", f"{order[:60]!r} is not one of {', '.join(ORDERS)}")
         sold = query.get("sold_now", "")
@@ -190,6 +195,9 @@ def _keys(known: Catalog, order: str) -> NDArray[Any]:
             [effective_tflops(get(name)) or np.nan for name in offers.accelerator.names]
         )
         return np.asarray(offers.usd_per_accelerator_hour / rates[offers.accelerator.codes])
+    if order == "for_training":
+        is_small = offers.accelerator_memory_gib < TRAINS_FROM_GIB
+        return np.lexsort((offers.usd_per_accelerator_hour, is_small)).argsort()
     if order == "usd_per_hour":
         return offers.effective_usd_per_hour
     column = getattr(offers, order)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django import template
 
-from planner.web.common.choices import provider_title
 from planner.web.common.formatting import number, plain, rate, words
 from planner.web.market.views.hardware import Row
 from pricing.market.accelerators import Accelerator
@@ -14,12 +15,27 @@ from pricing.models import Revision
 
 register = template.Library()
 _UNKNOWN = "not known"
+_LINKS: Mapping[str, str] = {
+    "nvlink": "NVLink",
+    "nvlink-bridge": "NVLink bridge",
+    "pcie": "PCIe",
+    "infinity-fabric": "Infinity Fabric",
+    "neuronlink": "NeuronLink",
+    "ici": "ICI",
+}
+"""Links between accelerators as their makers spell them."""
+
+
+@register.filter
+def link_name(link: str | None) -> str:
+    """The kind of link between accelerators: `NVLink`."""
+    return _LINKS.get(link or "", link or _UNKNOWN)
 
 
 @register.filter
 def interconnect(accelerator: Accelerator) -> str:
     """The link between accelerators and its bandwidth: `NVLink 4, 900 GB/s`."""
-    parts = [accelerator.interconnect or _UNKNOWN]
+    parts = [link_name(accelerator.interconnect)]
     if accelerator.interconnect_gb_per_s:
         parts.append(f"{plain(accelerator.interconnect_gb_per_s)} GB/s")
     return ", ".join(parts)
@@ -35,10 +51,10 @@ def source_note(accelerator: Accelerator) -> str:
 
 @register.filter
 def lowest_on_demand(row: Row) -> str:
-    """The lowest price on demand and who asks it: `2.10 USD/h, AWS us-east-1`."""
+    """The lowest price on demand and who asks it: `2.10 USD/h, AWS US East (N. Virginia)`."""
     if row.offer is None:
-        return "not rented"
-    return f"{rate(row.usd_per_hour)}/h, {provider_title(row.offer.provider)} {row.offer.region}"
+        return "no price known"
+    return f"{rate(row.usd_per_hour)}/h, {row.place}"
 
 
 @register.filter

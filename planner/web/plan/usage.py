@@ -14,7 +14,14 @@ from django import forms
 from planner.usage.demand.plan import Demand, list_accelerators, next_month
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
-from planner.usage.question import UsageAnswer, UsageQuestion, answer_usage, split_list
+from planner.usage.question import (
+    WAITING_BYTES,
+    WAITING_ROWS,
+    UsageAnswer,
+    UsageQuestion,
+    answer_usage,
+    split_list,
+)
 from planner.usage.reading import UnmappedColumns
 from planner.web.common.base_form import Form
 from pricing.common.invalid_input import InvalidInput
@@ -114,6 +121,8 @@ def read_question(values: dict[str, Any], mapping: list[str]) -> UsageQuestion:
         accelerator=values["accelerator"] or None,
         past_run=split_list(values["past_run"]),
         add_run=split_list(values["add_run"]),
+        max_bytes=WAITING_BYTES,
+        max_rows=WAITING_ROWS,
     )
 
 

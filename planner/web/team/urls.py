@@ -118,6 +118,7 @@ urlpatterns = [
     path("jobs/<uuid:pk>/cancel/", operator.cancel, name="job-cancel"),
     path("operator/", operator.refreshes, name="operator"),
     path("operator/refresh/", operator.refresh, name="operator-refresh"),
+    path("operator/prices/", operator.decide_prices, name="quarantined-prices"),
     path("operator/held/<int:pk>/release/", operator.release, name="held-release"),
     path("operator/held/<int:pk>/reject/", operator.reject, name="held-reject"),
 ]

@@ -35,6 +35,9 @@ class Command(DatabaseCommand):
         " 130 interrupted."
     )
     requires_migrations_checks = True
+    requires_system_checks = ()
+    """They load every page and the whole API, which takes a third of a refresh's memory; `check`,
+    `migrate` and the server run them."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         known = ", ".join(all_providers()) or "none"

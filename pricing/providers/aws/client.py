@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 from pricing.ingest.endpoints import check_endpoint
 from pricing.ingest.http import AccessDenied, ProviderHttpClient, SignInExpired
 from pricing.ingest.provider import ProviderUnavailable
 from pricing.ingest.retries import RetryableError, parse_retry_after_s
+from pricing.providers.aws import service_models
 
 _ANONYMOUS_KEY = "anonymous"
 """Access key and secret for plain http on loopback: the signature names the region, no more."""
@@ -218,16 +218,8 @@ def _session(**credentials: Any) -> Any:
     import botocore.session
 
     core = botocore.session.Session()
-    core.register_component("data_loader", _loader())
+    core.register_component("data_loader", service_models.loader())
     return boto3.Session(botocore_session=core, **credentials)
-
-
-@cache
-def _loader() -> Any:
-    """Holds the models of the services: EC2's alone takes a second to read."""
-    from botocore.loaders import create_loader
-
-    return create_loader()
 
 
 def _check_operation_exists(response_dict: dict[str, Any], **_: object) -> None:

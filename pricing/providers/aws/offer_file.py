@@ -39,8 +39,7 @@ UNREADABLE = (ijson.JSONError, EOFError, OSError, zlib.error)
 
 def entries(file: IO[bytes]) -> Iterator[Entry]:
     """Every entry of the three maps in the order of the file."""
-    pieces = _split_at_keys(file)
-    section_file: _SectionFile | None = _SectionFile("products", pieces)
+    section_file: SectionFile | None = split_sections(file)
     try:
         while section_file is not None:
             for sku, value in yajl2_c.kvitems(
@@ -52,12 +51,17 @@ def entries(file: IO[bytes]) -> Iterator[Entry]:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
-class _SectionFile:
+def split_sections(file: IO[bytes]) -> SectionFile:
+    """The first map of `file`; each one gives the next when it was read to its end."""
+    return SectionFile("products", _split_at_keys(file))
+
+
+class SectionFile:
     """One map as a file of its own: a JSON object from its key to the key of the next map."""
 
     def __init__(self, section: str, pieces: Iterator[_Piece], key: bytes = b"") -> None:
         self.section = section
-        self.following: _SectionFile | None = None
+        self.following: SectionFile | None = None
         self.prefix = "products" if section == "products" else f"terms.{section}"
         self._pieces = pieces
         self._opening = key
@@ -79,7 +83,7 @@ class _SectionFile:
             self._is_at_end = not piece
             return piece
         self._is_at_end = True
-        self.following = _SectionFile(piece[1].decode(), self._pieces, piece[0])
+        self.following = SectionFile(piece[1].decode(), self._pieces, piece[0])
         return b'"":0}' if self.section == "products" else b'"":0}}'
 
 

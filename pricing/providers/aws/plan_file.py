@@ -1,4 +1,8 @@
-"""The savings-plan file of a region: rates by plan, as a stream."""
+"""The savings-plan file of a region: plans, then rates by plan, as one stream.
+
+AWS writes the plans (`products`) before the rates (`terms`), so that one pass does; a file in
+another order is read once more.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,45 @@ from typing import IO, Any
 from ijson.backends import yajl2_c
 
 from pricing.ingest.provider import SkippedRow
-from pricing.providers.aws.offer_file import CHUNK_BYTES, UNREADABLE, OfferFileError
+from pricing.providers.aws.offer_file import (
+    CHUNK_BYTES,
+    UNREADABLE,
+    OfferFileError,
+    SectionFile,
+    split_sections,
+)
 from pricing.providers.aws.rows import Sku
 from pricing.providers.aws.savings_plans import Rate, is_linux_use, make_rate
 
 _PLANS = {"ComputeSavingsPlans": "Compute", "EC2InstanceSavingsPlans": "EC2Instance"}
 _MONTHS = {"1yr": 12, "3yr": 36}
+Readable = IO[bytes] | SectionFile
 
 
 def rates(file: IO[bytes], skus: Mapping[str, Sku], region: str) -> Iterator[Rate | SkippedRow]:
     """The rates of the machines in `skus`, the Linux SKUs of the region's offer file."""
     try:
-        plans = _read_plans(file)
-        file.seek(0)
-        for row in _iterate_items(file, "terms.savingsPlan.item.rates.item"):
+        products = split_sections(file)
+        plans = _read_plans(products)
+        rest: Readable | None = products.following
+        if not plans or rest is None:
+            file.seek(0)
+            plans = _read_plans(file)
+            file.seek(0)
+            rest = file
+        if not plans:
+            raise OfferFileError("it holds no savings plans")
+        for row in _iterate_items(rest, "terms.savingsPlan.item.rates.item"):
             yield from _parse_rate(row, plans, skus, region)
     except UNREADABLE as error:
         raise OfferFileError(str(error).splitlines()[0]) from None
 
 
-def _read_plans(file: IO[bytes]) -> dict[str, Mapping[str, str]]:
+def _read_plans(file: Readable) -> dict[str, Mapping[str, str]]:
     return {plan["sku"]: plan["attributes"] for plan in _iterate_items(file, "products.item")}
 
 
-def _iterate_items(file: IO[bytes], prefix: str) -> Iterator[Mapping[str, Any]]:
+def _iterate_items(file: Readable, prefix: str) -> Iterator[Mapping[str, Any]]:
     return yajl2_c.items(file, prefix, buf_size=CHUNK_BYTES)  # type: ignore[no-any-return]
 
 

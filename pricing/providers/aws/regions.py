@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from pricing.ingest.provider import NotRead
 
@@ -77,23 +77,36 @@ def partition_regions(partition: str) -> tuple[str, ...]:
     return tuple(
         code
         for one in _partitions()
-        if (one["partition"] == "aws-cn") == (partition == "cn")
-        for code in one["regions"]
+        if (one.name == "aws-cn") == (partition == "cn")
+        for code in one.region_names
     )
 
 
 @cache
 def _region_codes_by_name() -> dict[str, str]:
     return {
-        _normalize_name(region["description"]): code
+        _normalize_name(name): code
         for partition in _partitions()
-        for code, region in partition["regions"].items()
+        for code, name in partition.region_names.items()
     }
 
 
+@dataclass(frozen=True)
+class _Partition:
+    name: str
+    region_names: Mapping[str, str]
+    """By code."""
+
+
 @cache
-def _partitions() -> list[dict[str, Any]]:
+def _partitions() -> tuple[_Partition, ...]:
+    """What is needed of botocore's table of endpoints, which takes 7 MB whole."""
     from botocore.loaders import create_loader
 
-    partitions: list[dict[str, Any]] = create_loader().load_data("endpoints")["partitions"]
-    return partitions
+    return tuple(
+        _Partition(
+            one["partition"],
+            {code: region["description"] for code, region in one["regions"].items()},
+        )
+        for one in create_loader().load_data("endpoints")["partitions"]
+    )

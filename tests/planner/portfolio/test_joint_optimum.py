@@ -54,8 +54,9 @@ def _assert_meets(project, use):
     hours, width = np.zeros(problem.hours.size), np.zeros(problem.hours.size)
     busy = (problem.hours > 0) & (problem.peak > 0)
     d = np.divide(problem.hours, problem.peak, out=np.full(problem.hours.size, 730.0), where=busy)
+    run = np.zeros(problem.hours.size)
     for key, row in use.used_hours.items():
-        hours += row * project.units[key].capacity
+        run += row * project.units[key].capacity
     for key, row in use.shares.items():
         width += row * project.units[key].capacity
     for key, row in use.rented_hours.items():
@@ -64,6 +65,10 @@ def _assert_meets(project, use):
             capacity = np.where(inside, np.minimum(capacity, movable.at_once), capacity)
         hours += row * capacity
         width += row * capacity / d
+    left = problem.hours - hours
+    assert (run[~inside] <= np.maximum(left[~inside], 0.0) + 1e-2).all()
+    assert run[inside].sum() <= max(left[inside].sum(), 0.0) + 1e-2
+    hours += run
     assert (hours[~inside] >= problem.hours[~inside] - 1e-2).all()
     assert (width[~inside & busy] >= problem.peak[~inside & busy] - 1e-4).all()
     assert hours[inside].sum() >= problem.hours[inside].sum() - 1e-2

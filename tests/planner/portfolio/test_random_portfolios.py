@@ -60,10 +60,10 @@ def check(seed):
     assert sum(line.amount for line in answer.lines) == answer.total_cost
     for one in answer.projects:
         used = sum(use.accelerator_hours for use in answer.uses if use.project == one.name)
-        assert one.hours * (1 - 1e-4) <= used <= one.hours * 1.05
+        assert used == pytest.approx(one.hours, rel=1e-6)
 
 
 @pytest.mark.fuzz
-@pytest.mark.parametrize("seed", MANY if os.environ.get("FUZZ") else (0, 1000))
+@pytest.mark.parametrize("seed", MANY if os.environ.get("FUZZ") else (1000, 1362))
 def test_random_portfolios_keep_their_promises(seed):
     check(seed)

@@ -9,7 +9,7 @@ import zipfile
 from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from planner.usage import sources
@@ -60,6 +60,8 @@ def test_the_same_bill_however_it_is_packed(content):
         (b"# HELP DCGM_FI_DEV_GPU_UTIL x\n", "is one moment of a monitor"),
         (b'{"accounts": []}', "hours are in sacct"),
         (b'{"a": 1}', "is none of the forms"),
+        (b"[[1]]", "is none of the forms"),
+        (b"name, memory.used [MiB]\n", "command calibrate"),
         (gzip.compress(gzip.compress(BILL)), "is compressed twice"),
         (gzip.compress(BILL)[:-12], "is damaged"),
         (b"PK\x03\x04 nothing", "damaged zip archive"),
@@ -107,6 +109,39 @@ def test_a_workbook_that_declares_more_than_it_may_is_refused(monkeypatch):
         read(zipped("xl/workbook.xml", b"x" * 200))
 
 
+def test_a_row_of_a_sheet_with_millions_of_cells_is_refused_before_it_is_held():
+    row = b"<sheetData><row>" + b"<c><v>1</v></c>" * 300_000 + b"</row></sheetData>"
+    workbook = zipped("xl/workbook.xml", b"x", **{"xl/worksheets/sheet1.xml": row})
+    megabytes, problem = peak_mb(workbook)
+    assert "a row of too many cells" in problem
+    assert megabytes < 20
+
+
+def test_texts_that_cells_share_are_bounded(monkeypatch):
+    monkeypatch.setattr(sources, "MAX_SHARED_TEXTS", 100)
+    texts = {"xl/sharedStrings.xml": b"<t>" * 100}
+    with pytest.raises(InvalidInput, match="with more than 100 bytes of texts"):
+        read(zipped("xl/workbook.xml", b"x", **texts))
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_no_more_rows_are_read_than_a_door_allows(pack):
+    rows = pack(table([{"month": "2025-05", "accelerator_hours": 1}] * 10))
+    assert read(rows, max_rows=11).ledger.rows == 10
+    with pytest.raises(InvalidInput, match="has more than 10 rows; read it in parts"):
+        read(rows, max_rows=10)
+
+
+def test_a_file_larger_than_it_may_be_is_refused_by_its_size(tmp_path):
+    """Ten billion bytes that take no place on the disk."""
+    path = tmp_path / "sparse.csv"
+    with path.open("wb") as out:
+        out.write(BILL)
+        out.truncate(10_000_000_000)
+    with path.open("rb") as stream, pytest.raises(InvalidInput, match="has 10,000,000,000 bytes"):
+        read_file(stream, "sparse.csv", Ledger(), ReadOptions())
+
+
 def test_a_deep_document_is_refused():
     with pytest.raises(InvalidInput, match="nested deeper"):
         read(b'{"resultType": ' + b"[" * 100_000)
@@ -129,7 +164,7 @@ def test_a_refused_file_refuses_all_files_by_name():
 FILES = (BILL, table([cur_row(1), cur_row(2)]), sacct({}, {"JobID": "2"}), zipped())
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(FILES), st.data())
 def test_any_damage_is_refused_or_accounted(content, data):
     place = data.draw(st.integers(0, len(content) - 1))

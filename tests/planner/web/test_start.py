@@ -10,7 +10,7 @@ from django.http import QueryDict
 
 from planner.contract.request.comparison import read_request
 from planner.web.common.form_fields import FIELD_TYPES
-from planner.web.common.query_codec import read
+from planner.web.common.query_codec import read, with_start
 from planner.web.market.lowest_prices import find_lowest_price
 from pricing.market.offers import PurchaseOption
 from tests.planner.costing.market_of import catalog, offer
@@ -34,7 +34,7 @@ def asked(client: Any, **changes: str) -> Any:
     assert set(changes) <= set(fields)
     query = QueryDict(mutable=True)
     query.update(fields | changes)
-    return read_request(read(query, FIELD_TYPES))
+    return read_request(read(with_start(query), FIELD_TYPES))
 
 
 def test_as_it_stands_it_asks_for_one_run_of_a_7b_within_a_year(client, prices) -> None:
@@ -45,6 +45,16 @@ def test_as_it_stands_it_asks_for_one_run_of_a_7b_within_a_year(client, prices) 
     assert (request.start, request.horizon_months) == (workload.runs[0].start, 12)
     assert request.constraints.total_budget is None
     assert workload.interruptible is None
+
+
+def test_the_plan_begins_with_the_work_where_no_other_start_is_named(client, prices) -> None:
+    runs = {"workload.runs.0.start": "2028-01", "workload.runs.0.deadline": "2028-12"}
+    request = asked(client, **runs)
+    assert (f"{request.start:%Y-%m}", request.horizon_months) == ("2028-01", 12)
+    answer = client.get("/plan/", {**questions(client), **runs, "workload.runs.1.start": "2027-10"})
+    assert "start=2027-10" in answer["Location"]
+    kept = client.get("/plan/", {"start": "2027-09", **runs})
+    assert kept.status_code != 302
 
 
 def test_twice_in_the_eu_with_a_budget(client, prices) -> None:

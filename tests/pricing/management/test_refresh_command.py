@@ -152,7 +152,7 @@ def test_a_database_that_cannot_be_used_is_told_in_words(nimbus, monkeypatch, er
         "django.core.management.base.BaseCommand.check_migrations", check_migrations
     )
     with pytest.raises(CommandError) as refused:
-        call_command("refresh_prices", skip_checks=True)
+        call_command("refresh_prices")
     told = str(refused.value)
     assert f"The database cannot be used ({error} of ***)" in told
     assert "Published prices stay in force" in told

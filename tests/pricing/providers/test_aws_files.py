@@ -145,13 +145,45 @@ def machine_of(offer: Offer) -> Machine:
 
 def test_a_rate_of_an_unknown_plan_is_reported() -> None:
     document = plans_of(MARKET, "eu-west-1")
-    document["products"] = []
+    document["products"] = document["products"][:1]
     skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
     rates = list(plan_file.rates(io.BytesIO(json.dumps(document).encode()), skus, "eu-west-1"))
-    assert rates
+    assert any(not isinstance(rate, SkippedRow) for rate in rates)
     assert {rate.reason for rate in rates if isinstance(rate, SkippedRow)} == {
         "unknown savings plan"
     }
+
+
+@pytest.mark.parametrize("document", [{}, [], {"items": []}, {"products": [], "terms": {}}])
+def test_a_file_without_plans_is_refused_and_never_read_as_plans_that_are_gone(
+    document: object,
+) -> None:
+    with pytest.raises(OfferFileError, match="no savings plans"):
+        list(plan_file.rates(io.BytesIO(json.dumps(document).encode()), {}, "eu-west-1"))
+
+
+class CountedFile(io.BytesIO):
+    """Counts the bytes that are read from it."""
+
+    count = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        data = super().read(size)
+        self.count += len(data)
+        return data
+
+
+def test_a_plan_file_is_read_once_and_in_another_order_equally() -> None:
+    document = plans_of(MARKET, "eu-west-1")
+    skus = {o.sku: Sku(o.sku, o.region, machine_of(o)) for o in WHOLE.values()}
+    data = json.dumps(document).encode()
+    in_order = CountedFile(data)
+    expected = list(plan_file.rates(in_order, skus, "eu-west-1"))
+    assert expected
+    assert in_order.count == len(data)
+    turned = json.dumps(dict(sorted(document.items(), reverse=True))).encode()
+    assert turned != data
+    assert list(plan_file.rates(io.BytesIO(turned), skus, "eu-west-1")) == expected
 
 
 def test_a_torn_plan_file_is_refused() -> None:

@@ -30,6 +30,8 @@ FINANCE = (
        unit="FTE per accelerator", default="cloud_staff_fte_per_accelerator"),
     _f("finance.depreciation", "Depreciation", kind="choice", choices="depreciations"),
     _f("finance.tax_rate", "Tax rate", unit="%", scale="pct", default="tax_rate"),
+    _f("finance.upfront_deduction_spread", "Upfront payments deducted over their term",
+       unit="%", scale="pct", default="upfront_deduction_spread"),
     _f("finance.cash_timing", "Bills are paid", kind="choice", choices="cash_timings",
        help="For present values and the cash of fiscal years."),
     _f("finance.payment_terms_days", "Payment terms", unit="days", typical="0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -12,7 +13,7 @@ from planner.costing.assumptions.reference_servers import Server, all_servers
 from planner.web.common.access import open_page
 from planner.web.common.choices import provider_title
 from planner.web.market.effective_tflops import effective_tflops
-from planner.web.market.lowest_prices import find_lowest_price
+from planner.web.market.lowest_prices import find_lowest_price, name_place
 from pricing import catalog
 from pricing.market.accelerators import Accelerator, all_accelerators
 from pricing.market.offer_table import OfferTable
@@ -29,6 +30,8 @@ class Row:
     providers: tuple[str, ...]
     offer: Offer | None
     usd_per_hour: float | None
+    place: str = ""
+    """Where that price is asked, as people call it."""
 
     @property
     def usd_per_tflop_hour(self) -> float | None:
@@ -45,11 +48,30 @@ def _build_row(accelerator: Accelerator, offers: OfferTable) -> Row:
     sold = offers.select(accelerators=[accelerator.slug])
     names = sorted({offers.provider.names[code] for code in offers.provider.codes[sold]})
     offer, usd = find_lowest_price(offers, accelerator.slug, PurchaseOption.ON_DEMAND)
-    return Row(accelerator, tuple(provider_title(name) for name in names), offer, usd)
+    titles = tuple(provider_title(name) for name in names)
+    return Row(accelerator, titles, offer, usd, name_place(offer))
 
 
 def _servers(chosen: list[str]) -> list[Server]:
     return [server for server in all_servers() if not chosen or server.slug in chosen]
+
+
+USES: Mapping[str, str] = {
+    "data_center": "Data centre",
+    "tpu": "Google TPU",
+    "workstation": "Workstations",
+    "consumer": "Consumer cards",
+}
+"""Classes of accelerators in the order of the page, and what they are called."""
+
+
+def _by_use(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
+    """The rows of each use, newest first."""
+    groups = [
+        (title, [row for row in rows if row.accelerator.accelerator_class == name])
+        for name, title in USES.items()
+    ]
+    return [(title, members) for title, members in groups if members]
 
 
 def _newest_first(one: Accelerator) -> tuple[bool, int, str]:
@@ -65,7 +87,7 @@ def hardware(request: HttpRequest) -> HttpResponse:
     rows = [_build_row(one, offers) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
     context = {
-        "rows": rows,
+        "groups": _by_use(rows),
         "servers": all_servers(),
         "compared": [known[slug] for slug in chosen if slug in known],
         "compared_servers": _servers(chosen) if chosen else [],

@@ -9,12 +9,13 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from planner.web.common.access import open_page
-from planner.web.common.chart import Chart, Series
 from planner.web.common.choices import geography_title, list_choices, provider_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.query_codec import write
+from planner.web.market.lowest_prices import lowest_prices
 from planner.web.market.offer_list import (
     SOLD,
+    TRAINS_FROM_GIB,
     MarketPage,
     MarketQuery,
     cheapest_by_provider,
@@ -22,10 +23,10 @@ from planner.web.market.offer_list import (
     places,
     search,
 )
+from planner.web.market.price_chart import draw_history
 from pricing import catalog
 from pricing.common.invalid_input import InvalidInput
 from pricing.freshness import freshness
-from pricing.market.offers import Offer
 from pricing.market.snapshot import Catalog
 from pricing.models import HeldBatch
 from pricing.offer_search import search_coverage
@@ -59,6 +60,8 @@ def market(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {
         "query": request.GET,
         "sold": SOLD,
+        "popular": () if request.GET else lowest_prices(),
+        "trains_from": TRAINS_FROM_GIB,
         **{
             name: list_choices(name)
             for name in ("providers", "geographies", "purchase_options", "accelerators")
@@ -137,7 +140,7 @@ def offer(request: HttpRequest) -> HttpResponse:
         "options": [
             market_row(current, int(row), int(row) in best) for row in current.offers.cheapest(rows)
         ],
-        "chart": _history(current_offer),
+        "chart": draw_history(current_offer),
     }
     return render(request, "web/offer.html", context)
 
@@ -148,29 +151,8 @@ def _gone(request: HttpRequest) -> HttpResponse:
     if not past:
         raise Http404("This offer is not, and never was, in the catalog.")
     last = past[-1].offer
-    context = {"offer": last, "date": past[-1].date, "chart": _history(last) if last else None}
+    context = {"offer": last, "date": past[-1].date, "chart": draw_history(last) if last else None}
     return render(request, "web/offer_gone.html", context)
-
-
-def _history(offer: Offer) -> Chart | None:
-    past = catalog.price_history(offer.id)
-    if not past:
-        return None
-    prices = [
-        None if entry.offer is None else float(entry.offer.effective_price_per_hour)
-        for entry in past
-    ]
-    return Chart(
-        key="history",
-        title="Price history",
-        kind="points",
-        x_label="from",
-        y_label=f"{offer.currency} per hour",
-        x=[entry.date.isoformat() for entry in past],
-        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
-        digits=4,
-        summary=f"{len(past)} prices are known, the first of {past[0].date}.",
-    )
 
 
 @open_page

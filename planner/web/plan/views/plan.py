@@ -20,7 +20,7 @@ from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
 from planner.web.common.form_fields import in_unit_of_box
 from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
-from planner.web.common.query_codec import drop_empty
+from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.plan import whose_rates
 from planner.web.plan.forms import PlanForm
 from planner.web.plan.live import build_live_panel
@@ -73,9 +73,9 @@ Context = dict[str, Any]
 @require_safe
 def plan(request: HttpRequest) -> HttpResponse:
     """The form; with a workload in the address, its answer."""
-    query = drop_empty(request.GET)
+    query = with_start(drop_empty(request.GET))
     is_update = _is_update(request)
-    if len(query) < len(request.GET) and not is_update:
+    if len(query) != len(request.GET) and not is_update:
         return HttpResponseRedirect(_page_url(query))
     shows_form = "edit" in query or any(name.startswith("rows.") for name in query)
     team = current_team(request)

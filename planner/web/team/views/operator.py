@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 
+from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -17,10 +18,14 @@ from planner.services.jobs.recovery import recover_jobs
 from planner.web.common.current_team import current_team, get_access
 from planner.web.common.view_helpers import NOT_FOUND, run_with_messages, signed_in, submit_form
 from planner.web.team.forms import RefreshForm
+from planner.web.team.quarantined_prices import group_by_provider
+from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
-from pricing.models import HeldBatch, RefreshRun
+from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
 
 MAX_RUNS = 50
+MAX_DECISIONS = 500
+"""Prices decided at once."""
 
 
 @signed_in
@@ -39,6 +44,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "form": form,
         "providers": freshness(),
         "held": waiting,
+        "quarantined": group_by_provider(),
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": running.first(),
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],
@@ -81,6 +87,26 @@ def reject(request: HttpRequest, pk: int) -> HttpResponse:
     batch = _get_batch_or_404(request, pk)
     message = f"The quarantined prices of {batch.provider} are rejected."
     run_with_messages(request, lambda: quarantine.reject(get_access(request), batch), message)
+    return redirect("operator")
+
+
+@signed_in
+@require_POST
+def decide_prices(request: HttpRequest) -> HttpResponse:
+    """Releases or rejects the quarantined prices that are ticked, all of one provider."""
+    access = get_access(request)
+    require_operator(access)
+    ids = [int(one) for one in request.POST.getlist("row") if one.isascii() and one.isdigit()]
+    rows = list(QuarantinedPrice.objects.filter(pk__in=ids[:MAX_DECISIONS]))
+    count = pluralize(len(rows), "price")
+    if not rows:
+        messages.error(request, "Tick the prices to release or reject.")
+    elif request.POST.get("decision") == "release":
+        message = f"Released: {count}, published now."
+        run_with_messages(request, lambda: quarantine.release_prices(access, rows), message)
+    else:
+        message = f"Rejected: {count}. What was published before stays in force."
+        run_with_messages(request, lambda: quarantine.reject_prices(access, rows), message)
     return redirect("operator")
 
 

@@ -262,7 +262,8 @@ class PlainModel(Contracts):
         return settled
 
     def _taxes(self, flows: list[Flow]) -> Iterator[Flow]:
-        """Expenses when they are due, capital as it is written off, resale when it is sold."""
+        """Expenses when they are due, upfront payments over their term, capital as it is written
+        off, resale when it is sold."""
         for flow in flows:
             if flow.group == "loan":
                 continue
@@ -271,6 +272,9 @@ class PlainModel(Contracts):
                     relief = -self.tax * amount
                     at = float(self.months if month == self.months - 1 else month)
                     yield from self._split_closing(flow, month, relief, at)
+            elif flow.category == "upfront":
+                for month, amount in flow.costs.items():
+                    yield Flow("tax", month, -self.tax * amount, month)
             else:
                 yield Flow("tax", flow.month, -self.tax * flow.amount, flow.paid)
 

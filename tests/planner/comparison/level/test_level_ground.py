@@ -2,108 +2,14 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any
-
 import pytest
 
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.assumptions import cloud_support
-from pricing.market.snapshot import Catalog
 from tests.planner.comparison.compared import Compared, compared
+from tests.planner.comparison.level.one_machine import scenarios
 from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
-
-NOTHING = {
-    "electricity_per_kwh": 0, "pue": 1, "colocation_per_kw_month": 0, "support_rate_per_year": 0,
-    "network_storage_rate": 0, "install_cost_rate": 0, "staff_fte_per_server": 0, "spare_rate": 0,
-    "residual_rate": 0, "lead_time_months": 0, "utilisation_ceiling": 1,
-}  # fmt: skip
-"""Owning at no cost but the price; a case adds what it has."""
-NO_TRENDS = {
-    f"{what}_trend_per_year": 0
-    for what in ("cloud_price", "electricity", "staff_cost", "colocation", "support")
-}
-RENT_ALONE = {"cloud_support_rate": 0, "cloud_staff_fte_per_accelerator": 0}
-
-
-def scenarios(
-    rent: dict[str, Any],
-    server: dict[str, Any],
-    owning: dict[str, Any] | None = None,
-    finance: dict[str, Any] | None = None,
-    hours: Any = 5840,
-    months: int = 36,
-) -> dict[str, dict[str, Any]]:
-    """Scenarios by key of one private offer against one server, eight accelerators each."""
-    machine = {"accelerator": H100, "accelerator_count": 8}
-    request = {
-        "start": "2027-01",
-        "horizon_months": months,
-        "use_catalog": False,
-        "sensitivity": False,
-        "cheaper_if": False,
-        "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours},
-        "custom_offers": [{"label": "rent"} | machine | rent],
-        "on_prem": NOTHING
-        | {"useful_life_months": months, "servers": [{"server": "custom"} | machine | server]}
-        | (owning or {}),
-        "finance": NO_TRENDS | RENT_ALONE | (finance or {}),
-    }
-    found = compare(request, Catalog.of([]), today=TODAY).to_json()
-    return {s["key"]: s for s in found["scenarios"]}
-
-
-UPFRONT = {"purchase_option": "reserved", "term_months": 36}
-SYMMETRIC: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]] = {
-    "paid at the start": (
-        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
-        {"unit_price": 300_000, "power_kw": 0},
-        {}, {},
-    ),
-    "paid at the start, discounted": (
-        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
-        {"unit_price": 300_000, "power_kw": 0},
-        {}, {"discount_rate_per_year": 0.17},
-    ),
-    "paid at the start and every month": (
-        UPFRONT | {"usd_per_hour": 5, "upfront_usd": 120_000},
-        {"unit_price": 120_000, "power_kw": 1},
-        {"colocation_per_kw_month": 3650}, {"discount_rate_per_year": 0.1},
-    ),
-    "paid by the hour of use": (
-        {"purchase_option": "on_demand", "usd_per_hour": 31.25},
-        {"unit_price": 0.01, "running_cost_per_hour": 31.25},
-        {}, {"discount_rate_per_year": 0.1},
-    ),
-    "with as many people": (
-        UPFRONT | {"usd_per_hour": 0, "upfront_usd": 300_000},
-        {"unit_price": 300_000, "power_kw": 0},
-        {"staff_fte_per_server": 0.08, "staff_cost_per_year": 150_000},
-        {"cloud_staff_fte_per_accelerator": 0.01, "staff_cost_trend_per_year": 0.05},
-    ),
-}  # fmt: skip
-"""Offer, server, what owning costs and the finance of pairs that are the same on both sides."""
-
-
-@pytest.mark.parametrize("case", SYMMETRIC)
-def test_a_server_with_a_cloud_machine_s_terms_costs_what_it_costs(case: str) -> None:
-    rent, server, owning, finance = SYMMETRIC[case]
-    found = scenarios(rent, server, owning, finance)
-    rented = found["on_demand" if rent["purchase_option"] == "on_demand" else "committed"]
-    own = found["on_prem"]
-    beside = Decimal("0.01") if server["unit_price"] == 0.01 else Decimal(0)  # no price may be 0
-    for figure in ("total_cost", "net_present_cost"):
-        assert Decimal(own[figure]) - beside == Decimal(rented[figure]), figure
-
-
-@pytest.mark.parametrize("hours", [1000, 5839, 5841, 9000, [0, 5840, 3000] * 12])
-def test_the_same_terms_take_the_same_number_of_machines(hours: Any) -> None:
-    """No ceiling on owned hours alone: as many machines on both sides, whatever the demand."""
-    rent, server, owning, finance = SYMMETRIC["paid at the start"]
-    found = scenarios(rent, server, owning, finance, hours)
-    assert found["on_prem"]["total_cost"] == found["committed"]["total_cost"]
-
 
 # Goodput and spares ---------------------------------------------------------------------------
 
@@ -243,6 +149,7 @@ def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
         "on_prem.workstation_lead_time_months",
         "on_prem.insurance_rate_per_year",
         "on_prem.resale_cost_rate",
+        "finance.upfront_deduction_spread",
     }
     before = [
         row
@@ -261,3 +168,19 @@ def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
     assert set(rent.cost_by_category) == {"compute"}
     same = compare(request, CATALOG, today=TODAY, previous_assumptions=now.assumptions)
     assert same.to_json() == now.to_json()
+
+
+def test_an_answer_of_before_deducts_upfront_payments_when_they_are_paid() -> None:
+    """At 25 % and 10 % a year: 400,000 · 0.75 now, against a quarter of it back over 24 months."""
+    upfront = catalog(
+        offer("0", "reserved", term_months=24, payment_option="all_upfront", upfront=400_000),
+        offer("100"),
+    )
+    request = request_of(5840, finance={"tax_rate": 0.25, "discount_rate_per_year": 0.1})
+    now = compare(request, upfront, today=TODAY)
+    before = [x for x in now.assumptions if x.field != "finance.upfront_deduction_spread"]
+    again = compare(request, upfront, today=TODAY, previous_assumptions=before)
+    worth = [x.by_key[ScenarioKey.COMMITTED].net_present_cost for x in (now, again)]
+    assert worth[1] == 300_000
+    later = sum(1.1 ** (-month / 12) for month in range(24)) / 24
+    assert float(worth[0] or 0) == pytest.approx(400_000 - 100_000 * later, abs=0.05)

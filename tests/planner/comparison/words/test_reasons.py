@@ -33,3 +33,15 @@ def test_servers_that_idle_as_the_rented_machine_would_are_said_to() -> None:
     words = reason(workload=work, horizon_months=36)
     assert words.endswith("machines rent whole too, used or not.")
     assert words.count("%") == 1
+
+
+def test_owning_is_held_against_the_plan_only_where_its_plan_owns() -> None:
+    """Servers that would arrive after the work: even the plan of owning rents alone."""
+    late = {**SERVER, "lead_time_months": 3}
+    prices = catalog(offer("60"), offer("3", "reserved", term_months=12))
+    hours = [5840, 5840, *[0] * 10]
+    answer = compared(prices, hours=hours, horizon_months=12, on_prem=late).answer
+    assert answer.verdict.decision[0].action == "commit"
+    own = next(one for one in answer.scenarios if one.key == "on_prem")
+    assert own.total_cost > answer.verdict.total
+    assert not any("Owning instead" in one for one in answer.verdict.reasons)

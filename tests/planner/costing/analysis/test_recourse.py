@@ -224,4 +224,19 @@ def test_work_that_is_there_never_rents_nothing() -> None:
     width, node = np.array([8.0]), np.array([8.0])
     mix = RentMix((), np.zeros((1, 2)), np.zeros(1), width, node)
     needed = np.array([[2.0], [5.0], [13.0], [0.0]])
-    assert mix.follow(needed, np.array([8.0])).tolist() == [[2.0], [8.0], [16.0], [0.0]]
+    followed = mix.follow(needed, np.array([8.0]), np.array([True]))
+    assert followed.tolist() == [[2.0], [8.0], [16.0], [0.0]]
+
+
+def test_work_that_slips_costs_something_in_every_sample() -> None:
+    """3 accelerators for a month, and nothing but nodes of 8 to rent: in samples that begin a
+    month later the plan rents nothing itself."""
+    only = {"min_accelerators_per_node": 8}
+    one = compared(hours=[2190, 0, 0], horizon_months=3, rules=2, constraints=only)
+    scenario = one.scenarios[ScenarioKey.ON_DEMAND]
+    unsure = replace(SURE, samples=200, slip_months_sd=1.0, price_processes=True)
+    simulation = simulation_of(one.inputs, unsure)
+    assert isinstance(simulation, PriceProcessSimulation)
+    assert simulation.outcomes.slip.max() > 0
+    present = simulation.net_present_cost([scenario])
+    assert present.min() > 0.2 * scenario.cost

@@ -164,6 +164,10 @@ def test_without_anything_to_rent_an_hour_costs_the_average(
     assert mix.data.tolist() == [[0, 0], [0, 0]]
 
 
+BESIDE, ALONE = np.array([True]), np.array([False])
+"""Whether units serve in the month as well."""
+
+
 def following(node: float) -> RentMix:
     return RentMix((), np.zeros((1, 2)), np.zeros(1), np.array([20.0]), np.array([node]))
 
@@ -176,7 +180,7 @@ def test_as_much_more_or_less_is_rented_as_is_needed(
     node: float, needed: float, width: float
 ) -> None:
     """One is planned to be lacking, and 20 are rented."""
-    found = following(node).follow(np.array([needed]), np.ones(1))
+    found = following(node).follow(np.array([needed]), np.ones(1), ALONE)
     assert found == pytest.approx([width])
 
 
@@ -185,7 +189,7 @@ def test_work_that_is_there_rents_a_node_for_part_of_its_time(
     needed: float, planned: float, width: float
 ) -> None:
     one = replace(following(8), width=np.full(1, 8.0))
-    assert one.follow(np.array([needed], float), np.full(1, float(planned))) == [width]
+    assert one.follow(np.array([needed], float), np.full(1, float(planned)), ALONE) == [width]
 
 
 @pytest.mark.parametrize(("needed", "width"), [(3, 0), (5, 8)])
@@ -193,13 +197,19 @@ def test_beside_servers_as_beside_rent_less_than_half_a_node_waits(
     needed: float, width: float
 ) -> None:
     nothing = replace(following(8), width=np.zeros(1))
-    assert nothing.follow(np.array([needed], float), np.zeros(1)) == [width]
+    assert nothing.follow(np.array([needed], float), np.zeros(1), BESIDE) == [width]
+
+
+def test_work_that_slips_into_a_month_without_machines_is_paid_for() -> None:
+    nothing = replace(following(8), width=np.zeros(1))
+    assert nothing.follow(np.array([3.0]), np.zeros(1), ALONE) == [3]
+    assert nothing.follow(np.array([0.0]), np.zeros(1), ALONE) == [0]
 
 
 def test_no_less_than_nothing_is_rented() -> None:
-    assert following(0).follow(np.array([1.0]), np.array([50.0])).tolist() == [0]
-    assert following(0).follow(np.array([1e-9]), np.array([0.0])).tolist() == [0]
-    assert following(0).follow(np.array([2e-9]), np.array([0.0]))[0] == pytest.approx(20)
+    assert following(0).follow(np.array([1.0]), np.array([50.0]), BESIDE).tolist() == [0]
+    assert following(0).follow(np.array([1e-9]), np.array([0.0]), BESIDE).tolist() == [0]
+    assert following(0).follow(np.array([2e-9]), np.array([0.0]), BESIDE)[0] == pytest.approx(20)
 
 
 def test_the_cheapest_counts_by_all_that_an_hour_costs_and_its_name() -> None:

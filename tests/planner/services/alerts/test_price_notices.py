@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -12,10 +14,13 @@ from django.utils import timezone
 
 from planner.services.alerts.price_notices import tell
 from pricing.models import RefreshRun
+from pricing.publish.batch import OfferBatch
+from pricing.publish.publication import publish
 from pricing.publish.refresh_result import RefreshResult
 from pricing.publish.signals import refresh_ended
 from tests.planner.services.alerts.receivers import mail_server, web_server
 from tests.planner.workspace import market
+from tests.pricing.make import offer
 
 pytestmark = pytest.mark.django_db
 HELD = RefreshResult("aws", "held", "a third of us-east-1 is missing", "Release or reject it.")
@@ -46,6 +51,18 @@ def test_what_is_held_or_failed_is_told_with_its_reason_and_remedy(mailbox: Any)
     assert letter.to == ["prices@example.org", "night@example.org"]
     for part in (HELD.message, HELD.hint, "Google Cloud could not be refreshed", "/operator/"):
         assert part in letter.body
+
+
+def test_a_price_that_is_quarantined_alone_is_told_once_with_its_move(mailbox: Any) -> None:
+    rows = tuple(offer("55.04", region=f"region-{n}") for n in range(40))
+    dear = (replace(rows[0], price_per_hour=Decimal(5504)), *rows[1:])
+    day = dt.date(2026, 9, 1)
+    for offers in (rows, dear, dear):
+        done = publish(OfferBatch("aws", offers, day), today=day)
+        tell(results=(run(RefreshResult("aws", "published", publication=done)),))
+    letters = [one for one in mailbox.outbox if "quarantined" in one.subject]
+    assert [one.subject for one in letters] == ["[GPU cost planner] 1 price of AWS quarantined"]
+    assert "5504 USD/h (× 100)" in letters[0].body
 
 
 def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:

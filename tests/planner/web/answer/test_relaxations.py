@@ -23,7 +23,7 @@ def test_the_link_asks_for_what_would_do(client: Any, prices: Any, limits: dict[
     response = get(client, "plan", ALONE | limits)
     page = response.context["page"]
     shown = text(response)
-    assert "No scenario is feasible." in shown
+    assert "No plan keeps to these limits." in shown
     assert page.loosenings
     for change, address in page.loosenings:
         assert f"Plan with {change}" in shown

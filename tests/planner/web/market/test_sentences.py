@@ -39,6 +39,7 @@ OFFER = Offer(
 
 def test_the_interconnect_names_its_bandwidth_where_known() -> None:
     assert sentences.interconnect(ACCELERATOR) == "not known"
+    assert sentences.link_name("nvlink-bridge") == "NVLink bridge"
     linked = replace(ACCELERATOR, interconnect="NVLink 4")
     assert sentences.interconnect(linked) == "NVLink 4"
     assert (
@@ -54,9 +55,9 @@ def test_the_source_names_what_nobody_verified() -> None:
 
 
 def test_the_lowest_price_says_who_asks_it() -> None:
-    assert sentences.lowest_on_demand(Row(ACCELERATOR, (), None, None)) == "not rented"
-    row = Row(ACCELERATOR, ("AWS",), OFFER, 6.88)
-    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, AWS us-east-1"
+    assert sentences.lowest_on_demand(Row(ACCELERATOR, (), None, None)) == "no price known"
+    row = Row(ACCELERATOR, ("AWS",), OFFER, 6.88, "AWS US East (N. Virginia)")
+    assert sentences.lowest_on_demand(row) == "6.88\u00a0USD/h, AWS US East (N. Virginia)"
 
 
 @pytest.mark.parametrize(

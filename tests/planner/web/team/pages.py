@@ -167,6 +167,7 @@ PAGES = (
     _post("job-cancel", "edit", in_team=False, ids={"pk": "job"}),
     Page("operator", "operator", in_team=False),
     _post("operator-refresh", "operator", in_team=False, data=lambda w: {"providers": ["aws"]}),
+    _post("quarantined-prices", "operator", in_team=False, data=lambda _w: {"decision": "reject"}),
     _post("held-release", "operator", in_team=False, ids={"pk": "held"}),
     _post("held-reject", "operator", in_team=False, ids={"pk": "held"}),
 )  # fmt: skip

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
 from django.test import Client
 
 from planner.models import AuditEntry, Job, Role
 from planner.services.jobs import jobs
-from pricing.models import HeldBatch, RefreshRun, Revision
+from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
+from pricing.storage import store
 from tests.planner.costing.market_of import offer
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import SEEN, person
@@ -64,6 +68,46 @@ def test_what_was_decided_is_not_decided_again(held, operator):
     operator.post(f"/operator/held/{held.pk}/reject/")
     page = text(operator.post(f"/operator/held/{held.pk}/release/", follow=True))
     assert "It is discarded already" in page
+
+
+@pytest.fixture
+def quarantined(work) -> QuarantinedPrice:
+    """One hundredfold price among 40."""
+    rows = tuple(offer("55.04", region=f"region-{n}", as_of=SEEN) for n in range(40))
+    publish(OfferBatch("aws", rows, as_of=SEEN), today=SEEN, force=True)
+    dear = replace(rows[0], price_per_hour=Decimal(5504))
+    publish(OfferBatch("aws", (dear, *rows[1:]), as_of=SEEN), today=SEEN)
+    return QuarantinedPrice.objects.get()
+
+
+def test_a_quarantined_price_is_shown_with_counts_difference_and_chart(quarantined, operator):
+    page = text(operator.get("/operator/"))
+    assert "Quarantined: 1 of 40 prices of AWS" in page
+    assert "55.0400 → 5,504.0000 USD per hour" in page
+    assert f"chart-quarantined-{quarantined.pk}" in operator.get("/operator/").content.decode()
+
+
+def test_a_ticked_price_is_released_and_written_down(quarantined, operator):
+    data = {"row": quarantined.pk, "decision": "release"}
+    page = text(operator.post("/operator/prices/", data, follow=True))
+    assert "Released: 1 price, published now." in page
+    assert "Quarantined:" not in page
+    quarantined.refresh_from_db()
+    assert quarantined.state == "released"
+    newest = store.latest("aws")
+    assert Decimal(5504) in {one.price_per_hour for one in store.read_offers(newest)}
+    entry = AuditEntry.objects.get(action="price.released")
+    assert (entry.before["price_per_hour"], entry.after["price_per_hour"]) == ("55.04", "5504")
+
+
+def test_a_ticked_price_is_rejected_and_nothing_ticked_is_nothing_decided(quarantined, operator):
+    revisions = Revision.objects.count()
+    page = text(operator.post("/operator/prices/", {"decision": "release"}, follow=True))
+    assert "Tick the prices" in page
+    operator.post("/operator/prices/", {"row": quarantined.pk, "decision": "reject"})
+    quarantined.refresh_from_db()
+    assert quarantined.state == "rejected"
+    assert Revision.objects.count() == revisions
 
 
 def test_run_now_starts_a_job(operator, settings):

@@ -94,7 +94,9 @@ def test_recovery_codes_are_shown_in_our_layout(client: Client) -> None:
     user = person("careful")
     TOTP.activate(user, "A" * 32)
     sign_in(client, "careful")
-    assert "GPU cost planner" in text(client.get("/accounts/2fa/authenticate/"))
+    page = text(client.get("/accounts/2fa/authenticate/"))
+    assert "GPU cost planner" in page
+    assert page.count('<form class="card') == page.count('class="card-footer') == 1
 
 
 # The company's sign-in ------------------------------------------------------------------

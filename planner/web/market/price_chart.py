@@ -1,0 +1,39 @@
+"""What an offer cost since when, as a chart."""
+
+from __future__ import annotations
+
+from planner.web.common.chart import Chart, Mark, Series
+from pricing import catalog
+from pricing.market.offers import Offer
+
+
+def draw_history(offer: Offer, proposed: Offer | None = None) -> Chart | None:
+    """Every known price of `offer` by the day from which it held; None where none is known.
+
+    `proposed` is a price that is not in force, marked on its day.
+    """
+    past = catalog.price_history(offer.id)
+    if not past:
+        return None
+    days = [entry.date.isoformat() for entry in past]
+    prices = [
+        None if entry.offer is None else float(entry.offer.effective_price_per_hour)
+        for entry in past
+    ]
+    marks: tuple[Mark, ...] = ()
+    if proposed is not None and proposed.as_of is not None:
+        days.append(proposed.as_of.isoformat())
+        prices.append(float(proposed.effective_price_per_hour))
+        marks = (Mark(days[-1], float(proposed.effective_price_per_hour), "quarantined"),)
+    return Chart(
+        key="history",
+        title="Price history",
+        kind="points",
+        x_label="from",
+        y_label=f"{offer.currency} per hour",
+        x=days,
+        series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
+        marks=marks,
+        digits=4,
+        summary=f"{len(past)} prices are known, the first of {past[0].date}.",
+    )
