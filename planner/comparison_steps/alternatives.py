@@ -6,7 +6,7 @@ sources is solved again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -19,13 +19,15 @@ from planner.contract.answer.verdict import Alternative
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import ANY, PlanRules
 from planner.costing.advice.decision import describe_parts, list_parts
-from planner.costing.advice.payback import total_without_resale
+from planner.costing.advice.payback import why_not_bought
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
 from pricing.market.places import PARTITIONS
 
 MOST = 5
+COUNT_ON_RESALE = "on_prem.count_on_resale"
 WORTH_NAMING = Decimal("0.02")
 """Share of the net present cost from which a saving is worth a change of rules; 2026."""
 ROUNDED = 1.0
@@ -68,7 +70,8 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
     if advised is None or not results.request.cheaper_if:
         return ()
     plan = results.scenarios[advised]
-    rails = tuple(list_rails(results.request, results.preparation.rules))
+    margin = results.payback_margin
+    rails = tuple(list_rails(results.request, results.preparation.rules, margin))
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, rail in enumerate(rails):
@@ -78,11 +81,19 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
             break
         with suppress(WorkSpentError):
             alternatives.extend(_try(rail, results, plan, part))
-    return tuple(sorted(alternatives, key=lambda one: (-one.saving, one.field))[:MOST])
+    needed = _without_needless(alternatives)
+    return tuple(sorted(needed, key=lambda one: (-one.saving, one.field))[:MOST])
 
 
-def list_rails(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
-    """Rules in force that the request leaves to their default and that may cost something."""
+def _without_needless(alternatives: Sequence[Alternative]) -> list[Alternative]:
+    """Without counting on the resale where a narrower margin gives the same plan."""
+    plans = [one.plan for one in alternatives if one.field == PAYBACK_MARGIN]
+    return [one for one in alternatives if one.field != COUNT_ON_RESALE or one.plan not in plans]
+
+
+def list_rails(request: ComparisonRequest, rules: PlanRules, margin: float) -> Iterator[Rail]:
+    """Rules in force that the request leaves to their default and that may cost something;
+    `margin` is the share of its price that a purchase must save before its resale."""
     limits, workload = request.constraints, request.workload
     if not rules.interruptible and workload.interruptible is None:
         yield Rail(
@@ -116,11 +127,7 @@ def list_rails(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
             "constraints.allow_mixed_accelerators", True, "several kinds of accelerator at once",
             "One job runs on one kind of accelerator; work that is split needs tuning twice.",
         )  # fmt: skip
-    if rules.needs_payback:
-        yield Rail(
-            "on_prem.count_on_resale", True, "the resale value counts",
-            "The servers pay back only with what they fetch at the end, which nobody promises.",
-        )  # fmt: skip
+    yield from _rails_of_purchases(request, rules, margin)
     if request.term_end is None and rules.term_end != "prorate":
         yield Rail(
             "term_end", "prorate", "of a commitment only its share within the plan counts",
@@ -131,6 +138,23 @@ def list_rails(request: ComparisonRequest, rules: PlanRules) -> Iterator[Rail]:
         yield Rail(
             "workload.accelerators_per_job", 1, "each accelerator is a job of its own",
             "The interconnect asked for joins the accelerators of one machine.",
+        )  # fmt: skip
+
+
+def _rails_of_purchases(
+    request: ComparisonRequest, rules: PlanRules, margin: float
+) -> Iterator[Rail]:
+    """Those on what a purchase has to save before its resale."""
+    if margin and request.on_prem.payback_margin is None:
+        yield Rail(
+            PAYBACK_MARGIN, 0, "a purchase that pays back only just",
+            f"Before their resale the servers save less than {margin:.0%} of their price: a late "
+            "delivery, work that ends early or rent that falls makes a loss of it.",
+        )  # fmt: skip
+    if rules.needs_payback:
+        yield Rail(
+            COUNT_ON_RESALE, True, "the resale value counts",
+            "The servers pay back only with what they fetch at the end, which nobody promises.",
         )  # fmt: skip
 
 
@@ -173,7 +197,7 @@ def _best_allowed(
         best = solve_scenario(lifted.inputs, ScenarioKey.HYBRID, work, ceiling + ROUNDED)
     if lifted.preparation.rules.needs_payback and best.feasible and best.buys:
         renting = solve_scenario(lifted.inputs, ScenarioKey.CLOUD_MIX, work)
-        if renting.feasible and total_without_resale(best) > renting.total_cost:
+        if why_not_bought(best, renting, lifted.payback_margin):
             best = renting
     return best if best.feasible else None
 
@@ -188,8 +212,11 @@ def _prepare(preparation: Preparation, rail: Rail) -> Preparation:
         names.append("all_servers")
     if replace(lifted.rules, **_ANY_OFFERS) == replace(preparation.rules, **_ANY_OFFERS):
         names.append("rentals")
+    if rail.field in (PAYBACK_MARGIN, COUNT_ON_RESALE):  # which judge plans, and make none
+        names.append("inputs")
     for name in names:
         if name in known:
             vars(lifted)[name] = known[name]
-    vars(lifted)["inputs"] = lifted.inputs.keep_from(preparation.inputs)
+    if "inputs" not in vars(lifted):
+        vars(lifted)["inputs"] = lifted.inputs.keep_from(preparation.inputs)
     return lifted

@@ -21,7 +21,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.costing.advice.explanation import Explanation, explain, list_purchases
-from planner.costing.advice.payback import best_without_buying, total_without_resale
+from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
@@ -134,15 +134,14 @@ class ComparisonResults:
         rules, scenario = self.preparation.rules, self.scenarios[key]
         if key not in self.consented_scenarios:
             return "The work is not said to survive losing its machines."
-        if rules.needs_payback and not self._pays_back(scenario):
-            return "Its servers do not pay back within the plan without their resale."
-        return ""
+        if not rules.needs_payback:
+            return ""
+        return why_not_bought(scenario, self._best_rent, self.payback_margin)
 
-    def _pays_back(self, scenario: Scenario) -> bool:
-        """Whether what it buys costs no more than renting even if nothing is resold."""
-        if self._best_rent is None or not (scenario.feasible and scenario.buys):
-            return True
-        return total_without_resale(scenario) <= self._best_rent.total_cost
+    @property
+    def payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.assumptions["payback_margin"]
 
     @cached_property
     def _best_rent(self) -> Scenario | None:

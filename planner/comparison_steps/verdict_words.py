@@ -24,6 +24,8 @@ MOST_REASONS = 3
 OWNING = ("buy", "lease")
 """What is done to have servers of one's own."""
 _SHARE_WORTH_SAYING = 0.01
+_WELL_USED = 0.5
+"""Share of the hours rented whole from which it need not be said; 2026."""
 NARROW = Decimal("0.01")
 """Share of a total within which a range is as good as the total."""
 _FIGURES = {
@@ -116,6 +118,7 @@ class VerdictWords:
         if not any(part.action == "commit" for part in self.facts.decision):
             yield self._why_not_commit()
         yield self._why_rent_beside()
+        yield self._why_idle()
 
     def _why_buy(self, part: DecisionPart) -> str:
         """Use of the servers beside the use from which they pay."""
@@ -163,18 +166,18 @@ class VerdictWords:
         return self.facts.against is not None and self.facts.against.scenario == "on_demand"
 
     def _why_not_buy(self) -> str:
+        refusal = self.results.why_not_allowed(ScenarioKey.HYBRID)
+        bought = self.results.scenarios[ScenarioKey.HYBRID]
+        saved = self.plan.total_cost - bought.total_cost
+        if refusal and bought.buys and saved > 0:
+            return f"With its resale a purchase would cost {self._money(saved)} less. {refusal}"
         own = self.results.scenarios[ScenarioKey.ON_PREM]
         if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
             return f"Owning instead would cost {self._money(extra)} more{self._idle(own)}."
-        if self.results.why_not_allowed(ScenarioKey.ON_PREM):
-            return (
-                "Servers would not pay back within the plan: buying them counts on what they "
-                "fetch at its end."
-            )
-        return ""
+        return self.results.why_not_allowed(ScenarioKey.ON_PREM)
 
     def _idle(self, own: Scenario) -> str:
         """How much of owned servers would stand idle."""
@@ -222,6 +225,16 @@ class VerdictWords:
                 "owning for the busiest hours"
             )
         return f"{', '.join(text)}." if text else ""
+
+    def _why_idle(self) -> str:
+        """How much of what is rented whole the work has a use for, where it is little."""
+        rented = {p.source for p in self.facts.decision if p.action == "rent"}
+        rows = [row for row in self.plan.capacity if row.source in rented]
+        available = sum(row.hours_available for row in rows)
+        use = sum(row.hours_used for row in rows) / available if available else 1.0
+        if use > _WELL_USED:
+            return ""
+        return f"Machines rent whole: {use:.0%} of the accelerator-hours paid for are put to use."
 
     def _first_service(self) -> int:
         """Month in which the first server bought serves."""

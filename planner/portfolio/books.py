@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.contract.answer.common import ScenarioKey
-from planner.costing.advice.payback import total_without_resale
+from planner.costing.advice.payback import capital, total_without_resale
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import Floats, Plan
@@ -76,6 +76,11 @@ class Books:
     def total_without_resale(self) -> Decimal:
         """Total if servers fetched nothing at the end."""
         return sum(map(total_without_resale, self.parts), Decimal("0.00"))
+
+    @cached_property
+    def capital(self) -> Decimal:
+        """What is paid for servers, network, spares and installation."""
+        return sum(map(capital, self.parts), Decimal("0.00"))
 
 
 def write_books(joint: JointInputs, plan: JointPlan) -> Books:

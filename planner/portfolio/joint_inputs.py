@@ -31,12 +31,16 @@ class JointInputs:
     """Whether servers may be bought; those in place serve either way."""
     most_paid: float | None = None
     """Most that all payments may come to, resale left aside; None sets no limit of its own."""
+    margin: float = 0.0
+    """Share of the price of what is bought that counts towards `most_paid` besides."""
 
     @cached_property
     def problem(self) -> JointProblem:
         """The joint problem; what is due whatever the plan counts towards its budgets."""
         projects = [
-            _limit_payments(_project_problem(member, one, self.may_buy), self.most_paid)
+            _limit_payments(
+                _project_problem(member, one, self.may_buy), self.most_paid, self.margin
+            )
             for member, one in zip(self.members, self.inputs, strict=True)
         ]
         cash, months = fixed_cash(self.inputs), self.inputs[0].calendar.months
@@ -55,12 +59,17 @@ class JointInputs:
         return fixed_cost(self.inputs)
 
 
-def _limit_payments(project: ProjectProblem, most: float | None) -> ProjectProblem:
-    if most is None:
-        return project
+def _limit_payments(project: ProjectProblem, most: float | None, margin: float) -> ProjectProblem:
+    """A project whose payments, with `margin` of the price of what is bought, come to `most`; a
+    budget below that stands as it is."""
     total = project.problem.total_budget
-    limited = most if total is None else min(total, most)
-    return replace(project, problem=replace(project.problem, total_budget=limited))
+    if most is None or (total is not None and total < most):
+        return project
+    units = tuple(
+        replace(unit, payments=unit.all_payments + margin * unit.capex) if margin else unit
+        for unit in project.problem.units
+    )
+    return replace(project, problem=replace(project.problem, total_budget=most, units=units))
 
 
 def _project_problem(member: PreparedProject, inputs: ModelInputs, may_buy: bool) -> ProjectProblem:

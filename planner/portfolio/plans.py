@@ -11,7 +11,7 @@ import numpy as np
 
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.labels import SCENARIO_TITLES
-from planner.costing.advice.payback import best_without_buying
+from planner.costing.advice.payback import best_without_buying, pays_back
 from planner.costing.advice.verdict import choose
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.scenarios import is_allowed
@@ -163,7 +163,8 @@ class PortfolioPlans:
         rents = float(sum(rent or Decimal(0) for rent in known))
         rented, rented_bound = self._search(self._joint(members, may_buy=False), work)
         inputs = self.preparation.inputs(tuple(members))
-        limited = JointInputs(tuple(members), inputs, most_paid=rents)
+        margin = self._payback_margin
+        limited = JointInputs(tuple(members), inputs, most_paid=rents, margin=margin)
         bought, bought_bound = self._search(limited, work)
         plans = [one for one in (rented, bought) if one is not None and self._pays_back(one, known)]
         return plans, min(rented_bound, bought_bound)
@@ -231,10 +232,16 @@ class PortfolioPlans:
         return [self.alone[member.name].renting for member in members]
 
     def _pays_back(self, books: Books, rents: Sequence[Decimal | None]) -> bool:
-        """Whether what is bought costs no more than renting apart even if nothing is resold,
-        where the rules ask for it and all of that is known."""
+        """Whether what is bought costs less than renting apart, by the margin asked for and even
+        if nothing is resold, where the rules ask for it and all of that is known."""
         rules = self.preparation.projects[0].alone.rules
         known = [rent for rent in rents if rent is not None]
         if not rules.needs_payback or not books.buys or len(known) < len(rents):
             return True
-        return books.total_without_resale <= sum(known, Decimal(0))
+        rent = sum(known, Decimal(0))
+        return pays_back(books.total_without_resale, books.capital, rent, self._payback_margin)
+
+    @property
+    def _payback_margin(self) -> float:
+        """Share of its price that a purchase must save before its resale."""
+        return self.preparation.projects[0].alone.assumptions["payback_margin"]

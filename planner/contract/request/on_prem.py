@@ -115,6 +115,9 @@ class OnPrem(RequestModel):
     count_on_resale: bool | None = None
     """Whether servers may be advised that pay back only with their resale; absent: if a
     `residual_rate` is given."""
+    payback_margin: Rate | None = None
+    """Share of the price of what is bought, network, spares and installation included, that it must
+    save against renting before its resale, 0 to 1; absent: as the rules say."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service."""
     workstation_lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None

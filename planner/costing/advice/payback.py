@@ -32,6 +32,41 @@ def total_without_resale(plan: Scenario) -> Decimal:
     return plan.total_cost + resale_value(plan)
 
 
+def capital(plan: Scenario) -> Decimal:
+    """What a plan pays for servers: their price, network, spares and installation."""
+    lines = (line.amount for line in plan.lines if line.category in CAPITAL)
+    return sum(lines, Decimal("0.00"))
+
+
+def pays_back(unsold: Decimal, price: Decimal, rent: Decimal, margin: float) -> bool:
+    """Whether a plan whose total is `unsold` before any resale, `price` of it for servers, costs
+    less than renting by at least `margin` of that price.
+
+    >>> pays_back(Decimal(90), Decimal(40), Decimal(100), 0.25)
+    True
+    >>> pays_back(Decimal(91), Decimal(40), Decimal(100), 0.25)
+    False
+    """
+    return unsold + price * Decimal(str(margin)) <= rent
+
+
+def why_not_bought(plan: Scenario, rent: Scenario | None, margin: float) -> str:
+    """Why the servers of a plan do not pay back well enough before anything is resold; empty where
+    they do, where none are bought, and where nothing can be rented instead."""
+    if rent is None or not (rent.feasible and plan.feasible and plan.buys):
+        return ""
+    unsold, price = total_without_resale(plan), capital(plan)
+    if pays_back(unsold, price, rent.total_cost, margin):
+        return ""
+    saved = rent.total_cost - unsold
+    if saved < 0 or not price:
+        return "Its servers do not pay back within the plan without their resale."
+    return (
+        f"Before their resale its servers save only {saved / price:.0%} of their price; "
+        f"{margin:.0%} is asked for."
+    )
+
+
 def _is_of_resale(line: CostLine) -> bool:
     is_its_tax = line.category is Category.TAX and line.unit == RESALE_TAX_UNIT
     return line.category is Category.RESIDUAL or is_its_tax

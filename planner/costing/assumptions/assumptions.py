@@ -19,6 +19,7 @@ from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions.defaults import Default, default
+from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
 _ON_PREM = (
     "electricity_per_kwh",
@@ -189,7 +190,9 @@ class Assumptions:
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         for field in LEVEL_FIELDS:
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
-        rows += _rule_rows(request)
+        before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
+        values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
+        rows += _rule_rows(request, previous)
         method = request.finance.depreciation
         rows.append(
             Assumption(
@@ -236,8 +239,14 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
     return request.rules > 1 and known
 
 
-def _rule_rows(request: ComparisonRequest) -> Iterator[Assumption]:
+def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
+    given = request.on_prem.payback_margin
+    if given is None and PAYBACK_MARGIN in previous:
+        yield previous[PAYBACK_MARGIN]
+    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
+        standard = default("payback_margin", request.rules)
+        yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:

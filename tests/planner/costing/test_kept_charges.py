@@ -104,7 +104,7 @@ def test_what_is_reserved_by_date_follows_the_demand() -> None:
 
 def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
     preparation = prepared(constraints={"interconnect": "NVLink"})
-    rails = list(list_rails(preparation.request, preparation.rules))
+    rails = list(list_rails(preparation.request, preparation.rules, 0.25))
     known = preparation.inputs
     assert known.problem.units
     kept = set()

@@ -51,6 +51,26 @@ class Contracts:
             )
         return middle, rate
 
+    def right_of_use(self, rents: list[Flow]) -> Iterator[tuple[str, int, float]]:
+        """IFRS 16 of one lease: depreciation and interest of each month, the liability worth its
+        payments at first and the asset as much."""
+        if not rents:
+            return
+        rate = self.own["financing"]["interest_rate_per_year"] / 12
+        months = sorted({month for one in rents for month in one.costs})
+        first = months[0]
+        asset = sum(one.amount / (1 + rate) ** (one.paid - first) for one in rents)
+        balance, interest = asset, {}
+        for month in months:
+            balance -= sum(one.amount for one in rents if one.paid == one.month == month)
+            interest[month] = balance * rate
+            late = sum(one.amount for one in rents if one.month == month < one.paid)
+            balance += interest[month] - late
+        assert abs(balance) < 0.01
+        for month in months:
+            yield "depreciation", month, asset / len(months)
+            yield "interest", month, interest[month]
+
     def _lease(self, price: float, first: int) -> Iterator[Flow]:
         contract = self.own["financing"]
         rent, _ = self._instalments(price)

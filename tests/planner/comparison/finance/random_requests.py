@@ -11,7 +11,7 @@ from tests.planner.costing.market_of import H100
 def random_request(seed: int) -> dict[str, Any]:
     draw = random.Random(seed)
 
-    def rate(*values: float) -> float:
+    def rate(*values: Any) -> Any:
         return draw.choice(values)
 
     months = draw.randint(12, 22)
@@ -43,8 +43,10 @@ def random_request(seed: int) -> dict[str, Any]:
             "servers": [{
                 "server": "custom", "label": "Box", "accelerator": H100, "accelerator_count": 8,
                 "unit_price": round(draw.uniform(120_000, 420_000), 2), "power_kw": 10,
-                "idle_power_kw": 2,
+                "typical_power_kw": rate(7, 10), "idle_power_kw": 2,
             }],
+            "already_owned": draw.choice([[], [], [{"server": "Box", "units": draw.randint(1, 2),
+                                                    "bought": rate("2025-09", "2026-10")}]]),
             "financing": financing,
             "electricity_per_kwh": 0.1, "pue": 1.3, "colocation_per_kw_month": rate(0, 150),
             "support_rate_per_year": rate(0.0, 0.08), "network_storage_rate": rate(0.0, 0.12),
@@ -55,8 +57,14 @@ def random_request(seed: int) -> dict[str, Any]:
             "lead_time_months": draw.randint(0, 3), "utilisation_ceiling": 1,
         },
         "existing": _existing(draw),
+        "constraints": _limits(draw),
+        "data": {
+            "storage_gib": rate(0, 0, 30_000), "egress_gib_per_month": rate(0, 0, 4_000),
+        },
         "finance": {
             "discount_rate_per_year": rate(0.0, 0.1), "tax_rate": rate(0.0, 0.0, 0.25),
+            "upfront_deduction_spread": rate(0.0, 0.5, 1.0, 1.0),
+            "depreciation": rate("straight_line", "straight_line", "macrs_5", "none"),
             "cloud_support_rate": rate(0.0, 0.07),
             "cloud_staff_fte_per_accelerator": rate(0, 0.001),
             "cloud_price_trend_per_year": rate(0.0, -0.1),
@@ -71,6 +79,10 @@ def random_request(seed: int) -> dict[str, Any]:
         "other_costs": [
             {"label": "Move", "amount": 25_000, "month": draw.randint(0, 5)},
             {"label": "Link", "per_month": 1_200, "month": draw.randint(0, 5)},
+            {"label": "Licence", "per_accelerator_hour": rate(0.0, 0.25),
+             "month": draw.randint(0, 3)},
+            {"label": "Consultant", "amount": 9_000, "month": draw.randint(0, 11),
+             "scenarios": draw.choice([["on_prem", "hybrid"], ["on_demand"], ["committed"]])},
         ],
     }  # fmt: skip
 
@@ -84,6 +96,18 @@ def _offer(
         "purchase_option": option, "usd_per_hour": round(price, 4), "upfront_usd": upfront,
     }  # fmt: skip
     return plain | ({"term_months": term} if term else {})
+
+
+def _limits(draw: random.Random) -> dict[str, Any]:
+    """Budgets and a quota, each in one request of three, some of which nothing keeps to."""
+    every: dict[str, Any] = {
+        "total_budget": draw.choice([700_000, 2_000_000]),
+        "monthly_budget": draw.choice([120_000, 450_000]),
+        "capex_budget": draw.choice([0, 500_000]),
+        "capex_by_fiscal_year": [{"fiscal_year": 2027, "amount": draw.choice([0, 450_000])}],
+        "quotas": [{"provider": "gcp", "accelerator": H100, "max_accelerators": 8}],
+    }
+    return {name: limit for name, limit in every.items() if draw.random() < 0.2}
 
 
 def _existing(draw: random.Random) -> dict[str, Any]:
@@ -104,6 +128,7 @@ def _existing(draw: random.Random) -> dict[str, Any]:
     if draw.random() < 0.5:
         chosen["minimum_spend"] = [{
             "label": "EDP", "provider": "aws", "amount": draw.choice([60_000, 400_000]),
-            "first": "2027-01", "last": draw.choice(["2027-12", "2028-12"]),
+            "first": draw.choice(["2027-01", "2027-01", "2027-04"]),
+            "last": draw.choice(["2027-12", "2028-12"]), "spent": draw.choice([0, 20_000]),
         }]  # fmt: skip
     return chosen

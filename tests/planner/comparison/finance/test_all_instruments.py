@@ -18,6 +18,7 @@ from tests.planner.costing.market_of import TODAY
 
 CHUNK = 20
 SEEDS = 300 if os.environ.get("FUZZ") == "1" else CHUNK
+KINDS = ("operating", "depreciation", "lease", "interest", "resale", "tax")
 CENTS = 0.006
 """Rounding of one line."""
 
@@ -58,15 +59,46 @@ def _compare(request: dict[str, Any], answer: ScenarioAnswer, offers: Any, seed:
         assert float(amount) == pytest.approx(by_category[category], abs=most), (*where, category)
     assert total == pytest.approx(model.total, abs=most), where
     assert float(answer.require_present_cost()) == pytest.approx(model.present, abs=most), where
-    cost, cash = model.cost_of_years(), model.cash_of_years()
+    cost, cash, leases = model.cost_of_years(), model.cash_of_years(), model.lease_books()
     for year in finance.fiscal_years:
-        assert float(year.cash) == pytest.approx(cash[year.fiscal_year], abs=most), (*where, year)
-        if not request["finance"]["tax_rate"]:
-            assert float(year.cost) == pytest.approx(cost[year.fiscal_year], abs=most), (
-                *where,
-                year,
-            )
+        name = year.fiscal_year
+        assert float(year.cash) == pytest.approx(cash[name], abs=most), (*where, year)
+        for kind in KINDS:
+            figure = float(getattr(year, kind))
+            assert figure == pytest.approx(cost[name, kind], abs=most), (*where, kind, year)
+        if year.leases is not None:
+            figures = [year.leases.depreciation, year.leases.interest]
+            plain = [leases[name, "depreciation"], leases[name, "interest"]]
+            assert [float(x) for x in figures] == pytest.approx(plain, abs=most), (*where, year)
+            on_balance = sum(plain) - cost[name, "lease"]
+            assert float(year.leases.cost - year.cost) == pytest.approx(on_balance, abs=most)
     _sums(answer)
+    _limits(request, answer, model)
+
+
+def _limits(request: dict[str, Any], answer: ScenarioAnswer, model: PlainModel) -> None:
+    """Budgets hold before credits and shortfalls, counted from the plain model's flows."""
+    limits, flows = request["constraints"], model.flows
+    capital = [flow for flow in flows if flow.group == "depreciation"]
+    if "capex_budget" in limits:
+        assert sum(flow.amount for flow in capital) <= limits["capex_budget"] + 1
+    for row in limits.get("capex_by_fiscal_year", ()):
+        of_year = [f.amount for f in capital if model.year(f.month) == row["fiscal_year"]]
+        assert sum(of_year) <= row["amount"] + 1
+    after_tax = 1 - model.tax
+    written_off = 1 - model.tax * (request["finance"]["depreciation"] != "none")
+    paid = [f for f in flows if f.category not in ("credit", "shortfall", "residual", "tax")]
+    if "total_budget" in limits:
+        expenses = sum(f.amount for f in paid if f.group not in ("loan", "depreciation"))
+        due = expenses * after_tax + sum(f.amount for f in capital) * written_off
+        assert due <= limits["total_budget"] + 1
+    if "monthly_budget" in limits and after_tax == 1:
+        for month in range(model.months):
+            cash = sum(flow.amount for flow in paid if flow.month == month)
+            assert cash <= limits["monthly_budget"] + 1
+    for row in answer.capacity:
+        if "quotas" in limits and row.source.startswith("gcp:"):
+            assert row.accelerators <= 8 + 1e-6
 
 
 def _sums(answer: ScenarioAnswer) -> None:

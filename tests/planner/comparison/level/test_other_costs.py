@@ -24,10 +24,8 @@ LICENCE = {"label": "Software licence", "per_accelerator_hour": "0.51"}
 
 
 def asked(*costs: dict[str, Any], **fields: Any) -> Compared:
-    return compared(
-        MARKET, hours=4000, horizon_months=12, other_costs=list(costs),
-        on_prem={"servers": [SERVER]}, **fields,
-    )  # fmt: skip
+    plain = {"horizon_months": 12, "on_prem": {"servers": [SERVER]}}
+    return compared(MARKET, hours=4000, other_costs=list(costs), **(plain | fields))
 
 
 def other(found: Compared, key: ScenarioKey) -> list[tuple[int, str, Decimal]]:
@@ -72,7 +70,7 @@ def test_they_count_towards_budgets() -> None:
 
 
 def test_the_risk_has_them_in_every_outcome() -> None:
-    risk = {"risk": {"samples": 1000}}
+    risk = {"risk": {"samples": 1000}, "on_prem": {"servers": [SERVER], "payback_margin": 0}}
     plain, found = asked(**risk), asked(MOVE | {"month": 0, "amount": 4_000}, LINK, **risk)
     assert plain.risk
     assert found.risk
