@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib
 import logging
+import os
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NoReturn
 
 import pricing.providers
@@ -41,14 +42,39 @@ def all_providers() -> dict[str, Provider]:
     return dict(sorted(providers.items()))
 
 
+def default_providers(settings: Mapping[str, str] | None = None) -> dict[str, Provider]:
+    """Those that are read where none is named: with `REFRESH_OTHER_CLOUDS` also the other clouds,
+    of those with a key the ones whose key is set."""
+    values = os.environ if settings is None else settings
+    reads_others = values.get("REFRESH_OTHER_CLOUDS", "").strip() in ("1", "true", "yes", "on")
+    return {
+        name: provider
+        for name, provider in all_providers().items()
+        if is_read_by_default(provider) or (reads_others and _is_configured(provider, values))
+    }
+
+
+def is_read_by_default(provider: Provider) -> bool:
+    """Whether a refresh reads it without being told to."""
+    return bool(getattr(provider, "by_default", True))
+
+
+def _is_configured(provider: Provider, settings: Mapping[str, str]) -> bool:
+    is_configured = getattr(provider, "is_configured", None)
+    return is_configured is None or bool(is_configured(settings))
+
+
 def get_providers(names: list[str] | tuple[str, ...]) -> list[Provider]:
-    """The providers of these names, all of them without any; `InvalidInput` for an unknown one."""
+    """The providers of these names, those of a refresh by default without any; `InvalidInput` for
+    an unknown one."""
     known = all_providers()
+    if not names:
+        return list(default_providers().values())
     for name in names:
         if name not in known:
             allowed = ", ".join(known) or "none"
             raise InvalidInput("provider", f"{name!r} is unknown; known providers are {allowed}")
-    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
+    return [known[name] for name in dict.fromkeys(names)]
 
 
 def provider_title(name: str) -> str:

@@ -11,7 +11,7 @@ from django.db.models import Count, Max
 from django.utils import timezone
 
 from pricing import catalog
-from pricing.discovery import all_providers
+from pricing.discovery import all_providers, is_read_by_default
 from pricing.market.price_age import AgeLimits, PartDates, PricePart
 from pricing.models import HeldBatch, RefreshRun, Revision
 from pricing.revisions import (
@@ -35,12 +35,16 @@ class _Activity:
 
 
 def freshness(today: dt.date | None = None) -> tuple[Freshness, ...]:
-    """One entry for each provider that has an adapter or prices, in order of name."""
+    """One entry for each provider that is read by default or has prices, in order of name."""
     day = today or timezone.now().date()
     providers = all_providers()
     revisions = {revision.provider: revision for revision in newest_revisions()}
     dates = catalog.current().part_dates
-    titles = {name: name for name in revisions} | {n: p.title for n, p in providers.items()}
+    titles = {name: name for name in revisions} | {
+        name: provider.title
+        for name, provider in providers.items()
+        if is_read_by_default(provider) or name in revisions
+    }
     activity = _read_activity()
     return tuple(
         _build_freshness(

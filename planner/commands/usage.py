@@ -48,6 +48,27 @@ def _add_arguments(parser: ArgumentParser) -> None:
         help="call the projects of a pattern such as ml-* by one name; may be repeated",
     )
     parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="SOURCE:PATTERN=PROJECT",
+        help="what belongs to a project: tag:team:ml-*=Vision, account:4711=Speech, user:… or "
+        "partition:…; the first that matches holds, before --project-by; may be repeated",
+    )
+    parser.add_argument(
+        "--idle-price",
+        default="",
+        metavar="PRICE",
+        help="what an idle accelerator-hour costs where no bill says it: 2.10, or '1.95 EUR'",
+    )
+    parser.add_argument(
+        "--commitment-end",
+        action="append",
+        default=[],
+        metavar="COMMITMENT=MONTH",
+        help="last month of a commitment of the bills, for --request; may be repeated",
+    )
+    parser.add_argument(
         "--map",
         action="append",
         default=[],
@@ -100,6 +121,9 @@ def read_question(options: Options) -> UsageQuestion:
         by=split_list(options["by"]),
         project_by=split_list(options["project_by"]),
         rename=tuple(options["rename"]),
+        rule=tuple(options["rule"]),
+        idle_price=options["idle_price"],
+        commitment_end=tuple(options["commitment_end"]),
         map=tuple(options["map"]),
         fields=split_list(options["fields"]),
         unit=options["unit"],
@@ -152,7 +176,7 @@ def _write_request(answer: UsageAnswer, name: str) -> None:
     if not demand.is_known_accelerator:
         raise InvalidInput("request", f"cannot be written: {demand.notes[-1]}")
     try:
-        Path(name).write_text(json.dumps(demand.request(), indent=2), encoding="utf-8")
+        Path(name).write_text(json.dumps(answer.request(), indent=2), encoding="utf-8")
     except OSError as error:
         raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
 

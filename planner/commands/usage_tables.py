@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from io import StringIO
+from typing import Any
 
 from rich.table import Table
 
 from planner.commands.tables import make_console
+from planner.usage.commitments import TakenOver
 from planner.usage.demand.plan import Demand, next_month
 from planner.usage.ledger import REASONS
 from planner.usage.question import UsageAnswer
@@ -34,11 +36,10 @@ def usage_tables(answer: UsageAnswer) -> str:
         console.print(_use(usage.lines(*by), by))
     if usage.ledger.commitments:
         console.print(_commitments(usage))
-    for (month, machine, reason), hours in sorted(usage.ledger.unused_hours.items()):
-        if hours:
-            console.print(
-                f"Not used: {hours:,.2f} accelerator-hours, {month}, {machine} ({reason})"
-            )
+    if answer.idle:
+        console.print(_idle(answer.idle))
+    if answer.taken_over:
+        console.print(_taken_over(answer.taken_over))
     if demand is not None:
         name = demand.history.accelerator or "accelerators"
         length = pluralize(len(demand.history.hours), "month")
@@ -107,6 +108,48 @@ def _commitments(usage: Usage) -> Table:
                 f"{amount:,.2f} {sums.currency}"
                 for amount in (sums.billed, sums.amortised_used, sums.amortised_unused)
             ),
+        )
+    return table
+
+
+def _idle(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(title="Paid for and not used", title_justify="left")
+    for head in ("month", "machine", "why"):
+        table.add_column(head, overflow="fold")
+    for head in ("accelerator hours", "cost"):
+        table.add_column(head, justify="right")
+    for row in rows[:SHOWN_LINES]:
+        hours, cost = row["accelerator_hours"], row["cost"]
+        table.add_row(
+            row["month"],
+            row["machine"],
+            row["meaning"],
+            UNKNOWN if hours is None else f"{hours:,.2f}",
+            UNKNOWN if cost is None else f"{Decimal(cost):,.2f} {row['currency']}",
+        )
+    if any(row["cost"] is None for row in rows):
+        table.caption = "--idle-price says what an accelerator-hour costs where no bill does"
+    return table
+
+
+def _taken_over(rows: Sequence[TakenOver]) -> Table:
+    """Commitments as a plan takes them over; what is missing keeps one out of --request."""
+    table = Table(title="Signed already", title_justify="left")
+    for head in ("commitment", "machines", "a month each", "ends", "not stated"):
+        table.add_column(head, overflow="fold")
+    for row in rows[:SHOWN_LINES]:
+        entry = row.entry
+        units = entry.get("units")
+        price = entry.get("price_per_month")
+        table.add_row(
+            entry["label"],
+            UNKNOWN
+            if units is None
+            else f"{units:,} × {entry.get('accelerator_count', 0):g} "
+            f"{entry.get('accelerator', '')}",
+            UNKNOWN if price is None else f"{price:,.2f}",
+            entry.get("ends", UNKNOWN),
+            "; ".join(row.missing.values()),
         )
     return table
 

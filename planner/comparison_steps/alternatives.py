@@ -6,7 +6,7 @@ sources is solved again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -24,7 +24,7 @@ from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import solve_scenario
-from pricing.market.places import PARTITIONS
+from pricing.market.places import CLOUD_PARTITIONS, OTHER_CLOUDS, find_partition
 
 MOST = 5
 COUNT_ON_RESALE = "on_prem.count_on_resale"
@@ -71,7 +71,9 @@ def find_alternatives(results: ComparisonResults) -> tuple[Alternative, ...]:
         return ()
     plan = results.scenarios[advised]
     margin = results.payback_margin
-    rails = tuple(list_rails(results.request, results.preparation.rules, margin))
+    preparation = results.preparation
+    providers = preparation.catalog.offers.provider.names
+    rails = tuple(list_rails(results.request, preparation.rules, margin, providers))
     work = results.parts["alternatives"] = results.work.share(ANALYSIS_SHARE)
     alternatives: list[Alternative] = []
     for i, rail in enumerate(rails):
@@ -91,9 +93,34 @@ def _without_needless(alternatives: Sequence[Alternative]) -> list[Alternative]:
     return [one for one in alternatives if one.field != COUNT_ON_RESALE or one.plan not in plans]
 
 
-def list_rails(request: ComparisonRequest, rules: PlanRules, margin: float) -> Iterator[Rail]:
-    """Rules in force that the request leaves to their default and that may cost something;
-    `margin` is the share of its price that a purchase must save before its resale."""
+def _list_partition_rails(rules: PlanRules, providers: Collection[str]) -> Iterator[Rail]:
+    if not set(CLOUD_PARTITIONS) <= set(rules.partitions):
+        yield Rail(
+            "constraints.partitions", CLOUD_PARTITIONS,
+            "regions of China and of the US government too",
+            "Regions in China or of the US government need accounts and contracts of their own.",
+        )  # fmt: skip
+    if _has_other_clouds(providers, rules):
+        yield Rail(
+            "constraints.partitions", (*rules.partitions, OTHER_CLOUDS), "other clouds too",
+            "Smaller clouds need contracts of their own, and often rent no more than machines.",
+        )  # fmt: skip
+
+
+def _has_other_clouds(providers: Collection[str], rules: PlanRules) -> bool:
+    """Whether the catalog has some that the rules leave out."""
+    partitions = {find_partition(name, "") for name in providers}
+    return OTHER_CLOUDS in partitions - set(rules.partitions)
+
+
+def list_rails(
+    request: ComparisonRequest, rules: PlanRules, margin: float, providers: Collection[str] = ()
+) -> Iterator[Rail]:
+    """Rules in force that the request leaves to their default and that may cost something.
+
+    `margin` is the share of its price that a purchase must save before its resale, `providers`
+    are those of the catalog.
+    """
     limits, workload = request.constraints, request.workload
     if not rules.interruptible and workload.interruptible is None:
         yield Rail(
@@ -106,11 +133,8 @@ def list_rails(request: ComparisonRequest, rules: PlanRules, margin: float) -> I
             "workload.software", ANY, "the code runs on any accelerator",
             "Code written for CUDA runs on NVIDIA alone; moving it takes engineers weeks.",
         )  # fmt: skip
-    if set(rules.partitions) != set(PARTITIONS) and limits.partitions is None:
-        yield Rail(
-            "constraints.partitions", PARTITIONS, "regions of China and of the US government too",
-            "Regions in China or of the US government need accounts and contracts of their own.",
-        )  # fmt: skip
+    if limits.partitions is None:
+        yield from _list_partition_rails(rules, providers)
     if rules.whole_nodes and limits.allow_partial_nodes is None:
         yield Rail(
             "constraints.allow_partial_nodes", True, "parts of machines",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -162,13 +162,7 @@ class Preparation:
     def laid_out(self) -> Demand:
         """Demand of the work on the accelerators that the request admits."""
         wanted = self._wanted()
-        demand = compute_demand(
-            self.request.workload,
-            self.calendar.start,
-            self.calendar.months,
-            wanted,
-            self.request.rules,
-        )
+        demand = self.size_work(wanted)
         if wanted is not None and self._own_accelerator is not None:
             demand = with_equivalents(demand, wanted)
         limits = self._limit()
@@ -176,6 +170,11 @@ class Preparation:
             admitted = tuple(c for c in demand.candidates if c.accelerator in limits)
             demand = replace(demand, candidates=admitted)
         return demand
+
+    def size_work(self, wanted: Sequence[str] | None) -> Demand:
+        """Demand of the work in the months of the plan."""
+        calendar, rules = self.calendar, self.request.rules
+        return compute_demand(self.request.workload, calendar.start, calendar.months, wanted, rules)
 
     def _with_links(self, demand: Demand) -> Demand:
         """The demand without accelerators whose interconnect does not carry their layout."""

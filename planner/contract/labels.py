@@ -16,6 +16,20 @@ PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "G
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}
 """What people call each cloud in a sentence."""
+OTHER_CLOUD_TITLES = {
+    "digitalocean": "DigitalOcean",
+    "hyperstack": "Hyperstack",
+    "lambda": "Lambda",
+    "oci": "Oracle Cloud",
+    "ovhcloud": "OVHcloud",
+    "runpod": "RunPod",
+    "scaleway": "Scaleway",
+    "vast": "Vast.ai",
+    "verda": "Verda",
+    "voltage-park": "Voltage Park",
+    "vultr": "Vultr",
+}
+"""What people call the other clouds."""
 SERVICE_TITLES = {"aws": "Amazon EC2", "azure": "Virtual Machines", "gcp": "Compute Engine"}
 """The service of each provider that rents machines."""
 ON_PREM_TITLE = "On premises"
@@ -71,12 +85,12 @@ def provider_title(provider: str) -> str:
 
 
 def cloud_title(provider: str) -> str:
-    """What people call a cloud; the provider's own name where it is none of the three.
+    """What people call a cloud; the provider's own name where it is none we know.
 
-    >>> cloud_title("gcp"), cloud_title("lambda")
-    ('Google Cloud', 'lambda')
+    >>> cloud_title("gcp"), cloud_title("lambda"), cloud_title("nimbus")
+    ('Google Cloud', 'Lambda', 'nimbus')
     """
-    return CLOUD_TITLES.get(provider, provider)
+    return CLOUD_TITLES.get(provider) or OTHER_CLOUD_TITLES.get(provider, provider)
 
 
 def name_region(region: str, name: str = "", city: str = "") -> str:

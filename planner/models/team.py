@@ -50,6 +50,11 @@ class Team(Versioned):
     """Private or negotiated prices, in the form of the comparison request."""
     defaults = models.JSONField(default=dict, blank=True)
     """Assumptions that a request leaves out: {"finance": {…}, "on_prem": {…}, "data": {…}}."""
+    project_rules = models.JSONField(
+        default=list, blank=True, db_default=models.Value([], models.JSONField())
+    )
+    """Which tag, account, user or partition of a bill or log belongs to which project, each as
+    `SOURCE:PATTERN=PROJECT`; the first that matches holds."""
 
     objects = OwnTeamQuerySet.as_manager()
 

@@ -19,6 +19,7 @@ from planner.costing.assumptions.assumptions import PreviousAssumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.portfolio.optimizer.problem import MovableWork
+from planner.portfolio.project_work import ProjectPreparation
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
@@ -132,7 +133,9 @@ class PortfolioPreparation:
                 ),
             },
         )
-        return Preparation(comparison, self.catalog, self.today, self.previous_assumptions)
+        return ProjectPreparation(
+            comparison, self.catalog, self.today, self.previous_assumptions, project.start
+        )
 
     @cached_property
     def holds(self) -> bool:

@@ -14,7 +14,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
 
+from planner.usage.commitments import CommitmentSums
 from planner.usage.hourly_use import HourlyUse
+from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
@@ -112,69 +114,6 @@ class ChargeKey(NamedTuple):
     """Month of the use; another than that of the invoice where the provider tells them apart."""
 
 
-class MoneySum:
-    """A sum of money that knows how many of its parts are unknown."""
-
-    __slots__ = ("total", "unknown")
-
-    def __init__(self) -> None:
-        self.total = _ZERO
-        self.unknown = 0
-
-    def add(self, amount: Decimal | None) -> None:
-        if amount is None:
-            self.unknown += 1
-        elif amount:
-            self.total += amount
-
-    @property
-    def known(self) -> Decimal | None:
-        """The sum; None where a part of it is unknown."""
-        return None if self.unknown else self.total
-
-
-class UseSums:
-    """Hours and money of one `UseKey`."""
-
-    __slots__ = ("accelerator_hours", "amortised", "billed", "instance_hours", "rows", "unsized")
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.instance_hours = 0.0
-        self.unsized = 0
-        """Rows that state hours of accelerators and no machine."""
-        self.accelerator_hours = 0.0
-        self.billed = MoneySum()
-        self.amortised = MoneySum()
-
-
-class ChargeSums:
-    """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
-
-    __slots__ = ("amortised", "billed", "credits", "list_cost", "quantity", "rows")
-
-    def __init__(self) -> None:
-        self.rows = 0
-        self.quantity = 0.0
-        self.billed = MoneySum()
-        self.amortised = MoneySum()
-        self.list_cost = MoneySum()
-        self.credits = _ZERO
-        """Credits already within `billed`; gross is billed less credits."""
-
-
-class CommitmentSums:
-    """What a commitment cost and how much of it was used, by its identifier."""
-
-    __slots__ = ("amortised_unused", "amortised_used", "billed", "currency", "kind", "provider")
-
-    def __init__(self, provider: str, kind: str, currency: str) -> None:
-        self.provider, self.kind, self.currency = provider, kind, currency
-        self.billed = _ZERO
-        self.amortised_used = _ZERO
-        self.amortised_unused = _ZERO
-
-
 class Waiting:
     """Waiting times of jobs, in seconds, in classes of a tenth of a power of two."""
 
@@ -200,21 +139,6 @@ class Waiting:
         return None
 
 
-class Monitored:
-    """Allocated accelerator-hours that a monitor watched, and what they did."""
-
-    __slots__ = ("busy_hours", "hours", "unknown_hours", "utilised_hours")
-
-    def __init__(self) -> None:
-        self.hours = 0.0
-        self.busy_hours = 0.0
-        """Hours in which any kernel ran."""
-        self.utilised_hours = 0.0
-        """Hours × utilisation."""
-        self.unknown_hours = 0.0
-        """Hours between samples of which one is missing."""
-
-
 class Ledger:
     """The sums of one or more files, filled row by row."""
 
@@ -227,8 +151,8 @@ class Ledger:
         self.commitments: dict[str, CommitmentSums] = {}
         self.hourly = HourlyUse()
         self.waiting = Waiting()
-        self.unused_hours: dict[tuple[str, str, str], float] = defaultdict(float)
-        """Accelerator-hours paid for and not used, by month, machine and reason."""
+        self.unused: dict[tuple[str, str, str], UnusedSums] = defaultdict(UnusedSums)
+        """What was paid for and not used, by month, machine and reason."""
         self.monitored: dict[str, Monitored] = {}
         """What monitors saw of allocated accelerators, by month."""
         self.notes: dict[str, None] = {}
@@ -313,6 +237,25 @@ class Ledger:
             self._check_size()
             sums = self.commitments[identifier] = CommitmentSums(provider, kind, currency)
         return sums
+
+    def add_unused(
+        self,
+        key: tuple[str, str, str],
+        accelerator_hours: float | None,
+        cost: Decimal | None = None,
+        currency: str = "",
+    ) -> None:
+        """Hours that stood idle, by month, machine and reason, with their cost where it is said."""
+        sums = self.unused[key]
+        if accelerator_hours is None:
+            sums.unstated += 1
+        else:
+            sums.hours += accelerator_hours
+        if cost is None:
+            return
+        if sums.cost is None:
+            sums.cost, sums.currency = MoneySum(), currency
+        sums.cost.add(cost if currency == sums.currency else None)
 
     def monitor(self, month: str) -> Monitored:
         return self.monitored.setdefault(month, Monitored())

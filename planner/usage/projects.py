@@ -6,18 +6,31 @@ import json
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
+from typing import NamedTuple
 
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
 DEFAULT_SOURCES = ("tag:project", "tag:team")
-_KINDS = ("account", "user")
+_KINDS = ("account", "user", "partition")
 MAX_RULES = 200
+MAX_PATTERN = 200
 _CACHED = 50_000
 
 
+class ProjectRule(NamedTuple):
+    """What matches belongs to a project: a tag, an account, a user or a partition."""
+
+    by: str
+    """`tag:NAME`, `account`, `user` or `partition`."""
+    pattern: str
+    """With `*` and `?`, in the capitals that the file uses."""
+    project: str
+
+
 class ProjectRules:
-    """`sources` in the order in which they are tried; `names` rename what they say.
+    """`rules` first, in their order; then `sources`, in the order in which they are tried, whose
+    words `names` rename.
 
     >>> rules = ProjectRules(("tag:team", "account"), {"ml-*": "Machine learning"})
     >>> rules.choose({"team": "ml-vision"}, "4711"), rules.choose({}, "4711")
@@ -25,43 +38,54 @@ class ProjectRules:
     """
 
     def __init__(
-        self, sources: Iterable[str] = DEFAULT_SOURCES, names: Mapping[str, str] | None = None
+        self,
+        sources: Iterable[str] = DEFAULT_SOURCES,
+        names: Mapping[str, str] | None = None,
+        rules: Iterable[ProjectRule] = (),
     ) -> None:
         self.sources = tuple(sources)
         for source in self.sources:
-            if source not in _KINDS and not source.startswith("tag:"):
-                problem = f"{shorten(source)} is unknown; allowed are tag:NAME, account and user"
-                raise InvalidInput("project_by", problem)
-        self._names = dict(names or {})
+            _check_source(source, "project_by")
+        self._names, self._rules = dict(names or {}), tuple(rules)
         if len(self._names) > MAX_RULES or len(self.sources) > MAX_RULES:
             raise InvalidInput("project_by", f"has more than {MAX_RULES} rules")
+        if len(self._rules) > MAX_RULES:
+            raise InvalidInput("rule", f"has more than {MAX_RULES} rules")
+        named = (*(rule.by for rule in self._rules), *self.sources)
         self.tags = tuple(
-            source.removeprefix("tag:") for source in self.sources if source.startswith("tag:")
+            dict.fromkeys(one.removeprefix("tag:") for one in named if one.startswith("tag:"))
         )
         self._plain_tags = {tag: tag.lower() for tag in self.tags}
         self._cache: dict[tuple[object, ...], str] = {}
 
-    def choose(self, tags: Mapping[str, str], account: str = "", user: str = "") -> str:
-        """The project; empty where no source says one."""
-        key = (*(tags.get(tag, "") for tag in self.tags), account, user)
+    def choose(
+        self, tags: Mapping[str, str], account: str = "", user: str = "", partition: str = ""
+    ) -> str:
+        """The project; empty where no rule matches and no source says one."""
+        key = (*(tags.get(tag, "") for tag in self.tags), account, user, partition)
         project = self._cache.get(key)
         if project is None:
             if len(self._cache) > _CACHED:
                 self._cache.clear()
-            project = self._cache[key] = self._rename(self._first(tags, account, user))
+            project = self._cache[key] = self._find(
+                {f"tag:{tag}": tags.get(tag, "") for tag in self.tags}
+                | {"account": account, "user": user, "partition": partition}
+            )
         return project
 
-    def _first(self, tags: Mapping[str, str], account: str, user: str) -> str:
-        values = {"account": account, "user": user}
+    def _find(self, values: Mapping[str, str]) -> str:
+        for rule in self._rules:
+            value = values.get(rule.by, "")
+            if value and fnmatchcase(value, rule.pattern):
+                return rule.project
         for source in self.sources:
-            value = values.get(source) or tags.get(source.removeprefix("tag:"), "")
-            if value:
-                return value[:120]
+            if value := values.get(source, ""):
+                return self._rename(value[:120])
         return ""
 
     def _rename(self, project: str) -> str:
         for pattern, name in self._names.items():
-            if project and fnmatchcase(project, pattern):
+            if fnmatchcase(project, pattern):
                 return name
         return project
 
@@ -73,6 +97,42 @@ class ProjectRules:
             for tag, name in self._plain_tags.items()
             if plain.get(name) not in (None, "")
         }
+
+
+def _check_source(source: str, field: str) -> None:
+    if source in _KINDS or (source.startswith("tag:") and source != "tag:"):
+        return
+    problem = f"{shorten(source)} is unknown; allowed are tag:NAME, account, user and partition"
+    raise InvalidInput(field, problem)
+
+
+def read_rule(text: str, field: str = "rule") -> ProjectRule:
+    """A rule as it is typed: `SOURCE:PATTERN=PROJECT`.
+
+    >>> read_rule("tag:team:ml-*=Machine learning")
+    ProjectRule(by='tag:team', pattern='ml-*', project='Machine learning')
+    >>> read_rule("partition:gpu=Vision").by
+    'partition'
+    """
+    source, sign, project = text.strip().rpartition("=")
+    if source.startswith("tag:"):
+        tag, colon, pattern = source.removeprefix("tag:").partition(":")
+        by = f"tag:{tag.strip()}"
+    else:
+        by, colon, pattern = source.partition(":")
+    if not sign or not colon:
+        problem = f"{shorten(text)} is no rule like tag:team:ml-*=Machine learning"
+        raise InvalidInput(field, f"{problem} or account:4711=Vision")
+    rule = ProjectRule(by.strip(), pattern.strip(), project.strip())
+    _check_source(rule.by, field)
+    for what, value, most in (
+        ("pattern", rule.pattern, MAX_PATTERN),
+        ("project", rule.project, 120),
+    ):
+        if not value or len(value) > most:
+            problem = f"its {what} {shorten(value)} has {len(value)} characters; allowed are 1 to"
+            raise InvalidInput(field, f"{problem} {most}")
+    return rule
 
 
 def _plain_tag(key: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
+from planner.usage.commitments import TakenOver, read_ends, take_over
 from planner.usage.demand.plan import Demand, next_month, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
-from planner.usage.projects import DEFAULT_SOURCES, ProjectRules
+from planner.usage.idle import idle_rows, read_price
+from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
 from planner.usage.reading import read_files
 from planner.usage.summary import DIMENSIONS, Usage
 from pricing.common.bounded import shorten
@@ -42,13 +44,24 @@ class UsageQuestion:
     accelerator: str | None = None
     past_run: tuple[str, ...] = ()
     add_run: tuple[str, ...] = ()
+    rule: tuple[str, ...] = ()
+    """`SOURCE:PATTERN=PROJECT`, before those that the team keeps."""
+    team_rules: tuple[ProjectRule, ...] = ()
+    idle_price: str = ""
+    """What an idle accelerator-hour costs where no bill says it."""
+    commitment_end: tuple[str, ...] = ()
+    """`COMMITMENT=MONTH`: when signed commitments end, which bills do not say."""
     max_bytes: int | None = None
     """Most bytes of a file, unpacked; the readers' own limit where None."""
     max_rows: int | None = None
 
     def read_options(self) -> ReadOptions:
         return ReadOptions(
-            projects=ProjectRules(self.project_by, dict(_pairs(self.rename, "rename"))),
+            projects=ProjectRules(
+                self.project_by,
+                dict(_pairs(self.rename, "rename")),
+                (*(read_rule(text) for text in self.rule), *self.team_rules),
+            ),
             mapping=dict(_pairs(self.map, "map")),
             fields=self.fields,
             unit=self.unit,
@@ -66,12 +79,28 @@ class UsageAnswer:
     by: tuple[str, ...]
     demand: Demand | None
     no_demand_because: str
+    idle: list[dict[str, Any]]
+    """Accelerators that stood idle, and what they cost."""
+    taken_over: list[TakenOver]
+    """Commitments of the bills, as far as they fill what a plan has already."""
 
     def as_dict(self) -> dict[str, Any]:
         return self.usage.as_dict(self.by) | {
+            "idle": self.idle,
+            "existing": [one._asdict() for one in self.taken_over],
             "demand": self.demand.as_dict() if self.demand else None,
             "no_demand_because": self.no_demand_because,
         }
+
+    def request(self) -> dict[str, Any]:
+        """A request of a comparison: the demand, and the commitments that nothing is missing of."""
+        request = self.demand.request() if self.demand else {}
+        whole = [one for one in self.taken_over if not one.missing]
+        currencies = {self.usage.ledger.commitments[one.commitment].currency for one in whole}
+        if whole and len(currencies) == 1:
+            request["currency"] = currencies.pop()
+            request["existing"] = {"commitments": [one.entry for one in whole]}
+        return request
 
 
 def answer_usage(
@@ -79,9 +108,23 @@ def answer_usage(
 ) -> UsageAnswer:
     """Reads the files; refused as a whole where one of them or the question cannot be used."""
     _check(question)
+    ends, price = read_ends(question.commitment_end), read_price(question.idle_price)
     usage = Usage(*read_files(files, question.read_options()))
+    demand, because = _demand(usage, question, today)
+    return UsageAnswer(
+        usage=usage,
+        by=question.by,
+        demand=demand,
+        no_demand_because=because,
+        idle=idle_rows(usage.ledger, price),
+        taken_over=take_over(usage.ledger.commitments, ends),
+    )
+
+
+def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Demand | None, str]:
+    """The demand that follows, or why none does; neither where none is asked for."""
     if not question.forecast_months:
-        return UsageAnswer(usage, question.by, None, "")
+        return None, ""
     try:
         demand = plan_demand(
             usage,
@@ -94,8 +137,8 @@ def answer_usage(
     except InvalidInput as refusal:
         if refusal.field in _OF_THE_DEMAND:
             raise
-        return UsageAnswer(usage, question.by, None, str(refusal))
-    return UsageAnswer(usage, question.by, demand, "")
+        return None, str(refusal)
+    return demand, ""
 
 
 def _check(question: UsageQuestion) -> None:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
-from planner.usage.ledger import REASONS, ChargeKey, Ledger, MoneySum, Reason, UseKey, UseSums
+from planner.usage.ledger import REASONS, ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import is_slice
 from planner.usage.reading import FileRead
+from planner.usage.sums import MoneySum, UseSums
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -90,8 +91,14 @@ class Usage:
             "charges": [_charge_row(key, sums) for key, sums in sorted(ledger.charges.items())],
             "commitments": self.commitment_rows(),
             "unused": [
-                {"month": month, "machine": machine, "reason": reason, "accelerator_hours": hours}
-                for (month, machine, reason), hours in sorted(ledger.unused_hours.items())
+                {
+                    "month": month,
+                    "machine": machine,
+                    "reason": reason,
+                    "accelerator_hours": sums.hours,
+                }
+                for (month, machine, reason), sums in sorted(ledger.unused.items())
+                if sums.hours
             ],
             "peaks": [
                 {"month": month, "accelerator": accelerator, "peak_accelerators": peak}
@@ -102,8 +109,8 @@ class Usage:
     def month_rows(self) -> list[dict[str, Any]]:
         """A row a month: hours, money, peak, and what monitors and queues saw."""
         peaks, unused = self.ledger.hourly.total_peaks(), defaultdict[str, float](float)
-        for (month, _, _), hours in self.ledger.unused_hours.items():
-            unused[month] += hours
+        for (month, _, _), sums in self.ledger.unused.items():
+            unused[month] += sums.hours
         rows = []
         for line in self.lines("month"):
             month = line.group["month"]

@@ -19,6 +19,7 @@ from pricing.market import machine_types
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import COMPUTE_PLAN_SUFFIX, HOURS_PER_MONTH, Offer
+from pricing.market.places import find_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -183,6 +184,11 @@ class OfferTable:
     def place_codes(self) -> Rows:
         """[row] number of its provider and region together."""
         return _number(_combine(self.provider, self.region))
+
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """Partition of each of `places`."""
+        return tuple(find_partition(provider, region) for provider, region in self.places)
 
     @cached_property
     def machine_codes(self) -> Rows:

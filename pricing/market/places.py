@@ -17,11 +17,25 @@ _PREFIXES: Mapping[str, Mapping[str, str]] = {
     "aws": {"cn-": "aws-china", "us-gov-": "aws-us-gov", "us-iso": "aws-us-iso"},
     "azure": {"china": "azure-china", "usgov": "azure-us-gov", "usdod": "azure-us-gov"},
 }
-PARTITIONS = (
+CLOUD_PARTITIONS = (
     COMMERCIAL,
     *sorted({name for prefixes in _PREFIXES.values() for name in prefixes.values()}),
 )
+"""Partitions of AWS, Azure and Google Cloud, and of clouds with an adapter of one's own."""
+OTHER_CLOUDS = "other-clouds"
+"""Smaller clouds with a price list: another contract, and often no more than machines."""
+MARKETPLACES = "marketplaces"
+"""Machines of many owners, without a contract for how long and how well they run."""
+PARTITIONS = (*CLOUD_PARTITIONS, OTHER_CLOUDS, MARKETPLACES)
 """Every partition by the name that a request uses."""
+_OTHER_PROVIDERS: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("oci", "runpod", "vultr", "ovhcloud", "scaleway", "verda", "voltage-park"), OTHER_CLOUDS
+    ),
+    **dict.fromkeys(("lambda", "digitalocean", "hyperstack"), OTHER_CLOUDS),
+    "vast": MARKETPLACES,
+}
+_MARKET_REGIONS = frozenset({("runpod", "community-cloud")})
 
 EU = frozenset(
     {"AT", "BE", "BG", "HR", "CY", "CZ", "DK", "EE", "FI"}
@@ -45,7 +59,13 @@ def find_partition(provider: str, region: str) -> str:
     ('commercial', 'aws-china')
     >>> find_partition("azure", "usgovvirginia"), find_partition("gcp", "us-central1")
     ('azure-us-gov', 'commercial')
+    >>> find_partition("runpod", "secure-cloud"), find_partition("runpod", "community-cloud")
+    ('other-clouds', 'marketplaces')
     """
+    if (provider, region) in _MARKET_REGIONS:
+        return MARKETPLACES
+    if provider in _OTHER_PROVIDERS:
+        return _OTHER_PROVIDERS[provider]
     for prefix, partition in _PREFIXES.get(provider, {}).items():
         if region.startswith(prefix):
             return partition

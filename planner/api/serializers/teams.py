@@ -31,11 +31,17 @@ from pricing.api.rest import StrictSerializer
 _DATES = ("created_at", "updated_at", "version")
 
 
+def _rules(**options: Any) -> serializers.ListField:
+    """`SOURCE:PATTERN=PROJECT`, such as `tag:team:ml-*=Vision`: which project a row belongs to."""
+    return serializers.ListField(child=serializers.CharField(max_length=500), **options)
+
+
 class TeamSerializer(serializers.ModelSerializer[Team]):
     role = serializers.SerializerMethodField()
     price_adjustments = ObjectsField(PriceAdjustment, read_only=True)
     custom_offers = ObjectsField(CustomOffer, read_only=True)
     defaults = ObjectField(read_only=True)
+    project_rules = _rules(read_only=True)
 
     class Meta:
         model = Team
@@ -47,6 +53,7 @@ class TeamSerializer(serializers.ModelSerializer[Team]):
             "price_adjustments",
             "custom_offers",
             "defaults",
+            "project_rules",
             *_DATES,
         )
 
@@ -61,13 +68,15 @@ class NewTeamSerializer(StrictSerializer):
 
 
 class TeamChangesSerializer(StrictSerializer):
-    """Settings of the team; every comparison of the team inherits the last three."""
+    """Settings of the team; every comparison of the team inherits prices and defaults, every
+    reading of its bills the rules."""
 
     name = name_field(required=False)
     currency = currency_field(required=False)
     price_adjustments = ObjectsField(PriceAdjustment, required=False)
     custom_offers = ObjectsField(CustomOffer, required=False)
     defaults = ObjectField(required=False)
+    project_rules = _rules(required=False)
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):

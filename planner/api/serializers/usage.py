@@ -126,6 +126,28 @@ class UnusedHoursSerializer(serializers.Serializer[Any]):
     accelerator_hours = serializers.FloatField()
 
 
+class IdleSerializer(serializers.Serializer[Any]):
+    """Accelerators that were paid for and stood idle; null where nothing states the figure."""
+
+    month = serializers.CharField()
+    machine = _text()
+    reason = serializers.CharField()
+    meaning = serializers.CharField()
+    accelerator_hours = _hours()
+    cost = serializers.CharField(allow_null=True)
+    currency = _text()
+    basis = _text()
+    not_known = _text()
+
+
+class TakenOverSerializer(serializers.Serializer[Any]):
+    """A commitment as an entry of `existing.commitments`, and what the bill leaves open of it."""
+
+    commitment = serializers.CharField()
+    entry = serializers.DictField()
+    missing = serializers.DictField(child=serializers.CharField())
+
+
 class PeakSerializer(serializers.Serializer[Any]):
     """Most accelerators at work in an hour of a month."""
 
@@ -148,5 +170,7 @@ class UsageSerializer(serializers.Serializer[Any]):
     commitments = OwnedCommitmentSerializer(many=True)
     unused = UnusedHoursSerializer(many=True)
     peaks = PeakSerializer(many=True)
+    idle = IdleSerializer(many=True)
+    existing = TakenOverSerializer(many=True)
     demand = DemandSerializer(allow_null=True)
     no_demand_because = serializers.CharField(allow_blank=True)

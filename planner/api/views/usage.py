@@ -13,7 +13,8 @@ from rest_framework.response import Response
 from planner.api.serializers.usage import UsageSerializer
 from planner.api.uploads import CsvParser, FileParser
 from planner.api.views.comparisons import MarketView
-from planner.usage.projects import DEFAULT_SOURCES
+from planner.services.teams.team_rates import rules_of
+from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
     WAITING_BYTES,
@@ -37,6 +38,10 @@ _TEXTS = {
     "start": "First month of the forecast; default the next one.",
     "accelerator": "Accelerator to forecast, by its name in the answer.",
     "past_run": "MONTH=HOURS[:NAME], with commas: work that will not come again.",
+    "team": "A team of yours, whose rules say which rows belong to which project.",
+    "rule": "SOURCE:PATTERN=PROJECT, with commas: rules before those of the team.",
+    "idle_price": "What an idle accelerator-hour costs where no bill says it, such as 1.95 EUR.",
+    "commitment_end": "COMMITMENT=MONTH, with commas: when signed commitments end.",
     "add_run": "MONTH=HOURS[:NAME], with commas: work that is known to come.",
 }
 
@@ -58,16 +63,21 @@ class UsageView(MarketView):
         query = Query(request, *_TEXTS)
         stream = FileParser.stream_of(request)
         name = query.text("file_name") or ""
-        answer = answer_usage([(name[:200], stream)], _read(query), timezone.now().date())
+        answer = answer_usage(
+            [(name[:200], stream)],
+            _read(query, rules_of(self.team(request, *_TEXTS))),
+            timezone.now().date(),
+        )
         return Response(answer.as_dict())
 
 
-def _read(query: Query) -> UsageQuestion:
+def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
     months = query.text("forecast_months")
     if months and not (months.isascii() and months.isdecimal() and len(months) < 4):
         raise InvalidInput("forecast_months", f"{months[:40]!r} is not a number of months")
     values: dict[str, Any] = {
-        name: query.words(name) for name in ("rename", "map", "fields", "past_run", "add_run")
+        name: query.words(name)
+        for name in ("rename", "map", "fields", "past_run", "add_run", "rule", "commitment_end")
     }
     return UsageQuestion(
         by=query.words("by") or DEFAULT_BY,
@@ -76,6 +86,8 @@ def _read(query: Query) -> UsageQuestion:
         month=query.text("month") or "",
         forecast_months=int(months or 12),
         start=query.text("start") or "",
+        idle_price=query.text("idle_price") or "",
+        team_rules=team_rules,
         accelerator=query.text("accelerator"),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,

@@ -67,6 +67,9 @@ class PortfolioProject(RequestModel):
     """Whether it is planned; false leaves it out, to see what the others do without it."""
     workload: Workload
     """What has to be done: known hours, a training, or samples."""
+    start: Month | None = None
+    """First month of its work, from which hours by month and a run without dates count; absent: the
+    first of the plan. Months before the plan are over and count as done."""
     constraints: Constraints = Constraints()
     """Limits of this project alone: places, accelerators, share of spot. Budgets and quotas stand
     under `limits`."""

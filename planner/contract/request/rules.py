@@ -15,7 +15,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.workload import AcceleratorHours
 from pricing.market.accelerators import find_software
 from pricing.market.offers import HOURS_PER_MONTH, PurchaseOption
-from pricing.market.places import COMMERCIAL, PARTITIONS, find_partition
+from pricing.market.places import CLOUD_PARTITIONS, COMMERCIAL, find_partition
 
 TermEnd = Literal["full", "within", "prorate"]
 ANY = "any"
@@ -34,7 +34,7 @@ class PlanRules:
 
     term_end: TermEnd = "prorate"
     """What counts of a commitment that ends after the horizon: all, none may, or its share."""
-    partitions: tuple[str, ...] = PARTITIONS
+    partitions: tuple[str, ...] = CLOUD_PARTITIONS
     """Parts of the clouds that may be rented in."""
     software: str = ANY
     """Software stack that accelerators must run."""
@@ -106,7 +106,8 @@ def resolve_rules(request: ComparisonRequest) -> PlanRules:
     allows_parts = limits.allow_partial_nodes
     return PlanRules(
         term_end=request.term_end or ("prorate" if is_first else _default_term_end(request)),
-        partitions=limits.partitions or (PARTITIONS if is_first else _default_partitions(request)),
+        partitions=limits.partitions
+        or (CLOUD_PARTITIONS if is_first else _default_partitions(request)),
         software=workload.software or (ANY if is_first else _implied_software(request)),
         interruptible=_is_interruptible(request)
         if workload.interruptible is None
@@ -166,10 +167,11 @@ def _joined_accelerators(request: ComparisonRequest) -> int:
 
 
 def _default_partitions(request: ComparisonRequest) -> tuple[str, ...]:
-    """The commercial one, and those of the regions that the request names."""
+    """The commercial one, and those of the regions and providers that the request names."""
     named = request.constraints.regions or ()
     of_regions = {find_partition(provider, name) for name in named for provider in ("aws", "azure")}
-    return (COMMERCIAL, *sorted(of_regions - {COMMERCIAL}))
+    of_providers = {find_partition(name, "") for name in request.constraints.providers or ()}
+    return (COMMERCIAL, *sorted((of_regions | of_providers) - {COMMERCIAL}))
 
 
 def _implied_software(request: ComparisonRequest) -> str:

@@ -18,7 +18,7 @@ from planner.contract.request.rules import ANY, PlanRules
 from pricing.market.accelerators import find_software
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
-from pricing.market.places import PARTITIONS, find_partition
+from pricing.market.places import CLOUD_PARTITIONS, PARTITIONS, find_partition
 from pricing.market.snapshot import Region
 
 Rows = NDArray[np.intp]
@@ -63,7 +63,9 @@ class GuardRails:
         masks = {}
         if set(self.rules.partitions) != set(PARTITIONS):
             is_in = self._match_places(table, rows, self._is_in_partition)
-            masks[LIMIT_TITLES["partitions"]] = is_in
+            # Edition 1 knows no other clouds: where there are none the rule is not one of its.
+            if not is_in.all() or self.rules.partitions != CLOUD_PARTITIONS:
+                masks[LIMIT_TITLES["partitions"]] = is_in
         if self.countries:
             is_in = self._match_places(table, rows, self._is_in_countries)
             masks[LIMIT_TITLES["countries"]] = is_in

@@ -3,7 +3,8 @@
 A job of n accelerators runs on nodes of at least min(n, `LARGEST_NODE`) of them. One that takes
 several nodes needs machines with a network for it, of at least `LEAST_NETWORK_GBPS`. A machine
 whose network nobody states has one if it holds `LARGEST_NODE` accelerators, as such machines are
-built for it, or is an offer of the team's own, which it knows; a smaller one has none.
+built for it, or is an offer of the team's own, which it knows; a smaller one has none. Nothing is
+taken for granted of smaller clouds and marketplaces: their large machines may stand by themselves.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from planner.sizing.demand import Candidate
 from planner.sizing.footprint.parallelism import fast_domain
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
+from pricing.market.places import CLOUD_PARTITIONS
 
 Rows = NDArray[np.intp]
 
@@ -119,5 +121,6 @@ def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool
     first[machine[::-1]] = rows[::-1]
     row = first[machine]
     gbps, per_node = table.network_gbps[row], table.accelerator_count[row]
-    is_large = is_own | (per_node >= LARGEST_NODE)
+    of_clouds = np.array([name in CLOUD_PARTITIONS for name in table.partitions], dtype=bool)
+    is_large = is_own | ((per_node >= LARGEST_NODE) & of_clouds[table.place_codes[row]])
     return np.asarray(np.where(np.isnan(gbps), is_large, gbps >= LEAST_NETWORK_GBPS))

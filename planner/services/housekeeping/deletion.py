@@ -54,6 +54,7 @@ def _require_no_running_job(team: Team) -> None:
 def _forget_settings(team: Team) -> None:
     team.name, team.slug = DELETED_NAME, f"deleted-{team.pk}"
     team.price_adjustments, team.custom_offers, team.defaults = [], [], {}
+    team.project_rules = []
     team.version += 1
     team.save()
 

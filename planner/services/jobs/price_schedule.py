@@ -40,7 +40,7 @@ def refresh_if_due() -> None:
         rang = last_ring(timezone.now())
         started = RefreshRun.objects.filter(started_at__gte=rang)
         done = set(started.values_list("provider", flat=True))
-        due = [p for name, p in sorted(discovery.all_providers().items()) if name not in done]
+        due = [p for name, p in sorted(discovery.default_providers().items()) if name not in done]
         results = refresh(due) if due else []
         for result in results:
             logger.info("Prices of %s: %s. %s", result.provider, result.outcome, result.message)

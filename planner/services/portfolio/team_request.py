@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
@@ -12,6 +12,7 @@ from planner.contract.months import add_months, count_months, format_month, next
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
 from planner.contract.request.horizon import DEFAULT_MONTHS
 from planner.models import Project, Team
+from planner.portfolio.words import join
 from planner.services.projects.projects import compose
 from pricing.common.invalid_input import InvalidInput
 
@@ -24,22 +25,31 @@ Request = dict[str, Any]
 
 
 def portfolio_of_projects(
-    team: Team, projects: Iterable[Project], included: Iterable[str] | None = None
+    team: Team,
+    projects: Iterable[Project],
+    included: Iterable[str] | None = None,
+    windows: Mapping[str, Window] | None = None,
 ) -> tuple[Request, dict[str, str]]:
-    """A portfolio of the projects that have a workload, over the months of all of them, and by the
-    name of each in it who made the project.
+    """A portfolio of the projects that have a workload, over the months of all of them that are to
+    come, and by the name of each in it who made the project.
 
-    Hours that are given by month move to their month of the common calendar. Budgets and quotas of
-    a project are its own plan's and are left out, as are credits and minimum spends; finance and
-    what owning costs are the team's. `included` are the ids of those that are planned.
+    Months before next month count as done, projects that end before it are left out. Hours that
+    are given by month move to their month of the common calendar. Budgets and quotas of a project
+    are its own plan's and are left out, as are credits and minimum spends; finance and what owning
+    costs are the team's. `included` are the ids of those that are planned, `windows` by id the
+    months within which the hours of a project may move.
     """
     rows = [project for project in projects if project.workload]
     chosen = None if included is None else set(included)
-    requests = [compose(project) for project in rows]
     if not rows:
         raise InvalidInput(
             "projects", "no project of the team has a workload yet; give one to some"
         )
+    now = first_month_to_come()
+    rows = [project for project in rows if not _is_over(compose(project), now)]
+    if not rows:
+        raise InvalidInput("projects", f"every project ends before {format_month(now)}")
+    requests = [compose(project) for project in rows]
     first, months = _common_months(requests)
     names = _unique_names([project.name for project in rows])
     entries = [
@@ -48,6 +58,9 @@ def portfolio_of_projects(
     ]
     for entry, project in zip(entries, rows, strict=True):
         entry["included"] = chosen is None or str(project.pk) in chosen
+        window = (windows or {}).get(str(project.pk))
+        if window is not None:
+            entry["window"] = _fill_window(window, first, months)
     portfolio = {
         "name": f"{team.name}: all projects"[:200],
         "start": format_month(first),
@@ -60,11 +73,70 @@ def portfolio_of_projects(
     return portfolio, dict(zip(names, people, strict=True))
 
 
+class Window(NamedTuple):
+    """Months within which hours may move, as they are typed; "" where a side is open."""
+
+    start: str
+    deadline: str
+
+
+def _fill_window(window: Window, first: dt.date, months: int) -> Request:
+    """The window, the plan's own months where a side is open."""
+    last = add_months(first, months - 1)
+    return {
+        "start": window.start or format_month(first),
+        "deadline": window.deadline or format_month(last),
+    }
+
+
+def first_month_to_come() -> dt.date:
+    """The first month that can still be decided on."""
+    return next_month(timezone.now().date())
+
+
+def describe_past(projects: Iterable[Project]) -> str:
+    """What the plan of some projects leaves out because it is over; "" where nothing is."""
+    now, over, begun = first_month_to_come(), [], []
+    for project in projects:
+        request = compose(project)
+        if _is_over(request, now):
+            over.append(project.name)
+        elif _span(request)[0] < now:
+            begun.append(project.name)
+    texts = []
+    if begun:
+        what = "Months before it count as done, of"
+        texts.append(f"The plan begins in {format_month(now)}. {what} {join(begun)}.")
+    if over:
+        verb = "is left out, as it ends" if len(over) == 1 else "are left out, as they end"
+        texts.append(f"{join(over)} {verb} before {format_month(now)}.")
+    return " ".join(texts)
+
+
+def _is_over(request: Mapping[str, Any], now: dt.date) -> bool:
+    """Whether no month of its work is left: of hours by month or runs with deadlines the last of
+    those, else the last month of its plan."""
+    workload = request["workload"]
+    hours, runs = workload.get("hours_per_month"), workload.get("runs") or ()
+    deadlines = [run.get("deadline") for run in runs]
+    if isinstance(hours, list | tuple) and len(hours) > 1:
+        last = max((month for month, value in enumerate(hours) if value), default=0)
+        return add_months(_span(request)[0], last) < now
+    if deadlines and all(deadlines):
+        return max(parse_month(deadline) for deadline in deadlines) < now
+    return _end(request) <= now
+
+
+def _end(request: Mapping[str, Any]) -> dt.date:
+    """The month after the last one of a plan."""
+    start, months = _span(request)
+    return add_months(start, months)
+
+
 def _common_months(requests: Sequence[Mapping[str, Any]]) -> tuple[dt.date, int]:
-    """First month of all plans, and the months to the end of the last one."""
-    spans = [_span(request) for request in requests]
-    first = min(start for start, _ in spans)
-    last = max(add_months(start, months) for start, months in spans)
+    """First month of all plans that is to come, and the months to the end of the last one."""
+    first = max(min(_span(request)[0] for request in requests), first_month_to_come())
+    last = max(_end(request) for request in requests)
     return first, min(count_months(first, last), MAX_HORIZON_MONTHS)
 
 
@@ -109,6 +181,7 @@ def _entry(
     return {
         "name": name,
         "workload": _align(request, first, months),
+        **_work_start(request, first),
         "constraints": constraints,
         "data": request.get("data") or {},
         "already_owned": list(on_prem.get("already_owned") or ()),
@@ -116,9 +189,17 @@ def _entry(
     }
 
 
+def _work_start(request: Mapping[str, Any], first: dt.date) -> Request:
+    """The first month of sized work that does not begin with the plan; hours by month are put on
+    the plan's calendar instead."""
+    start, _ = _span(request)
+    has_hours = request["workload"].get("kind") == "accelerator_hours"
+    return {} if has_hours or start == first else {"start": format_month(start)}
+
+
 def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:
-    """The workload with hours by month of the common calendar, 0 outside its own months; sized
-    work names its months itself."""
+    """The workload with hours by month of the common calendar: 0 outside its own months, nothing of
+    those that are over."""
     workload = dict(request["workload"])
     if workload.get("kind") != "accelerator_hours":
         return workload
@@ -130,7 +211,7 @@ def _align(request: Mapping[str, Any], first: dt.date, months: int) -> Request:
             continue
         by_month = list(value) if isinstance(value, list | tuple) else [value]
         by_month = by_month * own if len(by_month) == 1 else by_month
-        row = [0] * before + by_month + [0] * months
+        row = [0] * before + by_month[max(-before, 0) :] + [0] * months
         workload[field] = row[:months]
     return workload
 

@@ -16,6 +16,7 @@ from planner.contract.request.offers import CustomOffer, PriceAdjustment
 from planner.contract.request.on_prem import OnPrem
 from planner.contract.validation import parse
 from planner.models import ServerQuote, Team
+from planner.usage.projects import ProjectRule, read_rule
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import resolve
 from pricing.market.exchange_rates import ExchangeRates
@@ -36,6 +37,11 @@ MAX_ENTRIES = 200
 Request = dict[str, Any]
 
 
+def rules_of(team: Team | None) -> tuple[ProjectRule, ...]:
+    """The team's rules of which rows of a bill or log belong to which project."""
+    return tuple(read_rule(text) for text in team.project_rules) if team else ()
+
+
 def check_settings(changes: Mapping[str, Any]) -> None:
     """Refuses settings that a comparison request would refuse."""
     for name, model in _LISTS.items():
@@ -43,6 +49,8 @@ def check_settings(changes: Mapping[str, Any]) -> None:
             parse(model, entry, f"{name}.{index}")
     for index, offer in enumerate(_entries(changes, "custom_offers")):
         _check_accelerator(offer["accelerator"], f"custom_offers.{index}.accelerator")
+    for index, rule in enumerate(_entries(changes, "project_rules")):
+        read_rule(rule if isinstance(rule, str) else "", f"project_rules.{index}")
     for section, values in _section_items(changes.get("defaults", {})):
         parse(_SECTIONS[section], values, f"defaults.{section}")
 

@@ -14,7 +14,8 @@ SEASON = 12
 LEVEL_WEIGHT, TREND_WEIGHT, DAMPING = 0.3, 0.1, 0.9
 """Weights of damped exponential smoothing (Gardner & McKenzie 1985), chosen on the two years of
 daily hours of a university cluster (2023-05 to 2025-09): its error is 0.43 to 0.45 of the
-seasonal naive one; other usual weights gave 0.46 to 0.53."""
+seasonal naive one. The choice matters little: of 140 other weights all but one in a hundred stay
+below 0.9, and those that fit the first cuts best have 0.55 to 0.64 on the later ones."""
 MIN_SEASON_HISTORY = 2 * SEASON
 Method = Callable[[Sequence[float], int], list[float]]
 

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from planner.usage.cells import Moments, clip, money, quantity
+from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine
@@ -121,6 +122,8 @@ class _Row:
         self.sp_effective = get("savingsPlan/SavingsPlanEffectiveCost")
         self.sp_total = get("savingsPlan/TotalCommitmentToDate")
         self.sp_used = get("savingsPlan/UsedCommitment")
+        self.sp_end = get("savingsPlan/EndTime")
+        self.ri_end = get("reservation/EndTime")
         self.tag_map = get("resource_tags")
         self.tags: list[tuple[str, Callable[[Sequence[str]], str]]] = [
             (tag, get(f"resourceTags/user:{tag}", f"resource_tags_user_{tag}")) for tag in tags
@@ -163,13 +166,18 @@ class _Reader:
             ledger.use(key, hours, hours * kind.accelerators, paid, amortised)
             self._add_peak(start.seconds, end.seconds, hours * kind.accelerators, kind)
         elif reason is Reason.UNUSED_RESERVATION and kind.accelerators:
-            ledger.unused_hours[start.month, kind.machine, reason.value] += (
-                usage * kind.accelerators
-            )
-        self._add_commitment(row, reason, billed, amortised, currency)
-        charge = ChargeKey(
-            start.month, "aws", line_type, columns.product(row), "", currency, start.month
-        )
+            unused = (start.month, kind.machine, reason.value)
+            ledger.add_unused(unused, usage * kind.accelerators, amortised, currency)
+        sums = self._add_commitment(row, reason, billed, amortised, currency)
+        if sums is not None:
+            period_hours = (end.seconds - start.seconds) / 3600
+            self._add_cover(row, sums, reason, kind, billed, usage * per_unit, period_hours)
+        if reason is Reason.COMMITMENT_FEE and amortised and sums is not None:
+            what = "savings plans" if columns.sp_arn(row) else kind.machine
+            unused = (start.month, what, Reason.UNUSED_COMMITMENT.value)
+            ledger.add_unused(unused, None, amortised, currency)
+        product, month = columns.product(row), start.month
+        charge = ChargeKey(month, "aws", line_type, product, "", currency, month)
         ledger.charge(charge, billed, amortised, usage)
         if reason is Reason.NOT_UNDERSTOOD:
             ledger.misread(f"row {number}", f"lineItem/UsageType: {kind.problem}")
@@ -234,12 +242,12 @@ class _Reader:
 
     def _add_commitment(
         self, row: Sequence[str], reason: Reason, billed: Decimal, amortised: Decimal, currency: str
-    ) -> None:
+    ) -> CommitmentSums | None:
         columns = self._row
         savings_plan = columns.sp_arn(row)
         identifier = savings_plan or columns.ri_arn(row)
         if not identifier or reason is Reason.NEGATION:
-            return
+            return None
         kind = "savings_plan" if savings_plan else "reserved"
         sums = self._ledger.commitment(clip(identifier, 200), "aws", kind, currency)
         if reason is Reason.COMMITMENT_FEE:
@@ -247,6 +255,31 @@ class _Reader:
             sums.amortised_unused += amortised
         else:
             sums.amortised_used += amortised
+        return sums
+
+    def _add_cover(
+        self,
+        row: Sequence[str],
+        sums: CommitmentSums,
+        reason: Reason,
+        kind: _Kind,
+        billed: Decimal,
+        machine_hours: float,
+        period_hours: float,
+    ) -> None:
+        """What a recurring fee is for, and the machines that a commitment covers."""
+        columns = self._row
+        if ends := columns.sp_end(row) or columns.ri_end(row):
+            sums.set_end(ends)
+        if columns.type(row) == "SavingsPlanRecurringFee":
+            sums.add_fee(period_hours, billed)
+        elif columns.type(row) == "RIFee":
+            committed = quantity(columns.amount(row), "lineItem/UsageAmount")
+            sums.add_fee(period_hours, billed, committed)
+        elif reason is Reason.ACCELERATOR_USE:
+            place = columns.region(row) or kind.region
+            covered = CoveredMachine(kind.machine, kind.accelerator, kind.accelerators, place)
+            sums.used[covered] += machine_hours
 
     def _kind(self, line_type: str, usage_type: str, gpus: str) -> _Kind:
         key = (line_type, usage_type, gpus)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from planner.usage.cells import Moments, clip, money, quantity, to_point
+from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.formats.gpu_sku import hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -131,11 +132,21 @@ class _Reader:
                     label = accelerator or name
                     ledger.hourly.add(label, start.seconds, start.seconds + _DAY_S, mean)
         elif reason is Reason.UNUSED_COMMITMENT and count:
-            ledger.unused_hours[start.month, name, reason.value] += amount * count
-        self._add_commitment(row, reason, billed, amortised, currency)
+            unused = (start.month, name, reason.value)
+            ledger.add_unused(unused, amount * count, amortised, currency)
+        sums = self._add_commitment(row, reason, billed, amortised, currency)
+        if sums is not None and count:
+            place = clip(columns.region(row)).lower().replace(" ", "")
+            covered = CoveredMachine(name, accelerator, count, place)
+            if reason is Reason.ACCELERATOR_USE:
+                sums.used[covered] += self._hours(row, amount, cost) or 0.0
+            elif reason is Reason.UNUSED_COMMITMENT:
+                sums.unused[covered] += amount
         category = clip(columns.category(row))
-        sums = ChargeKey(start.month, "azure", charge, category, pricing, currency, start.month)
-        ledger.charge(sums, billed, amortised, amount)
+        key_of_charge = ChargeKey(
+            start.month, "azure", charge, category, pricing, currency, start.month
+        )
+        ledger.charge(key_of_charge, billed, amortised, amount)
         if problem:
             ledger.misread(f"row {index}", problem)
         else:
@@ -227,10 +238,10 @@ class _Reader:
         billed: Decimal | None,
         amortised: Decimal | None,
         currency: str,
-    ) -> None:
+    ) -> CommitmentSums | None:
         identifier = clip(self._columns.benefit(row), 200).lower()
         if not identifier:
-            return
+            return None
         pricing = self._columns.pricing(row).lower()
         kind = _OPTIONS.get(pricing, "reserved")
         sums = self._ledger.commitment(identifier, "azure", kind, currency)
@@ -240,6 +251,7 @@ class _Reader:
             sums.amortised_unused += amortised or _ZERO
         else:
             sums.amortised_used += amortised or _ZERO
+        return sums
 
 
 def _is_close(one: Decimal, other: Decimal) -> bool:

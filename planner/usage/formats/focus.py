@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.usage.cells import Moments, amount, clip, money, quantity
+from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.formats.focus_machines import (
     FocusMachine,
@@ -64,6 +65,7 @@ class _Row:
         self.account = get("SubAccountId", "BillingAccountId")
         self.tags = get("Tags")
         self.forecast = get("x_IsForecast")
+        self.frequency = get("ChargeFrequency")
 
 
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
@@ -105,10 +107,11 @@ def _read_row(
         )
     elif reason in (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION) and machine.accelerators:
         hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0) * machine.accelerators
-        ledger.unused_hours[start.month, machine.name, reason.value] += hours
+        ledger.add_unused((start.month, machine.name, reason.value), hours, effective, currency)
     if commitment := clip(columns.commitment(row), 200):
         kind = clip(columns.commitment_type(row), 60)
         sums = ledger.commitment(commitment, provider, kind, currency)
+        _add_cover(columns, row, sums, reason, machine, moments)
         if reason is Reason.COMMITMENT_FEE:
             sums.billed += billed
         elif reason is Reason.UNUSED_COMMITMENT:
@@ -130,6 +133,33 @@ def _read_row(
     if not problem:
         ledger.account(reason)
     return problem
+
+
+def _add_cover(
+    columns: _Row,
+    row: Sequence[str],
+    sums: CommitmentSums,
+    reason: Reason,
+    machine: FocusMachine,
+    moments: Moments,
+) -> None:
+    """What a recurring fee is for, and the machines that a commitment covers."""
+    if reason is Reason.COMMITMENT_FEE:
+        if columns.frequency(row).lower().startswith("recurring") and columns.end(row):
+            start = moments(columns.start(row), "ChargePeriodStart").seconds
+            end = moments(columns.end(row), "ChargePeriodEnd").seconds
+            sums.add_fee(max(0.0, end - start) / 3600, money(columns.billed(row), "BilledCost"))
+        return
+    if not machine.accelerators or machine.sku is not None:
+        return
+    place = clip(columns.region(row)) or clip(columns.region_name(row))
+    covered = CoveredMachine(machine.name, machine.accelerator, machine.accelerators, place)
+    consumed = quantity(columns.consumed(row), "ConsumedQuantity")
+    hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0)
+    if reason is Reason.UNUSED_COMMITMENT:
+        sums.unused[covered] += hours
+    elif reason is Reason.ACCELERATOR_USE:
+        sums.used[covered] += hours
 
 
 def _reason(columns: _Row, row: Sequence[str], machine: FocusMachine) -> Reason:

@@ -43,7 +43,7 @@ def _read_allocation(
     cluster = clip(str(properties.get("cluster", "")))
     if "__idle__" in name or "__unallocated__" in name:
         if hours:
-            ledger.unused_hours[start.month, cluster or name[:60], Reason.IDLE.value] += hours
+            ledger.add_unused((start.month, cluster or name[:60], Reason.IDLE.value), hours)
         ledger.account(Reason.IDLE if hours else Reason.NO_ACCELERATOR)
         return
     if not hours:

@@ -93,7 +93,7 @@ def _read_series(
             ledger.account(Reason.UNKNOWN_SAMPLE)
             continue
         if not pod:
-            ledger.unused_hours[month, host, Reason.IDLE.value] += step / 3600
+            ledger.add_unused((month, host, Reason.IDLE.value), step / 3600)
             ledger.account(Reason.IDLE)
             continue
         tags = options.projects.pick(metric) | {"namespace": space}

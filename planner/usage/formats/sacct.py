@@ -199,7 +199,7 @@ class _Reader:
         self._user, self._account = columns.getter("user"), columns.getter("account")
         self._partition, self._cluster = columns.getter("partition"), columns.getter("cluster")
         self._submit = columns.getter("submit")
-        self._keys: dict[tuple[tuple[str, str, str], str, str, str], UseKey] = {}
+        self._keys: dict[tuple[tuple[str, str, str, str], str, str, str], UseKey] = {}
 
     def read_line(self, line: str, number: int) -> None:
         """A `|` within the last column belongs to it."""
@@ -274,7 +274,7 @@ class _Reader:
         start: float,
         end: float,
     ) -> None:
-        who = (self._user(row), self._account(row), self._cluster(row) or self._partition(row))
+        who = (self._user(row), self._account(row), self._cluster(row), self._partition(row))
         for kind, count in _by_type(accelerators):
             hours = count * seconds / 3600
             for month, share in split_by_month(start, end):
@@ -284,15 +284,16 @@ class _Reader:
             if end > start and not is_slice(kind):
                 self._ledger.hourly.add(kind, start, end, count * seconds / (end - start))
 
-    def _key(self, who: tuple[str, str, str], state: str, kind: str, month: str) -> UseKey:
+    def _key(self, who: tuple[str, str, str, str], state: str, kind: str, month: str) -> UseKey:
         """What a job's hours are summed by, worked out once for all its like."""
         like = (who, state, kind, month)
         key = self._keys.get(like)
         if key is None:
             if len(self._keys) >= _MAX_KEYS:
                 self._keys.clear()
-            user, account, place = (clip(text) for text in who)
-            project = self._options.projects.choose({}, account, user)
+            user, account, cluster, partition = (clip(text) for text in who)
+            project = self._options.projects.choose({}, account, user, partition)
+            place = cluster or partition
             key = UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
             self._keys[like] = key
         return key

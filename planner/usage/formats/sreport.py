@@ -78,7 +78,7 @@ def _read_row(
         month, "", cluster, "", accelerator, "owned", options.projects.choose({}), "", "", "", ""
     )
     ledger.use(key, None, hours["allocated"], None, None)
-    ledger.unused_hours[month, cluster, Reason.IDLE.value] += hours["idle"]
+    ledger.add_unused((month, cluster, Reason.IDLE.value), hours["idle"])
     ledger.account(Reason.ACCELERATOR_USE)
     ledger.note("sreport counts reserved and planned time; the sum of the jobs is less.")
 

@@ -67,6 +67,8 @@ _PARTITIONS = {
     "aws-us-iso": "AWS for US intelligence",
     "azure-china": "Azure China",
     "azure-us-gov": "Azure for the US government",
+    "other-clouds": "Other clouds",
+    "marketplaces": "Marketplaces",
 }
 
 

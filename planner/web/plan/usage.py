@@ -6,14 +6,17 @@ import base64
 import binascii
 import datetime as dt
 import io
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 from urllib.parse import urlencode
 
 from django import forms
 
+from planner.usage.commitments import TakenOver
 from planner.usage.demand.plan import Demand, list_accelerators, next_month
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
+from planner.usage.projects import ProjectRule
 from planner.usage.question import (
     WAITING_BYTES,
     WAITING_ROWS,
@@ -36,6 +39,8 @@ MAX_CARRIED_BYTES = 600_000
 chosen again."""
 MAX_JOB_FILE_BYTES = 1_000_000
 SHOWN_LINES = 200
+MAX_TAKEN_OVER = 20
+"""Most commitments that the address of a plan takes along."""
 
 
 class FilesInput(forms.ClearableFileInput):
@@ -87,6 +92,25 @@ class UsageForm(Form):
         max_length=2_000,
         help_text="2027-05=20000:Next model, separated by commas",
     )
+    rules = forms.CharField(
+        label="Rules of projects",
+        required=False,
+        max_length=5_000,
+        help_text="tag:team:ml-*=Vision, account:4711=Speech, partition:dev=Trials; before those "
+        "of the team",
+    )
+    idle_price = forms.CharField(
+        label="Price of an idle accelerator-hour",
+        required=False,
+        max_length=40,
+        help_text="where no bill says it: 2.10, or 1.95 EUR",
+    )
+    commitment_ends = forms.CharField(
+        label="Ends of commitments",
+        required=False,
+        max_length=2_000,
+        help_text="which bills do not say: ri-1=2028-06, separated by commas",
+    )
     report_month = forms.CharField(
         label="Month of the report", required=False, max_length=7, help_text="if it states none"
     )
@@ -106,7 +130,9 @@ class UsageForm(Form):
         self.unit(months="months")
 
 
-def read_question(values: dict[str, Any], mapping: list[str]) -> UsageQuestion:
+def read_question(
+    values: dict[str, Any], mapping: list[str], team_rules: tuple[ProjectRule, ...] = ()
+) -> UsageQuestion:
     """What the form asks; `mapping` are the columns that were agreed to."""
     months = values["months"]
     return UsageQuestion(
@@ -121,6 +147,10 @@ def read_question(values: dict[str, Any], mapping: list[str]) -> UsageQuestion:
         accelerator=values["accelerator"] or None,
         past_run=split_list(values["past_run"]),
         add_run=split_list(values["add_run"]),
+        rule=split_list(values["rules"]),
+        team_rules=team_rules,
+        idle_price=values["idle_price"],
+        commitment_end=split_list(values["commitment_ends"]),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
     )
@@ -187,8 +217,9 @@ def column_choices(refusal: UnmappedColumns) -> list[tuple[str, str]]:
     ]
 
 
-def plan_address(demand: Demand) -> str:
-    """The plan form with this demand filled in; empty where the accelerator is not known."""
+def plan_address(demand: Demand, taken_over: Sequence[TakenOver] = ()) -> str:
+    """The plan form with this demand and what is signed filled in; empty where the accelerator is
+    not known. What is missing of a commitment stays an empty box."""
     device = accelerators.find(demand.history.accelerator)
     if device is None:
         return ""
@@ -200,6 +231,11 @@ def plan_address(demand: Demand) -> str:
             "workload.accelerator": device.slug,
             "workload.hours_per_month": _column(demand.hours_per_month),
             "workload.peak_accelerators": _column(demand.peak_accelerators),
+        }
+        | {
+            f"existing.commitments.{index}.{name}": value
+            for index, one in enumerate(taken_over[:MAX_TAKEN_OVER])
+            for name, value in one.entry.items()
         }
     )
 
@@ -242,7 +278,10 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "accelerators": [name for name in list_accelerators(usage) if name],
         "demand": demand,
         "demand_rows": demand_rows(demand) if demand else [],
-        "plan_address": plan_address(demand) if demand else "",
+        "plan_address": plan_address(demand, answer.taken_over) if demand else "",
+        "idle": answer.idle[:SHOWN_LINES],
+        "is_price_missing": any(row["cost"] is None for row in answer.idle),
+        "taken_over": answer.taken_over,
         "no_demand_because": answer.no_demand_because,
         "notes": [*figures["notes"], *(demand.notes if demand else ())],
     }

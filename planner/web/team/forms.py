@@ -76,6 +76,23 @@ class TeamForm(Form):
         self.fields["currency"].initial = self.initial.get("currency", "USD")
 
 
+class TeamSettingsForm(TeamForm):
+    """Beside them, which rows of bills and logs belong to which project."""
+
+    project_rules = forms.CharField(
+        label="Projects in bills and logs",
+        required=False,
+        max_length=100_000,
+        widget=forms.Textarea(attrs={"rows": 5, "spellcheck": "false"}),
+        help_text="a rule a line, the first that matches holds: tag:team:ml-*=Vision, "
+        "account:4711=Speech, user:ann=Speech, partition:gpu-dev=Development",
+    )
+
+    def changes(self) -> dict[str, Any]:
+        lines = (line.strip() for line in self.cleaned_data["project_rules"].splitlines())
+        return {**self.cleaned_data, "project_rules": [line for line in lines if line]}
+
+
 class ConfirmForm(Form):
     """What cannot be undone is typed out."""
 

@@ -2,19 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import Purchase
 from planner.contract.months import format_month
+from planner.services.portfolio.team_request import Window
 from planner.web.common.chart import Chart, Series
+from planner.web.common.view_helpers import describe_refusal
+from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
 
 METHOD_TITLES = {
     "shapley": "by what each project adds to the others, over all orders of joining",
     "shapley_sampled": "by what each project adds to the others, over sampled orders of joining",
     "use": "by the hours that each project uses of every machine",
+}
+
+
+@dataclass(frozen=True)
+class ProjectRow:
+    """A project as the form shows it."""
+
+    key: str
+    name: str
+    is_ticked: bool
+    window: Window | None
+    """Months within which its hours may move, as they are typed."""
+
+
+def describe_portfolio_refusal(refusal: InvalidInput, request: Mapping[str, Any]) -> str:
+    """A refusal in words, with the name of the project that it is about."""
+    return "; ".join(_describe(one, request.get("projects") or ()) for one in refusal.all())
+
+
+def _describe(refusal: InvalidInput, projects: Sequence[Mapping[str, Any]]) -> str:
+    section, _, rest = refusal.field.partition(".")
+    number, _, field = rest.partition(".")
+    if section != "projects" or not number.isdecimal() or int(number) >= len(projects):
+        return describe_refusal(refusal)
+    words = _WINDOW_WORDS.get(field) or describe_refusal(InvalidInput(field, refusal.message))
+    message = f"{words}: {refusal.message}" if field in _WINDOW_WORDS else words
+    return f"{projects[int(number)]['name']}: {message}"
+
+
+_WINDOW_WORDS = {
+    "window": "The months within which it may move",
+    "window.start": "The first month in which it may move",
+    "window.deadline": "The last month in which it may move",
 }
 
 

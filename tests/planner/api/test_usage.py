@@ -5,8 +5,12 @@ from __future__ import annotations
 import gzip
 
 import pytest
+from django.contrib.auth import get_user_model
+from rest_framework.test import APIClient
 
+from planner.models import Role
 from tests.planner.usage.make import cur_row, sacct, table
+from tests.planner.workspace import Workspace
 
 BILL = table([cur_row(1), cur_row(2, usage_amount="0.5")])
 
@@ -54,3 +58,28 @@ def test_a_refusal_names_the_field(client, content, kind, query, status, words):
     answer = post(client, content, kind, **query)
     assert answer.status_code == status
     assert words in answer.content.decode()
+
+
+@pytest.mark.django_db
+def test_rules_of_the_team_are_kept_and_used():
+    client = APIClient()
+    Workspace("alpha")
+    client.force_login(get_user_model().objects.get(username=f"{Role.OWNER.value}-of-alpha"))
+    rules = ["account:100200300400=Vision"]
+    kept = client.patch("/api/v1/teams/alpha/", {"project_rules": rules}, format="json")
+    assert kept.json()["project_rules"] == rules
+    refused = client.patch("/api/v1/teams/alpha/", {"project_rules": ["red"]}, format="json")
+    assert refused.json()["errors"][0]["field"] == "project_rules.0"
+    query = {"team": "alpha", "by": "project", "forecast_months": "0"}
+    answer = client.post("/api/v1/usage/", BILL, content_type="text/csv", query_params=query).json()
+    assert [line["project"] for line in answer["use"]] == ["Vision"]
+
+
+@pytest.mark.django_db
+def test_idle_and_signed_stand_beside_the_use(client):
+    unused = table([cur_row(1, usage_type="UnusedBox:p5.48xlarge", unblended_cost="55")])
+    answer = post(client, unused, forecast_months="0").json()
+    assert [(row["accelerator_hours"], row["cost"]) for row in answer["idle"]] == [(8.0, "55")]
+    assert answer["existing"] == []
+    refused = post(client, unused, commitment_end="x=2027-01")
+    assert refused.json()["errors"][0]["field"] == "commitment_end"

@@ -240,6 +240,38 @@ def test_payments_that_come_later_cost_every_part_as_they_do_apart():
     assert sum(one.share for one in answer.projects) == answer.net_present_cost
 
 
+@pytest.mark.parametrize(
+    ("start", "own", "in_plan"),
+    [
+        ("2026-11", [9.0, 9.0, 1000.0, 2000.0, 0.0, 0.0], [1000.0, 2000.0, 0.0, 0.0]),
+        ("2027-03", [3000.0, 500.0], [0.0, 0.0, 3000.0, 500.0]),
+    ],
+)
+def test_work_that_begins_before_or_after_the_plan_keeps_its_months(start, own, in_plan):
+    def of(hours, **fields):
+        work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": hours}
+        request = {"start": "2027-01", "horizon_months": 4, "what_if": False}
+        return {**request, "projects": [project("a", work, **fields)]}
+
+    assert plan(of(own, start=start)) == plan(of(in_plan))
+
+
+@pytest.mark.parametrize(
+    ("start", "words"),
+    [
+        ("2026-11", "workload: is over before the plan begins"),
+        ("2028-01", "start: 2028-01 is after the plan"),
+        ("2010-01", "start: 2010-01 is 204 months before the plan; allowed are 120"),
+    ],
+)
+def test_work_with_no_month_in_the_plan_is_refused(start, words):
+    work = {"kind": "accelerator_hours", "accelerator": "H100"}
+    work["hours_per_month"] = [100] + [0] * (5 if start == "2026-11" else 0)
+    request = {"start": "2027-01", "horizon_months": 4}
+    with pytest.raises(InvalidInput, match=words):
+        plan({**request, "projects": [project("a", work, start=start)]})
+
+
 def test_a_plan_that_begins_before_today_says_so(answer):
     before = "The plan begins before today"
     assert not any(before in warning for warning in answer.warnings)

@@ -48,6 +48,11 @@ def reasons(usage: Usage) -> dict[str, int]:
     return {reason.value: count for reason, count in usage.ledger.reasons.items()}
 
 
+def unused_hours(usage: Usage) -> dict[tuple[str, str, str], float]:
+    """Hours that stood idle by month, machine and reason, where rows state hours."""
+    return {key: sums.hours for key, sums in usage.ledger.unused.items() if sums.hours}
+
+
 CUR = {
     "identity/LineItemId": "",
     "identity/TimeInterval": "2025-05-06T00:00:00Z/2025-05-06T01:00:00Z",
@@ -65,9 +70,11 @@ CUR = {
     "product/region": "",
     "product/gpu": "",
     "reservation/EffectiveCost": "",
+    "reservation/EndTime": "",
     "reservation/ReservationARN": "",
     "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod": "",
     "reservation/UnusedRecurringFee": "",
+    "savingsPlan/EndTime": "",
     "savingsPlan/SavingsPlanARN": "",
     "savingsPlan/SavingsPlanEffectiveCost": "",
     "savingsPlan/TotalCommitmentToDate": "",

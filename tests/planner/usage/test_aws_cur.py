@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from tests.planner.usage.make import cur_row, hours_by, read, reasons, table
+from tests.planner.usage.make import cur_row, hours_by, read, reasons, table, unused_hours
 
 PLAN = "arn:aws:savingsplans::1:savingsplan/a"
 RI = "arn:aws:ec2:us-east-1:1:reserved-instances/b"
@@ -113,9 +113,7 @@ def test_reserved_use_counts_and_the_hours_of_its_fee_do_not():
 def test_capacity_that_stood_idle_is_counted_apart():
     usage = read(table([cur_row(1, usage_type="USW2-UnusedBox:p5.48xlarge")]))
     assert usage.ledger.uses == {}
-    assert dict(usage.ledger.unused_hours) == {
-        ("2025-05", "p5.48xlarge", "unused_reservation"): 8.0
-    }
+    assert unused_hours(usage) == {("2025-05", "p5.48xlarge", "unused_reservation"): 8.0}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,16 @@ from decimal import Decimal
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import azure_row, gcp_row, hours_by, json_lines, read, reasons, table
+from tests.planner.usage.make import (
+    azure_row,
+    gcp_row,
+    hours_by,
+    json_lines,
+    read,
+    reasons,
+    table,
+    unused_hours,
+)
 
 
 def test_azure_hours_are_quantities_of_sizes():
@@ -85,7 +94,7 @@ def test_actual_and_amortised_exports_do_not_mix():
     usage = read(table([amortised, unused]))
     [line] = usage.lines("option")
     assert (line.billed["EUR"], line.amortised["EUR"]) == (None, 50)
-    assert list(usage.ledger.unused_hours.values()) == [4.0]
+    assert list(unused_hours(usage).values()) == [4.0]
     with pytest.raises(InvalidInput, match="count the same use twice"):
         read(table([actual]), table([amortised]))
 

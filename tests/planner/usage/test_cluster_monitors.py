@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import hours_by, read, reasons, table
+from tests.planner.usage.make import hours_by, read, reasons, table, unused_hours
 
 SREPORT = b"""Cluster Utilization 2025-05-01T00:00:00 - 2025-06-01T00:00:00
 Usage reported in TRES Hours
@@ -21,7 +21,7 @@ c1|gres/gpu:h100|900|20|0|80|0|1000
 def test_sreport_says_what_was_allocated_and_idle():
     usage = read(SREPORT)
     assert hours_by(usage.ledger, "accelerator") == {"nvidia-h100-80gb-sxm": 900.0}
-    assert dict(usage.ledger.unused_hours) == {("2025-05", "c1", "idle"): 80.0}
+    assert unused_hours(usage) == {("2025-05", "c1", "idle"): 80.0}
     assert any("sreport counts reserved" in note for note in usage.notes())
 
 
@@ -127,7 +127,7 @@ def test_opencost_is_read_by_its_hours_and_idle_is_nobody_s():
     }
     usage = read(json.dumps({"code": 200, "data": [sets]}).encode())
     assert hours_by(usage.ledger, "project") == {"chat": 96.0, "vision": 4.5}
-    assert list(usage.ledger.unused_hours.values()) == [24.0]
+    assert list(unused_hours(usage).values()) == [24.0]
     assert reasons(usage) == {"accelerator_use": 2, "no_accelerator": 1, "idle": 1}
 
 

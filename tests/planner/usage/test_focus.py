@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import focus_row, hours_by, read, reasons, table
+from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 
 PLAN = {
     "CommitmentDiscountId": "plan-1",
@@ -146,7 +146,7 @@ def test_unused_reservations_are_hours_apart():
     ) | {"x_SkuMeterCategory": "Virtual Machines", "x_SkuMeterName": "NC24ads A100 v4"}
     usage = read(table([unused]))
     assert usage.ledger.uses == {}
-    assert list(usage.ledger.unused_hours.values()) == [6.0]
+    assert list(unused_hours(usage).values()) == [6.0]
 
 
 def test_a_forecast_is_no_bill():

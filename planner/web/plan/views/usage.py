@@ -8,8 +8,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from planner.services.teams.team_rates import rules_of
 from planner.usage.reading import UnmappedColumns
 from planner.web.common.access import open_page
+from planner.web.common.current_team import current_team
 from planner.web.common.view_helpers import submit_form
 from planner.web.plan.usage import (
     MAX_BYTES,
@@ -30,7 +32,8 @@ MAX_MAPPED = 50
 def usage(request: HttpRequest) -> HttpResponse:
     """The files are read and forgotten. Columns that are close are proposed, and read once they are
     ticked; a small file is carried along meanwhile."""
-    context: dict[str, Any] = {"most_mb": MAX_BYTES // 1_000_000}
+    team = current_team(request)
+    context: dict[str, Any] = {"most_mb": MAX_BYTES // 1_000_000, "rules_team": team}
     if request.method != "POST":
         return render(request, "web/usage.html", context | {"form": UsageForm()})
     form = UsageForm(request.POST, request.FILES)
@@ -38,8 +41,9 @@ def usage(request: HttpRequest) -> HttpResponse:
 
     def read(values: dict[str, Any]) -> dict[str, Any]:
         upload = Uploads(values)
+        question = read_question(values, mapping, rules_of(team))
         try:
-            answer = upload.answer(read_question(values, mapping), timezone.now().date())
+            answer = upload.answer(question, timezone.now().date())
         except UnmappedColumns as refusal:
             return {
                 "columns": column_choices(refusal),

@@ -15,7 +15,11 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
-from planner.services.portfolio.team_request import portfolio_of_projects
+from planner.services.portfolio.team_request import (
+    Window,
+    describe_past,
+    portfolio_of_projects,
+)
 from planner.services.teams.permissions import EDIT
 from planner.web.common.current_team import get_access, remember_team
 from planner.web.common.view_helpers import (
@@ -27,7 +31,11 @@ from planner.web.common.view_helpers import (
     team_page,
 )
 from planner.web.team.forms import SavePortfolioForm
-from planner.web.team.portfolio_page import PortfolioPage
+from planner.web.team.portfolio_page import (
+    PortfolioPage,
+    ProjectRow,
+    describe_portfolio_refusal,
+)
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
@@ -48,11 +56,35 @@ def _ticked(request: HttpRequest, projects: list[Project]) -> list[str]:
     return [pk for pk in data.getlist("project") if pk in known]
 
 
+def _windows(request: HttpRequest, projects: list[Project]) -> dict[str, Window]:
+    """By id the months within which the hours of a project may move, where any is typed."""
+    data = request.POST if request.method == "POST" else request.GET
+    windows = {}
+    for project in projects:
+        sides = (data.get(f"{side}-{project.pk}", "").strip() for side in ("from", "until"))
+        window = Window(*sides)
+        if any(window):
+            windows[str(project.pk)] = window
+    return windows
+
+
+def _rows(request: HttpRequest, projects: list[Project]) -> list[ProjectRow]:
+    """The projects as the form shows them."""
+    ticked, windows = _ticked(request, projects), _windows(request, projects)
+    keys = [str(project.pk) for project in projects]
+    return [
+        ProjectRow(key, project.name, key in ticked, windows.get(key))
+        for key, project in zip(keys, projects, strict=True)
+    ]
+
+
 def _request_of(request: HttpRequest, team: Team) -> tuple[dict[str, Any], dict[str, str]]:
     """The portfolio request that the page asks for, and who made each project."""
     projects = _projects(get_access(request), team)
     data = request.POST if request.method == "POST" else request.GET
-    portfolio, owners = portfolio_of_projects(team, projects, _ticked(request, projects))
+    portfolio, owners = portfolio_of_projects(
+        team, projects, _ticked(request, projects), _windows(request, projects)
+    )
     shares = data.get("shares", SHARES[0])
     return {**portfolio, "shares": shares if shares in SHARES else SHARES[0]}, owners
 
@@ -76,8 +108,8 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
     saved = SavedPortfolio.objects.for_access(access).filter(team=team)
     return {
         "team": team,
-        "projects": projects,
-        "ticked": _ticked(request, projects),
+        "rows": _rows(request, projects),
+        "past": describe_past(projects),
         "shares": request.GET.get("shares", SHARES[0]),
         "saved": saved.defer("request", "answer", "assumptions", "rates").select_related(
             "created_by"
@@ -90,12 +122,12 @@ def _page_context(request: HttpRequest, team: Team, **more: Any) -> dict[str, An
 
 def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
     """The plan as this person may see it, or why there is none."""
-    access = get_access(request)
+    access, portfolio_request = get_access(request), dict[str, Any]()
     try:
         portfolio_request, owners = _request_of(request, team)
         answer = services.plan_for_team(portfolio_request, team).answer
     except InvalidInput as refusal:
-        return {"refusal": describe_refusal(refusal)}
+        return {"refusal": describe_portfolio_refusal(refusal, portfolio_request)}
     if not access.has_role(team.pk, Role.APPROVER):
         own = [name for name, person in owners.items() if person == access.person]
         answer = services.show_only(answer, own)

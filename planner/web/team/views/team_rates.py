@@ -13,18 +13,19 @@ from planner.services.teams.permissions import OWN, require
 from planner.web.common.current_team import get_access
 from planner.web.common.view_helpers import submit_form, team_page
 from planner.web.team import team_rates_form
-from planner.web.team.forms import TeamForm
+from planner.web.team.forms import TeamSettingsForm
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
 
 @team_page()
 def settings(request: HttpRequest, team: Team) -> HttpResponse:
-    """Name and currency of the team."""
+    """Name and currency of the team, and its rules for bills."""
     access = get_access(request)
-    start = {"name": team.name, "currency": team.currency}
-    form = TeamForm(request.POST or None, initial=start)
-    done = submit_form(form, lambda values: teams.change_settings(access, team, values))
+    rules = "\n".join(team.project_rules)
+    start = {"name": team.name, "currency": team.currency, "project_rules": rules}
+    form = TeamSettingsForm(request.POST or None, initial=start)
+    done = submit_form(form, lambda _: teams.change_settings(access, team, form.changes()))
     if done is not None:
         messages.success(request, "The settings are saved.")
         return redirect("team-settings", team.slug)

@@ -1,19 +1,24 @@
 """Portfolios that a team keeps: replayed, approved, and seen by whoever may."""
 
 import csv
+import datetime as dt
 import io
 import json
 from decimal import Decimal
 
 import pytest
+import time_machine
 from django.core.exceptions import PermissionDenied
 
+from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import AuditEntry, Role, SavedPortfolio, State
+from planner.portfolio.preparation import PortfolioPreparation
 from planner.services.portfolio import portfolios
-from planner.services.portfolio.team_request import portfolio_of_projects
+from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.errors import WrongStateError
 from pricing.common.invalid_input import InvalidInput
+from tests.planner.costing.market_of import CATALOG
 from tests.planner.workspace import H100, PLAIN, WORKLOAD, Workspace, market
 
 pytestmark = pytest.mark.django_db
@@ -67,6 +72,61 @@ def test_the_request_of_a_team_puts_projects_on_one_calendar(work):
     assert second["workload"]["peak_accelerators"] == [0, 0, 0, 8, 8, 8]
     assert [one["included"] for one in request["projects"]] == [False, True]
     assert set(owners) == {"a", "b"}
+
+
+@time_machine.travel("2027-03-10")
+def test_months_that_are_over_count_as_done(work):
+    begun = {**PLAIN, "start": "2027-02", "horizon_months": 6}
+    hours = {**WORKLOAD, "hours_per_month": [100, 200, 300, 400, 500, 600]}
+    over = {**PLAIN, "start": "2026-10", "horizon_months": 6}
+    done = {**WORKLOAD, "hours_per_month": [900, 0, 0, 0, 0, 0]}
+    rows = [
+        work.project(name="begun", assumptions=begun, workload=hours),
+        work.project(name="over", assumptions=over),
+        work.project(name="done", assumptions=begun, workload=done),
+    ]
+    request, owners = portfolio_of_projects(work.team, rows)
+    assert (request["start"], request["horizon_months"], set(owners)) == ("2027-04", 4, {"begun"})
+    assert request["projects"][0]["workload"]["hours_per_month"] == [300, 400, 500, 600]
+    assert describe_past(rows) == (
+        "The plan begins in 2027-04. Months before it count as done, of begun. "
+        "over and done are left out, as they end before 2027-04."
+    )
+    assert describe_past([]) == ""
+    with pytest.raises(InvalidInput, match="every project ends before 2027-04"):
+        portfolio_of_projects(work.team, rows[1:])
+
+
+@time_machine.travel("2027-03-10")
+def test_sized_work_that_has_begun_is_planned_for_what_is_left_of_it(work):
+    runs = [
+        {"start": "2026-08", "deadline": "2026-12"},
+        {"start": "2027-02", "deadline": "2027-05"},
+    ]
+    training = {"kind": "training", "parameters": 7e9, "tokens": 2e11, "accelerator": H100}
+    begun = {**PLAIN, "start": "2026-08", "horizon_months": 12}
+    row = work.project(assumptions=begun, workload={**training, "runs": runs})
+    request, _ = portfolio_of_projects(work.team, [row])
+    (entry,) = request["projects"]
+    whole = {**request, "start": "2026-08", "horizon_months": 12}
+    of_all, of_rest = (
+        PortfolioPreparation(read_portfolio(one), CATALOG, dt.date(2027, 3, 10), {})
+        .projects[0]
+        .alone.demand
+        for one in (whole, request)
+    )
+
+    assert (request["start"], entry["start"]) == ("2027-04", "2026-08")
+    assert of_rest.hours_per_month.tolist() == of_all.hours_per_month.tolist()[8:]
+    assert of_rest.hours_per_month[:3].tolist() == [of_rest.hours_per_month[0]] * 2 + [0]
+
+
+def test_hours_may_move_within_the_months_that_are_typed(work):
+    rows = two_projects(work)
+    windows = {str(rows[0].pk): Window("", "2027-05")}
+    request, _ = portfolio_of_projects(work.team, rows, windows=windows)
+    assert request["projects"][0]["window"] == {"start": "2027-01", "deadline": "2027-05"}
+    assert "window" not in request["projects"][1]
 
 
 def test_budgets_of_a_project_are_left_out_of_the_plan_for_all(work):

@@ -36,6 +36,32 @@ def test_every_ticked_project_pays_a_share_with_its_reason(projects, signed_in):
     assert "Saved by planning together" in page
 
 
+def test_a_window_is_planned_with_and_kept(projects, signed_in):
+    key = projects[0].pk
+    values = {"plan": "1", "project": [key], f"from-{key}": "2027-02", f"until-{key}": "2027-04"}
+    browser = signed_in()
+    page = text(browser.get(HERE, values))
+    assert 'value="2027-04"' in page
+    assert "It pays" in page
+    browser.post(f"{HERE}save/", {**values, "name": "Later"})
+    (one, other) = SavedPortfolio.objects.get().request["projects"]
+    assert one["window"] == {"start": "2027-02", "deadline": "2027-04"}
+    assert "window" not in other
+
+
+@pytest.mark.parametrize(
+    ("side", "typed", "words"),
+    [
+        ("until", "2040-01", "speech: The months within which it may move: "),
+        ("until", "soon", "speech: The last month in which it may move: "),
+    ],
+)
+def test_a_window_that_cannot_be_names_its_project(projects, signed_in, side, typed, words):
+    key = projects[0].pk
+    page = text(signed_in().get(HERE, {"plan": "1", "project": [key], f"{side}-{key}": typed}))
+    assert words in page
+
+
 def test_what_is_not_ticked_is_not_planned(projects, signed_in):
     page = text(signed_in().get(HERE, {"plan": "1", "project": [projects[0].pk]}))
     assert page.count("It pays") == 1

@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from planner.models import Role, ServerQuote
 from planner.services.projects.comparisons import compare_for_team
 from planner.services.teams import teams
+from tests.planner.usage.make import cur_row, table
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import REQUEST
 
@@ -21,6 +23,25 @@ def test_name_and_currency_are_changed(work, signed_in):
     signed_in().post("/team/alpha/settings/", {"name": "Research", "currency": "USD"})
     work.team.refresh_from_db()
     assert work.team.name == "Research"
+
+
+def test_rules_of_projects_are_kept_a_line_each(work, signed_in):
+    values = {"name": "Alpha", "currency": "USD"}
+    rules = "account:4711=Speech\n\n  tag:team:ml-*=Vision  "
+    signed_in().post("/team/alpha/settings/", values | {"project_rules": rules})
+    work.team.refresh_from_db()
+    assert work.team.project_rules == ["account:4711=Speech", "tag:team:ml-*=Vision"]
+    page = text(signed_in().post("/team/alpha/settings/", values | {"project_rules": "red"}))
+    assert "is no rule like" in page
+
+
+def test_the_rules_name_projects_on_the_page_of_usage(work, signed_in):
+    work.team.project_rules = ["account:100200300400=Vision"]
+    work.team.save()
+    bill = SimpleUploadedFile("bill.csv", table([cur_row(1)]))
+    page = text(signed_in().post("/usage/", {"file": bill, "months": "0"}))
+    assert "Vision" in page
+    assert "rules of" in page
 
 
 def test_a_discount_is_inherited_by_comparisons(work, signed_in):

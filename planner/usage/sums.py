@@ -1,0 +1,88 @@
+"""Sums of hours and money that know what of them is unknown. PURE."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+_ZERO = Decimal(0)
+
+
+class MoneySum:
+    """A sum of money that knows how many of its parts are unknown."""
+
+    __slots__ = ("total", "unknown")
+
+    def __init__(self) -> None:
+        self.total = _ZERO
+        self.unknown = 0
+
+    def add(self, amount: Decimal | None) -> None:
+        if amount is None:
+            self.unknown += 1
+        elif amount:
+            self.total += amount
+
+    @property
+    def known(self) -> Decimal | None:
+        """The sum; None where a part of it is unknown."""
+        return None if self.unknown else self.total
+
+
+class UseSums:
+    """Hours and money of one `UseKey`."""
+
+    __slots__ = ("accelerator_hours", "amortised", "billed", "instance_hours", "rows", "unsized")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.instance_hours = 0.0
+        self.unsized = 0
+        """Rows that state hours of accelerators and no machine."""
+        self.accelerator_hours = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+
+
+class ChargeSums:
+    """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""
+
+    __slots__ = ("amortised", "billed", "credits", "list_cost", "quantity", "rows")
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.quantity = 0.0
+        self.billed = MoneySum()
+        self.amortised = MoneySum()
+        self.list_cost = MoneySum()
+        self.credits = _ZERO
+        """Credits already within `billed`; gross is billed less credits."""
+
+
+class UnusedSums:
+    """Hours that were paid for and not used, and what they cost where a bill says it."""
+
+    __slots__ = ("cost", "currency", "hours", "unstated")
+
+    def __init__(self) -> None:
+        self.hours = 0.0
+        """Accelerator-hours."""
+        self.unstated = 0
+        """Rows that state money and no hours."""
+        self.cost: MoneySum | None = None
+        """None where no row states money."""
+        self.currency = ""
+
+
+class Monitored:
+    """Allocated accelerator-hours that a monitor watched, and what they did."""
+
+    __slots__ = ("busy_hours", "hours", "unknown_hours", "utilised_hours")
+
+    def __init__(self) -> None:
+        self.hours = 0.0
+        self.busy_hours = 0.0
+        """Hours in which any kernel ran."""
+        self.utilised_hours = 0.0
+        """Hours × utilisation."""
+        self.unknown_hours = 0.0
+        """Hours between samples of which one is missing."""

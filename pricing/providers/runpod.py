@@ -1,0 +1,76 @@
+"""RunPod: https://api.runpod.io/graphql, `gpuTypes` (open).
+
+Prices are in US dollars for one GPU and hour, its share of CPU and memory included. The secure
+cloud (data centres) and the community cloud (other people's machines) are products of their own.
+0 and null mean not offered; 0.5 stands for "no price" unless the cloud says that it has the card
+and that some are in stock. Terms and spot are left out: the list repeats other prices there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pricing.ingest.flat_list import FlatList, PriceListReader, Row, parse_price
+from pricing.ingest.provider import SkippedRow
+
+_FIELDS = "id displayName memoryInGb maxGpuCount secureCloud communityCloud securePrice"
+QUERY = (
+    f"query {{ gpuTypes {{ {_FIELDS} communityPrice"
+    " lowestPrice(input: {gpuCount: 1}) { stockStatus } } }"
+)
+CLOUDS = (("secure-cloud", "securePrice", "secureCloud"),
+          ("community-cloud", "communityPrice", "communityCloud"))  # fmt: skip
+"""Region of the offers, field of the price, field that says whether the cloud has the card."""
+_PLACEHOLDER = parse_price("0.5")
+
+
+class RunPod(FlatList):
+    name = "runpod"
+    title = "RunPod"
+    setting = "RUNPOD_API_URL"
+    default_url = "https://api.runpod.io"
+
+    def read(self, reader: PriceListReader) -> Iterator[Row]:
+        """One GPU, and the largest pod of a card, in each of the two clouds."""
+        document = reader.post(
+            "gpu-types", "/graphql", {"query": QUERY}, lambda d: d["data"]["gpuTypes"][0]
+        )
+        for card in document["data"]["gpuTypes"]:
+            for region, price_field, cloud_field in CLOUDS:
+                yield from _read_card(reader, card, region, price_field, cloud_field)
+
+
+def _read_card(
+    reader: PriceListReader, card: Mapping[str, Any], region: str, price_field: str, field: str
+) -> Iterator[Row]:
+    name = str(card["displayName"])
+    if "MIG" in name:
+        yield SkippedRow("a slice of an accelerator", name)
+        return
+    price = parse_price(card.get(price_field))
+    if price == _PLACEHOLDER and not _has_stock(card, field):
+        yield SkippedRow("a placeholder for no price", f"{name} {region}")
+        return
+    for count in sorted({1, int(card.get("maxGpuCount") or 1)}):
+        yield reader.offer(
+            region=region,
+            machine=f"{count}x {name}",
+            accelerator=_full_name(card),
+            accelerator_gib=float(card.get("memoryInGb") or 0) or None,
+            count=count,
+            price=price * count,
+        )
+
+
+def _has_stock(card: Mapping[str, Any], field: str) -> bool:
+    return bool(card.get(field)) and bool((card.get("lowestPrice") or {}).get("stockStatus"))
+
+
+def _full_name(card: Mapping[str, Any]) -> str:
+    """The name with the form in it, which only some display names have."""
+    identity, name = str(card["id"]), str(card["displayName"])
+    return identity if any(word in identity for word in ("SXM", "PCIe", "NVL", "OAM")) else name
+
+
+provider = RunPod()

@@ -1,0 +1,133 @@
+"""Every price that was ever published or recorded, with the days on which it held, as Parquet.
+
+A row is one offer at one price: the columns of an offer, then `from_day` and `to_day`. It was in
+force on every day d with from_day <= d < to_day; `to_day` is empty while it still is. Days are
+those on which the provider was read. Prices from before the first revision have no `revision`.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Min
+
+from pricing.common.invalid_input import InvalidInput
+from pricing.models import OPEN, Listing, PastPrice, Price, Revision
+from pricing.storage.store import LISTING_FIELDS
+
+BATCH_ROWS = 20_000
+"""Rows held in memory at once."""
+Row = dict[str, Any]
+_NOT_WRITTEN = ("count_numerator", "count_denominator")
+
+
+def write_prices(path: Path, providers: Sequence[str] = (), on: dt.date | None = None) -> int:
+    """Write the prices of `providers` (all without any) to `path`, those in force on a day alone
+    where `on` names it; gives the number of rows. Raises `InvalidInput` without pyarrow."""
+    try:
+        import pyarrow
+        from pyarrow.parquet import ParquetWriter
+    except ImportError:
+        raise InvalidInput(
+            "file", "Parquet needs pyarrow: install the extra parquet (pip install '.[parquet]')"
+        ) from None
+    schema = _schema(pyarrow)
+    count = 0
+    rows = (row for row in _iterate_rows(providers) if on is None or _holds(row, on))
+    with ParquetWriter(path, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, BATCH_ROWS)):
+            writer.write_table(pyarrow.Table.from_pylist(batch, schema=schema))
+            count += len(batch)
+    return count
+
+
+def _schema(pyarrow: Any) -> Any:
+    text, number, day = pyarrow.string(), pyarrow.float64(), pyarrow.date32()
+    amount = pyarrow.decimal128(28, 10)
+    kinds = {
+        "term_months": pyarrow.int32(),
+        "vcpus": number,
+        "memory_gib": number,
+        "network_gbps": number,
+    }
+    return pyarrow.schema(
+        [
+            *((n, kinds.get(n, text)) for n in LISTING_FIELDS if n not in _NOT_WRITTEN),
+            ("accelerator_count", text),
+            ("price_per_hour", amount),
+            ("upfront", amount),
+            ("sold_now", pyarrow.bool_()),
+            ("revision", pyarrow.int32()),
+            ("from_day", day),
+            ("to_day", day),
+        ]
+    )
+
+
+def _holds(row: Row, day: dt.date) -> bool:
+    return row["from_day"] <= day and (row["to_day"] is None or day < row["to_day"])
+
+
+def _iterate_rows(providers: Sequence[str]) -> Iterator[Row]:
+    """The recorded prices of each provider, then the published ones."""
+    revisions = Revision.objects.order_by("provider", "number")
+    listed = Listing.objects.order_by().values_list("provider", flat=True).distinct()
+    known = set(listed) | set(revisions.values_list("provider", flat=True))
+    unknown = sorted(set(providers) - known)
+    if unknown:
+        raise InvalidInput("provider", f"{unknown[0]!r} has no prices; known: {sorted(known)}")
+    for provider in sorted(set(providers) or known):
+        days = dict(revisions.filter(provider=provider).values_list("number", "as_of"))
+        yield from _iterate_past(provider)
+        yield from _iterate_published(provider, days)
+
+
+def _iterate_published(provider: str, days: dict[int, dt.date]) -> Iterator[Row]:
+    prices = Price.objects.filter(listing__provider=provider).select_related("listing")
+    for price in prices.order_by("listing_id", "first_revision").iterator(BATCH_ROWS):
+        ended = price.last_revision != OPEN
+        yield _build_row(
+            price,
+            revision=price.first_revision,
+            from_day=days[price.first_revision],
+            to_day=days.get(price.last_revision + 1) if ended else None,
+        )
+
+
+def _iterate_past(provider: str) -> Iterator[Row]:
+    """Each recorded price until the next of its offer, the last until the first published one."""
+    first_days = dict(_first_published_days(provider))
+    past = PastPrice.objects.filter(listing__provider=provider).select_related("listing")
+    ordered = past.order_by("listing__offer_id", "date").iterator(BATCH_ROWS)
+    for offer_id, group in groupby(ordered, lambda row: row.listing.offer_id):
+        end = first_days.get(offer_id)
+        rows = [row for row in group if end is None or row.date < end]
+        for row, following in zip(rows, [*rows[1:], None], strict=True):
+            to_day = following.date if following else end
+            yield _build_row(row, revision=None, from_day=row.date, to_day=to_day)
+
+
+def _first_published_days(provider: str) -> Iterable[tuple[str, dt.date]]:
+    """(offer id, day of the first revision that has it)."""
+    days = dict(Revision.objects.filter(provider=provider).values_list("number", "as_of"))
+    first = Price.objects.filter(listing__provider=provider).values("listing__offer_id")
+    for row in first.annotate(number=Min("first_revision")).order_by():
+        yield row["listing__offer_id"], days[row["number"]]
+
+
+def _build_row(price: Price | PastPrice, **days: Any) -> Row:
+    listing = price.listing
+    values = {n: getattr(listing, n) for n in LISTING_FIELDS if n not in _NOT_WRITTEN}
+    numerator, denominator = listing.count_numerator, listing.count_denominator
+    return {
+        **values,
+        "accelerator_count": str(numerator) if denominator == 1 else f"{numerator}/{denominator}",
+        "price_per_hour": price.price_per_hour,
+        "upfront": price.upfront,
+        "sold_now": price.sold_now,
+        **days,
+    }

@@ -1,0 +1,177 @@
+"""The examples of the guide to instruments, computed as it says and reckoned by hand here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from planner.comparison import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from pricing.market.snapshot import Catalog
+from tests.planner.costing.market_of import TODAY
+
+PAGE = (Path(settings.BASE_DIR) / "docs" / "guides" / "instruments.md").read_text()
+INTRODUCTION, *PARTS = PAGE.split("\n## ")
+SECTIONS = {part.splitlines()[0]: part for part in PARTS}
+BLOCK = re.compile(r"```json\n(.*?)```", re.DOTALL)
+BASE = json.loads(BLOCK.findall(INTRODUCTION)[0])
+MONTH = 730 * 40
+YEAR_COMMITTED = 60_000 + 12 * 730 * 20
+OWNED = 300_000 + 24 * 730 * 5
+INSTALMENT = (270_000 - 60_000 / 1.01**24) * 0.01 / (1 - 1.01**-24) / 1.01
+Figure = Callable[[ComparisonAnswer], object]
+
+
+def merged(plain: Any, change: Any) -> Any:
+    """A JSON merge patch (RFC 7396)."""
+    if not isinstance(change, dict):
+        return change
+    target = dict(plain) if isinstance(plain, dict) else {}
+    for name, value in change.items():
+        target[name] = merged(target.get(name), value)
+    return {name: value for name, value in target.items() if value is not None}
+
+
+@cache
+def answer(title: str = "", more: str = "{}") -> ComparisonAnswer:
+    """The answer to the example of a section, changed further by `more`."""
+    change = json.loads(BLOCK.findall(SECTIONS[title])[0]) if title else {}
+    request = merged(merged(BASE, change), json.loads(more))
+    return compare(request | {"sensitivity": False}, Catalog.of([]), today=TODAY)
+
+
+def total(key: str) -> Figure:
+    return lambda found: found.by_key[key].total_cost
+
+
+def owed(found: ComparisonAnswer) -> object:
+    return found.by_key["committed"].owed_after
+
+
+def category(key: str, name: str) -> Figure:
+    return lambda found: abs(found.by_key[key].cost_by_category[name])
+
+
+def cash(key: str, fiscal_year: int) -> Figure:
+    def figure(found: ComparisonAnswer) -> object:
+        finance = found.by_key[key].finance
+        assert finance is not None
+        return next(y.cash for y in finance.fiscal_years if y.fiscal_year == fiscal_year)
+
+    return figure
+
+
+ON_DEMAND, COMMITTED, ON_PREM = (total(key) for key in ("on_demand", "committed", "on_prem"))
+FIGURES: Mapping[str, list[tuple[Figure, float]]] = {
+    "A reservation that outlasts the plan": [
+        (COMMITTED, 2 * YEAR_COMMITTED), (owed, 3 * 730 * 20),
+    ],
+    "Machines reserved by date": [
+        (category("committed", "upfront"), 3 * 730 * 30), (COMMITTED, 21 * MONTH + 3 * 730 * 30),
+    ],
+    "A commitment that is signed": [
+        (category("on_demand", "commitment"), 120_000), (ON_DEMAND, 120_000 + 18 * MONTH),
+    ],
+    "A server on lease": [
+        (category("on_demand", "lease"), 54_000), (category("on_demand", "power"), 6 * 730 * 5),
+        (ON_DEMAND, 54_000 + 6 * 730 * 5 + 18 * MONTH),
+    ],
+    "Servers that are there": [
+        (category("on_demand", "power"), 12 * 730 * 5), (ON_DEMAND, 12 * 730 * 5 + 12 * MONTH),
+    ],
+    "A credit": [
+        (category("on_demand", "credit"), 3 * MONTH), (ON_DEMAND, 21 * MONTH),
+        (COMMITTED, 2 * YEAR_COMMITTED - 100_000),
+    ],
+    "Hire purchase with a balloon": [
+        (category("on_prem", "interest"), 24 * INSTALMENT - 210_000),
+        (ON_PREM, OWNED + 24 * INSTALMENT - 210_000),
+    ],
+    "Bills paid later": [
+        (cash("on_demand", 2027), 11 * MONTH), (cash("on_demand", 2029), MONTH),
+    ],
+    "Capital by fiscal year": [(total("hybrid"), 2 * YEAR_COMMITTED)],
+    "Tax and depreciation": [
+        (ON_PREM, 0.75 * OWNED), (COMMITTED, 0.75 * 2 * YEAR_COMMITTED),
+        (cash("on_prem", 2027), 343_800 - 0.25 * (43_800 + 150_000)),
+    ],
+    "Prices that move": [
+        (ON_DEMAND, sum(MONTH * 0.81 ** (t / 12) for t in range(24))),
+        (COMMITTED, 1.81 * YEAR_COMMITTED),
+    ],
+    "A support plan by name": [
+        (category("on_demand", "support"), 24 * (0.09 * 10_000 + 0.07 * (MONTH - 10_000))),
+    ],
+    "Insurance": [(category("on_prem", "insurance"), 6_000)],
+    "Data in the cloud": [
+        (category("on_demand", "storage"), 24 * 10_000 * 0.08),
+        (category("on_demand", "egress"), 24 * 2_000 * 0.09),
+    ],
+    "Budgets": [(COMMITTED, 2 * YEAR_COMMITTED)],
+    "A quota": [(ON_PREM, 2 * OWNED)],
+    "Another currency": [(ON_DEMAND, 0.9 * 24 * MONTH), (ON_PREM, OWNED)],
+}  # fmt: skip
+"""Section of the guide → its figures, each read from the answer and reckoned by hand."""
+
+
+def says(text: str, amount: float, unit: str = "USD") -> bool:
+    return f"{amount:,.2f}".removesuffix(".00") + f" {unit}" in text
+
+
+def test_every_example_has_its_figures() -> None:
+    assert set(SECTIONS) == set(FIGURES)
+
+
+def test_the_plan_that_they_change() -> None:
+    plain = answer()
+    by_hand = {"on_demand": 24 * MONTH, "committed": 2 * YEAR_COMMITTED, "on_prem": OWNED}
+    for key, amount in by_hand.items():
+        assert plain.by_key[key].total_cost == amount
+        assert says(INTRODUCTION, amount)
+
+
+@pytest.mark.parametrize("title", FIGURES)
+def test_an_example(title: str) -> None:
+    unit = "EUR" if title == "Another currency" else "USD"
+    for figure, by_hand in FIGURES[title]:
+        found = figure(answer(title))
+        assert float(found) == pytest.approx(by_hand, abs=0.06)  # type: ignore[arg-type]
+        assert says(SECTIONS[title], float(found), unit), found  # type: ignore[arg-type]
+
+
+def test_what_the_examples_say_besides() -> None:
+    year_end = answer("Bills paid later", '{"finance": {"cash_timing": "year_end", '
+                      '"payment_terms_days": 0}}')  # fmt: skip
+    worth = year_end.by_key["on_demand"].net_present_cost
+    assert float(worth or 0) == pytest.approx(12 * MONTH / 1.1 + 12 * MONTH / 1.21, abs=0.1)
+    assert says(SECTIONS["Bills paid later"], float(worth or 0))
+    macrs = answer("Tax and depreciation", '{"finance": {"depreciation": "macrs_5"}}')
+    assert cash("on_prem", 2027)(macrs) == 343_800 - 0.25 * (43_800 + 60_000)
+    assert says(SECTIONS["Tax and depreciation"], 343_800 - 0.25 * (43_800 + 60_000))
+
+
+@pytest.mark.parametrize(
+    ("title", "change", "key", "words"),
+    [
+        ("Capital by fiscal year", "{}", "on_prem", "of fiscal year 2027 of at least 300,000 USD"),
+        ("Budgets", "{}", "on_demand", "a budget in total of at least 700,800 USD"),
+        ("Budgets", '{"constraints": {"total_budget": null, "monthly_budget": 30000}}', "on_prem",
+         "303,650 USD"),
+        ("Budgets", '{"constraints": {"total_budget": null, "capex_budget": 200000}}', "on_prem",
+         "at least 300,000 USD"),
+        ("A quota", "{}", "on_demand", "at least 16 accelerators instead of 8"),
+    ],
+)  # fmt: skip
+def test_what_is_in_the_way(title: str, change: str, key: str, words: str) -> None:
+    found = answer(title, change)
+    assert not found.by_key[key].feasible
+    assert words in " ".join(found.by_key[key].why_not)
+    if "monthly_budget" in change:
+        assert found.by_key["hybrid"].total_cost == 24 * MONTH

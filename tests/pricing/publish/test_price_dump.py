@@ -1,0 +1,106 @@
+"""A Parquet file of all prices gives what each list was on any day."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pricing.market.offers import Offer
+from pricing.models import Revision
+from pricing.publish import history, publication
+from pricing.publish.batch import OfferBatch
+from pricing.publish.price_dump import write_prices
+from pricing.storage import store
+from tests.pricing.make import A100, offer
+
+pytestmark = pytest.mark.django_db
+parquet = pytest.importorskip("pyarrow.parquet")
+DAYS = tuple(dt.date(2026, 9, day) for day in (1, 5, 9))
+FIRST = (offer("55.04"), offer("20.48", Fraction(1, 6), instance_type="half", accelerator=A100))
+LISTS = (
+    FIRST,
+    (replace(FIRST[0], price_per_hour=Decimal("50.000000001")), FIRST[1]),
+    (replace(FIRST[0], price_per_hour=Decimal("60")), offer("9", instance_type="new")),
+)
+
+
+@pytest.fixture
+def published() -> None:
+    past = [
+        replace(FIRST[0], price_per_hour=Decimal(price), as_of=dt.date(year, 1, 1))
+        for price, year in (("98.32", 2024), ("80", 2026), ("1", 2027))
+    ]
+    history.replace_past_prices("aws", past)
+    for day, offers in zip(DAYS, LISTS, strict=True):
+        dated = tuple(replace(one, as_of=day) for one in offers)
+        publication.publish(OfferBatch("aws", dated, day), today=day, force=True)
+
+
+def read(path: Path, *args: Any) -> list[dict[str, Any]]:
+    write_prices(path, *args)
+    return parquet.read_table(path).to_pylist()
+
+
+def prices(rows: list[dict[str, Any]]) -> dict[str, Decimal]:
+    return {row["offer_id"]: row["price_per_hour"] for row in rows}
+
+
+def of(offers: tuple[Offer, ...]) -> dict[str, Decimal]:
+    return {one.id: one.price_per_hour for one in offers}
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_the_list_of_a_day_is_the_revision_of_that_day(published, tmp_path, number):
+    day = DAYS[number] + dt.timedelta(days=2)
+    revision = Revision.objects.get(number=number + 1)
+    rows = read(tmp_path / "x.parquet", ["aws"], day)
+    assert prices(rows) == of(tuple(store.read_offers(revision)))
+    assert prices(rows) == of(LISTS[number])
+
+
+def test_before_the_first_revision_the_recorded_prices_hold(published, tmp_path):
+    key = FIRST[0].id
+    for day, price in ((dt.date(2025, 6, 1), "98.32"), (dt.date(2026, 8, 31), "80")):
+        assert prices(read(tmp_path / "x.parquet", [], day)) == {key: Decimal(price)}
+    assert read(tmp_path / "x.parquet", [], dt.date(2023, 1, 1)) == []
+
+
+def test_the_whole_dump_holds_each_price_once_with_its_days(published, tmp_path):
+    rows = read(tmp_path / "x.parquet")
+    spans = [
+        (str(row["price_per_hour"].normalize()), row["from_day"], row["to_day"], row["revision"])
+        for row in rows
+        if row["offer_id"] == FIRST[0].id
+    ]
+    assert spans == [
+        ("98.32", dt.date(2024, 1, 1), dt.date(2026, 1, 1), None),
+        ("8E+1", dt.date(2026, 1, 1), DAYS[0], None),
+        ("55.04", DAYS[0], DAYS[1], 1),
+        ("50.000000001", DAYS[1], DAYS[2], 2),
+        ("6E+1", DAYS[2], None, 3),
+    ]
+    gone = next(row for row in rows if row["instance_type"] == "half")
+    assert (gone["accelerator_count"], gone["to_day"]) == ("1/6", DAYS[2])
+
+
+def test_the_command_writes_the_file_and_names_what_it_cannot_do(published, tmp_path):
+    out = StringIO()
+    path = tmp_path / "prices.parquet"
+    call_command("export_prices", str(path), "--provider", "aws", "--on", "2026-09-06", stdout=out)
+    assert out.getvalue().strip() == f"{path}: 2 prices"
+    for args, words in (
+        (("--provider", "nimbus"), "'nimbus' has no prices"),
+        (("--on", "tomorrow"), "not a day such as"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            call_command("export_prices", str(path), *args)
+    with pytest.raises(CommandError, match="cannot be written"):
+        call_command("export_prices", str(tmp_path / "no" / "x.parquet"))
