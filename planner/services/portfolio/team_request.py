@@ -96,17 +96,17 @@ def first_month_to_come() -> dt.date:
 
 def describe_past(projects: Iterable[Project]) -> str:
     """What the plan of some projects leaves out because it is over; "" where nothing is."""
-    now, over, begun = first_month_to_come(), [], []
+    now, over, under_way = first_month_to_come(), [], []
     for project in projects:
         request = compose(project)
         if _is_over(request, now):
             over.append(project.name)
         elif _span(request)[0] < now:
-            begun.append(project.name)
+            under_way.append(project.name)
     texts = []
-    if begun:
+    if under_way:
         what = "Months before it count as done, of"
-        texts.append(f"The plan begins in {format_month(now)}. {what} {join(begun)}.")
+        texts.append(f"The plan begins in {format_month(now)}. {what} {join(under_way)}.")
     if over:
         verb = "is left out, as it ends" if len(over) == 1 else "are left out, as they end"
         texts.append(f"{join(over)} {verb} before {format_month(now)}.")
