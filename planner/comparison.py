@@ -16,7 +16,7 @@ from planner.comparison_steps.work_limits import DEFAULT_WORK_UNITS, refuse_larg
 from planner.contract.answer.comparison import AssumptionRow, ComparisonAnswer
 from planner.contract.request.comparison import ComparisonRequest, read_request
 from planner.costing.analysis.progress import Report, nobody_waits
-from planner.costing.assumptions.assumptions import read_previous_assumptions
+from planner.costing.assumptions.assumption import read_previous_assumptions
 from planner.costing.optimizer.work import TooLargeError, WorkMeter, WorkSpentError
 from pricing.market.snapshot import Catalog
 

@@ -80,7 +80,7 @@ PUBLIC = {
     "planner/contract/answer/changes.py": {"kept"},
     "planner/contract/answer/comparison.py": {"given"},
     "planner/contract/answer/explanation.py": {"given"},
-    "planner/costing/assumptions/assumptions.py": {"given"},
+    "planner/costing/assumptions/assumption.py": {"given"},
     "planner/models/project.py": {"given"},
     "planner/web/answer/assumption_rows.py": {"given"},
     "pricing/api/schema.py": {"remedy", "withheld"},

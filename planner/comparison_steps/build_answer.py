@@ -38,7 +38,7 @@ from planner.contract.answer.demand import DemandAnswer, DemandCandidate, Demand
 from planner.contract.answer.verdict import Recommendation
 from planner.contract.months import format_month
 from planner.costing.advice.warnings import warn_past_start
-from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.rule_assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.sizing.demand import Demand

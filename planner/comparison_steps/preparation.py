@@ -15,10 +15,8 @@ from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.rules import PlanRules, resolve_rules
 from planner.costing.assumptions import cloud_support
-from planner.costing.assumptions.assumptions import (
-    Assumptions,
-    PreviousAssumptions,
-)
+from planner.costing.assumptions.assumption import PreviousAssumptions
+from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.lead_time import lead_months
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.spend_pools import read_pools
@@ -35,7 +33,9 @@ from planner.costing.inputs.eligible_offers import OfferSelection
 from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.job_nodes import JobNodes
 from planner.costing.inputs.missing_prices import cover_request
-from planner.costing.inputs.servers import ServerSelection, select_servers
+from planner.costing.inputs.read_servers import select_servers
+from planner.costing.inputs.servers import ServerSelection
+from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.problem import CapitalBudget
 from planner.sizing.demand import Demand, compute_demand
@@ -58,7 +58,7 @@ class Preparation:
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
-        check_server_life(self.assumptions)
+        check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
         check_fiscal_years(self.request)
         check_minimum_duration(self.request, self.demand)
@@ -122,12 +122,15 @@ class Preparation:
 
     def _contract_months(self) -> int:
         """Months of the contract for servers, the wait for them included."""
-        financing = self.request.on_prem.financing
-        return financing.months + self._longest_wait() if financing.months else 0
+        own = self.request.on_prem
+        contracts = [own.financing, *(s.financing for s in own.servers or () if s.financing)]
+        longest = max(contract.months or 0 for contract in contracts)
+        return longest + self._longest_wait() if longest else 0
 
     def _longest_wait(self) -> int:
         """Months from order to service of the servers that take longest."""
-        return max(lead_months(self.assumptions, comes_from_stock=b) for b in (False, True))
+        of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
+        return max(*of_all, *(s.lead_time_months or 0 for s in self.request.on_prem.servers or ()))
 
     @cached_property
     def contracts(self) -> ExistingContracts:
@@ -300,6 +303,7 @@ class Preparation:
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,
             quotas=self.offers.quotas,
+            supply=SupplyLimits.read(limits),
             max_spot_share=1.0 if share is None else share,
             existing=self.contracts,
             pools=read_pools(self.request.existing, self.calendar),

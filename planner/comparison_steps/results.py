@@ -227,12 +227,11 @@ class ComparisonResults:
     def warnings(self) -> tuple[str, ...]:
         """What to know of the answer, each once."""
         preparation = self.preparation
-        useful_life = int(preparation.assumptions["useful_life_months"])
         collected = (
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *preparation.offers.warnings(),
-            *preparation.servers.warn_worn_out(self.calendar, useful_life),
+            *preparation.servers.warn_worn_out(self.calendar, preparation.assumptions),
             *collect_warnings(
                 self.inputs,
                 self.scenarios,

@@ -62,6 +62,7 @@ LIMIT_TITLES = {
     "min_accelerator_memory_gib": "the least memory of an accelerator",
     "min_accelerators_per_node": "the least accelerators of a node",
     "interconnect": "the interconnect asked for",
+    "max_term_months": "the longest term",
 }
 """Limits on what may be rented, as they begin a sentence on what they rule out."""
 

@@ -9,57 +9,37 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.other_costs import OtherCost
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model import other_costs
 from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.cost_model.charges import Stream
 from planner.costing.cost_model.rental import price_rental
 from planner.costing.cost_model.spend_pools import SpendPool
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.existing import ExistingContracts
 from planner.costing.inputs.servers import ServerSelection
+from planner.costing.inputs.supply_limits import NO_LIMITS, SupplyLimits
+from planner.costing.moved_figures import (
+    CHOICE,
+    HOLDING_ARRAYS,
+    IN_DATA,
+    IN_RENTALS,
+    IN_SERVERS,
+    OWNING_ALONE,
+    PRICES_OF_DATA,
+    RENTING_ALONE,
+    WORTH_ALONE,
+)
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from pricing.market.coverage import CoverageRow
 
 Floats = NDArray[np.float64]
 ROUNDING = 1e-12
 """Relative error below which a peak counts as a whole number of nodes."""
-WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
-"""Figures that say what money is worth and are in no charge."""
-OWNING_ALONE = frozenset(
-    {
-        "electricity_per_kwh", "pue", "colocation_per_kw_month", "support_rate_per_year",
-        "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
-        "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
-        "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
-        "interest_rate_per_year",
-        "colocation_trend_per_year", "support_trend_per_year", "server_price_trend_per_year",
-    }
-)  # fmt: skip
-"""Figures that are in the charges of servers alone."""
-RENTING_ALONE = frozenset(
-    {
-        "cloud_price_trend_per_year", "cloud_support_rate", "cloud_staff_fte_per_accelerator",
-        "storage_per_gib_month", "egress_per_gib",
-    }
-)  # fmt: skip
-"""Figures that are in the charges of offers, and of data, alone."""
-_CHOICE = frozenset({"interruptible", "one_accelerator", "coverage"})
-"""Fields that say which sources a scenario may use, or what is told of them."""
-_HOLDING_ARRAYS = frozenset({"rentals", "hours", "peak"})
-_IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "job_sizes"})
-"""Fields that the charges of servers follow from, and of rentals:"""
-_IN_RENTALS = frozenset(
-    {
-        "rentals", "assumptions", "calendar", "hours", "peak", "data", "term_end", "whole_nodes",
-        "price_processes", "limits_dates", "is_level",
-    }
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -79,6 +59,7 @@ class ModelInputs:
     data: CloudData
     term_end: str = "prorate"
     quotas: tuple[Quota, ...] = ()
+    supply: SupplyLimits = NO_LIMITS
     max_spot_share: float = 1.0
     capex_budget: float | None = None
     capex_by_period: tuple[CapitalBudget, ...] = ()
@@ -130,16 +111,21 @@ class ModelInputs:
     @cached_property
     def server_sources(self) -> tuple[CapacitySource, ...]:
         """The servers, to buy and in place, with their charges."""
-        return tuple(
-            self.servers.build_sources(
-                self.throughput, self.assumptions, self.calendar, self.job_sizes
-            )
+        built = self.servers.build_sources(
+            self.throughput, self.assumptions, self.calendar, self.job_sizes
         )
+        return tuple(map(self._with_data, built))
+
+    def _with_data(self, source: CapacitySource) -> CapacitySource:
+        """A source with the data of one's own servers, and the wait for data kept elsewhere."""
+        charged = self.data.charge_own(source, self.calendar, self.hours)
+        return self.data.let_wait(charged, self.peak_hours)
 
     def _existing_sources(self) -> Iterator[CapacitySource]:
-        return self.existing.build_sources(
+        built = self.existing.build_sources(
             self.throughput, self.assumptions, self.calendar, self.job_sizes, self.data, self.hours
         )
+        return map(self._with_data, built)
 
     @cached_property
     def by_key(self) -> dict[str, CapacitySource]:
@@ -163,7 +149,7 @@ class ModelInputs:
         """The optimiser's view: every source, every limit."""
         calendar, months = self.calendar, self.calendar.months
         fixed_cash = sum((s.fixed_cash(calendar) for s in self.sources), np.zeros(calendar.length))
-        return PlanProblem(
+        problem = PlanProblem(
             hours=self.hours,
             peak=self.peak,
             rental_options=tuple(
@@ -184,6 +170,7 @@ class ModelInputs:
             base_cash=fixed_cash[:months],
             base_payments=float(np.maximum(fixed_cash, 0.0).sum()),
         )
+        return self.supply.apply(problem, self.by_key, self.servers.by_key)
 
     def keys(self, options: Collection[str]) -> frozenset[str]:
         """Keys of the sources of some purchase options; what is owned already is always there."""
@@ -221,7 +208,7 @@ class ModelInputs:
             is_limited = self.limits_dates and is_list_price_by_date(rental)
             if is_limited:
                 rental = limit_by_date(rental, self.hours, self.peak)
-            yield price_rental(
+            priced = price_rental(
                 rental,
                 self.assumptions,
                 self.calendar,
@@ -231,6 +218,7 @@ class ModelInputs:
                 self._fallback_price(rental) if self.price_processes else None,
                 self.peak_hours if is_limited else None,
             )
+            yield self.data.let_wait(priced, self.peak_hours)
 
     @cached_property
     def fallback(self) -> CapacitySource | None:
@@ -256,16 +244,10 @@ class ModelInputs:
         return np.where(self.peak > 0, nodes * capacity * self.peak_hours, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
-        """Storage in the months without work, which no source of hours carries."""
-        gib, idle = self.data.storage_gib, self.hours <= 0
-        if not gib or not idle.any():
+        """Storage that no source of hours carries."""
+        stream = self.data.stored_all_the_time(self.calendar, self.hours)
+        if stream is None:
             return
-        quantity = np.zeros(self.calendar.length)
-        quantity[: self.calendar.months] = gib * idle
-        price = np.full(self.calendar.length, self.assumptions["storage_per_gib_month"])
-        stream = Stream(
-            Category.STORAGE, "Storage in months without work", "GiB-months", quantity, price
-        )
         yield CapacitySource("data", "Data at rest", "", "", 0.0, 0.0, fixed_streams=(stream,))
 
     def select_sources(self, keys: Collection[str]) -> ModelInputs:
@@ -293,7 +275,13 @@ class ModelInputs:
             data=replace(self.data, assumptions=assumptions),
         )
         rents_as_before = field in WORTH_ALONE | OWNING_ALONE
-        return self._share_with(changed, rents_as_before, field in WORTH_ALONE | RENTING_ALONE)
+        owns_as_before = field in WORTH_ALONE | RENTING_ALONE - self._in_moving
+        return self._share_with(changed, rents_as_before, owns_as_before)
+
+    @property
+    def _in_moving(self) -> frozenset[str]:
+        """Prices of clouds that data brought to own servers is moved at."""
+        return frozenset() if self.data.home is None else PRICES_OF_DATA
 
     def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
         """`changed` with the charges of rentals, and of servers, where those are as they are
@@ -313,12 +301,12 @@ class ModelInputs:
         }
         if not differing:
             return other
-        if differing <= _CHOICE:
+        if differing <= CHOICE:
             for name in ("sources", "by_key", "units", "problem"):
                 vars(self)[name] = getattr(other, name)
-        if not differing & _IN_RENTALS:
+        if not differing & IN_RENTALS:
             vars(self)["priced_rentals"] = other.priced_rentals
-        if not differing & _IN_SERVERS:
+        if not differing & (IN_SERVERS | (IN_DATA if self.data.has_data else frozenset())):
             vars(self)["server_sources"] = other.server_sources
         return self
 
@@ -326,7 +314,9 @@ class ModelInputs:
         """The same with `factor` times the hours and the peak."""
         changed = replace(self, hours=self.hours * factor, peak=self.peak * factor)
         by_date = self.limits_dates and any(map(is_list_price_by_date, self.rentals))
-        return self._share_with(changed, rentals=not (self.data.has_data or by_date), servers=True)
+        return self._share_with(
+            changed, rentals=not (self.data.has_data or by_date), servers=not self.data.has_data
+        )
 
     def with_rental_prices(self, factor: float) -> ModelInputs:
         """The same with every rental price, upfront included, times `factor`."""
@@ -345,4 +335,4 @@ class ModelInputs:
 
 def _is_same(name: str, one: object, other: object) -> bool:
     """Whether two values of a field are equal; what holds arrays only where it is one."""
-    return one is other or (name not in _HOLDING_ARRAYS and one == other)
+    return one is other or (name not in HOLDING_ARRAYS and one == other)

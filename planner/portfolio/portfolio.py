@@ -9,7 +9,7 @@ from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest, read_portfolio
-from planner.costing.assumptions.assumptions import read_previous_assumptions
+from planner.costing.assumptions.assumption import read_previous_assumptions
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.portfolio.build_answer import build_answer
 from planner.portfolio.preparation import PortfolioPreparation

@@ -15,7 +15,7 @@ from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.existing import Existing
 from planner.contract.request.portfolio import PortfolioProject, PortfolioRequest
 from planner.contract.validation import parse
-from planner.costing.assumptions.assumptions import PreviousAssumptions
+from planner.costing.assumptions.assumption import PreviousAssumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.model_inputs import ModelInputs
 from planner.portfolio.optimizer.problem import MovableWork

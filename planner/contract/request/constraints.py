@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
-from planner.contract.request.fields import Money, Names, Options, Rate, entries
+from planner.contract.request.fields import Money, Names, Options, Rate, Text, entries
 from planner.contract.request.workload import Slug
 from planner.contract.validation import Number, RequestModel, Whole
+from pricing.common.invalid_input import InvalidInput
+
+MIN_PROVIDER_SHARE = 0.1
+"""Least part of a month's work by which a provider counts; assumption, 2026."""
 
 
 class Quota(RequestModel):
@@ -31,6 +36,17 @@ class FiscalYearBudget(RequestModel):
     """Year in which it ends."""
     amount: Money
     """Most capital of the servers bought in it, with network, spares and installation."""
+
+
+class SiteLimit(RequestModel):
+    """What one site has room for: own servers that stand there, those in place too."""
+
+    site: Text
+    """Name of the site, as servers name it; each one once."""
+    power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
+    """Most nameplate power of the servers in service, kW, cooling left out."""
+    rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
+    """Most height of the servers in service, rack units."""
 
 
 class Constraints(RequestModel):
@@ -75,6 +91,25 @@ class Constraints(RequestModel):
         tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
     ] = ()
     """Most accelerators at once, by provider, region and kind."""
+    max_term_months: Annotated[Whole, Field(ge=1, le=120)] | None = None
+    """Longest term of a commitment that may be signed, months."""
+    max_provider_share: Annotated[Rate, Field(gt=0)] | None = None
+    """Most of each month's work that one provider may do, 0 to 1: machines by the hour count by
+    their hours, commitments by what is in service. Servers of one's own are limited by none."""
+    min_providers: Annotated[Whole, Field(ge=1, le=10)] | None = None
+    """Least number of providers that work side by side in every month with work; servers of one's
+    own count as one."""
+    min_provider_share: Annotated[Rate, Field(gt=0)] | None = None
+    """Least part of each month's work that a provider must do to count, 0 to 1; absent: 0.1."""
+    power_kw: Annotated[Number, Field(ge=0, le=1e7)] | None = None
+    """Most nameplate power of all servers of one's own in service, those in place too, kW, cooling
+    left out."""
+    rack_units: Annotated[Number, Field(ge=0, le=1e7)] | None = None
+    """Most height of all servers of one's own in service, rack units; workstations take none."""
+    sites: Annotated[
+        tuple[SiteLimit, ...], BeforeValidator(entries), Field(strict=False, max_length=5)
+    ] = ()
+    """The same by site. Servers that name none may be put in any of these."""
     capex_budget: Money | None = None
     """Most capital over the whole horizon."""
     capex_by_fiscal_year: Annotated[
@@ -87,3 +122,24 @@ class Constraints(RequestModel):
     total_budget: Money | None = None
     """Most that all payments of the plan together come to, those owed after the horizon too, after
     tax where there is a tax rate; resale does not count."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Constraints:
+        for refusal in self._refusals():
+            raise refusal
+        return self
+
+    def _refusals(self) -> Iterator[InvalidInput]:
+        count, share = self.min_providers, self.min_provider_share or MIN_PROVIDER_SHARE
+        if self.min_provider_share is not None and count is None:
+            yield InvalidInput("min_provider_share", "has no meaning without min_providers")
+        if count is not None and count * share > 1 + 1e-9:
+            yield InvalidInput(
+                "min_provider_share",
+                f"{share:g} of the work for each of {count} providers is more than all of it; "
+                f"allowed is at most {1 / count:.4g}",
+            )
+        names = [limit.site for limit in self.sites]
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                yield InvalidInput(f"sites.{i}.site", f"{name!r} is given twice; allowed is once")

@@ -48,6 +48,8 @@ class LeasedServer(RequestModel):
     """Rent of one server."""
     ends: Month
     """Last month of the lease; they go back then."""
+    site: Text | None = None
+    """Site where they stand; required where `constraints.sites` has several."""
 
 
 class Credit(RequestModel):

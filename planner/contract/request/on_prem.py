@@ -7,7 +7,16 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from planner.contract.request.fields import MAX_MONEY, CostRate, Money, Price, Rate, Text, entries
+from planner.contract.request.fields import (
+    MAX_MONEY,
+    CostRate,
+    Money,
+    Price,
+    Rate,
+    Text,
+    Trend,
+    entries,
+)
 from planner.contract.request.financing import Financing
 from planner.contract.request.workload import Slug
 from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
@@ -38,6 +47,19 @@ class Server(RequestModel):
     """Cost of an hour of use; replaces power, colocation, support and staff."""
     max_units: Annotated[Whole, Field(ge=0, le=1_000_000)] | None = None
     """Most units bought over the horizon."""
+    rack_units: Annotated[Number, Field(ge=0, le=1000)] | None = None
+    """Height in rack units; required of a custom server where rack units are limited."""
+    site: Text | None = None
+    """Site where it is put; absent: any of `constraints.sites`."""
+    lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
+    """Months from order to service; absent: as `on_prem.lead_time_months` says for all."""
+    useful_life_months: Annotated[Whole, Field(ge=1, le=240)] | None = None
+    """Months in service; absent: as `on_prem.useful_life_months` says for all."""
+    price_trend_per_year: Trend | None = None
+    """Change of its price, fraction per year; absent: as `finance.server_price_trend_per_year`
+    says for all."""
+    financing: Financing | None = None
+    """How its price is paid; absent: as `on_prem.financing` says for all."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Server:
@@ -71,6 +93,8 @@ class OwnedServer(RequestModel):
     """Servers of this kind."""
     bought: Month
     """Month of purchase; the useful life counts from it."""
+    site: Text | None = None
+    """Site where they stand; required where `constraints.sites` has several."""
 
 
 Servers = Annotated[

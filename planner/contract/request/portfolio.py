@@ -33,6 +33,15 @@ _SHARED_LIMITS = (
     "monthly_budget",
     "total_budget",
 )
+_OF_ONE_PLAN = (
+    "max_provider_share",
+    "min_providers",
+    "min_provider_share",
+    "power_kw",
+    "rack_units",
+    "sites",
+)
+"""Limits of a plan that has servers and providers of its own."""
 
 
 class ProjectWindow(RequestModel):
@@ -102,6 +111,13 @@ class PortfolioProject(RequestModel):
                 yield InvalidInput(
                     f"constraints.{name}",
                     f"holds for all projects together; state it under limits.{name}",
+                )
+        for name in _OF_ONE_PLAN:
+            if getattr(self.constraints, name) not in (None, ()):
+                yield InvalidInput(
+                    f"constraints.{name}",
+                    "is for the plan of one project alone, as projects of a portfolio share "
+                    "machines; leave it out",
                 )
         if self.window and (self.data.storage_gib or self.data.egress_gib_per_month):
             yield InvalidInput(

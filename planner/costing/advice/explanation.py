@@ -126,7 +126,8 @@ def describe_value(value: MarginalValue, inputs: ModelInputs, request: Compariso
         limit = _add_label(value.limit, inputs)
         return f"{limit[0].upper()}{limit[1:]} {saving_text}."
     named = name_limit(value.limit, request, inputs)
-    more = f"{named.amount(value.step)} more of the {named.now(value.current_value)}"
+    side = "fewer" if named.is_least else "more"
+    more = f"{named.amount(value.step)} {side} of the {named.now(value.current_value)}"
     return f"{more} {saving_text}."
 
 
@@ -165,9 +166,10 @@ def _describe_conflicts(point: SwitchPoint, inputs: ModelInputs, request: Compar
         f"the {name_limit(c.limit, request, inputs).now(c.current_value or 0.0)}"
         for c in point.conflicts
     ]
+    changed = "changed" if any(c.is_least for c in point.conflicts) else "raised"
     if all(conflict.is_sufficient for conflict in point.conflicts):
-        return f" unless {' or '.join(limits)} is raised"
-    return f" unless {' and '.join(limits)} are raised together"
+        return f" unless {' or '.join(limits)} is {changed}"
+    return f" unless {' and '.join(limits)} are {changed} together"
 
 
 def _describe_groups(groups: frozenset[str], others: frozenset[str]) -> str:

@@ -9,7 +9,11 @@ from planner.contract.answer.relaxation import Relaxation
 from planner.contract.request.comparison import ComparisonRequest
 from planner.costing.inputs.offer_rules import QuotaRule
 from planner.costing.model_inputs import ModelInputs
-from planner.costing.optimizer.problem import ConflictingConstraint
+from planner.costing.optimizer.problem import (
+    LARGEST_SHARE,
+    LEAST_GROUPS,
+    ConflictingConstraint,
+)
 from pricing.market.accelerators import resolve
 
 _BUDGETS = {
@@ -19,6 +23,11 @@ _BUDGETS = {
 }
 _SPOT, _QUOTA, _MOST_UNITS = "max_spot_share", "quota ", "max_units "
 _OF_YEAR = "capex_by_fiscal_year "
+_ROOM = f"{_QUOTA}constraints."
+_ROOM_NAMES = {
+    "power_kw": ("limit on power of own servers", "kW"),
+    "rack_units": ("limit on height of own servers", "rack units"),
+}
 
 
 @dataclass(frozen=True)
@@ -29,7 +38,9 @@ class NamedLimit:
     """Field of the request that sets it."""
     name: str
     unit: str
-    """Currency code, %, accelerators or servers."""
+    """Currency code, %, accelerators, servers, providers, kW or rack units."""
+    is_least: bool = False
+    """Whether it is a least number, which has to be lowered."""
 
     def amount(self, value: float) -> str:
         """A value of it with its unit.
@@ -49,9 +60,8 @@ class NamedLimit:
 
     def instead(self, current: float, required: float) -> str:
         """`a monthly budget of at least 42,336 USD instead of 100 USD`."""
-        return (
-            f"a {self.name} of at least {self.amount(required)} instead of {self.amount(current)}"
-        )
+        side = "at most" if self.is_least else "at least"
+        return f"a {self.name} of {side} {self.amount(required)} instead of {self.amount(current)}"
 
 
 def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:
@@ -60,6 +70,13 @@ def name_limit(limit: str, request: ComparisonRequest, inputs: ModelInputs) -> N
         return NamedLimit(f"constraints.{limit}", _BUDGETS[limit], request.currency)
     if limit == _SPOT:
         return NamedLimit(f"constraints.{limit}", "share of spot", "%")
+    if limit == LARGEST_SHARE:
+        return NamedLimit("constraints.max_provider_share", "largest share of one provider", "%")
+    if limit == LEAST_GROUPS:
+        name = "least number of providers"
+        return NamedLimit("constraints.min_providers", name, "providers", is_least=True)
+    if limit.startswith(_ROOM):
+        return _name_room(limit.removeprefix(_QUOTA), request)
     if limit.startswith(_QUOTA):
         return _name_quota(limit.removeprefix(_QUOTA), request, inputs)
     if limit.startswith(_OF_YEAR):
@@ -71,6 +88,13 @@ def _name_year(year: int, request: ComparisonRequest) -> NamedLimit:
     years = [budget.fiscal_year for budget in request.constraints.capex_by_fiscal_year]
     field = f"constraints.capex_by_fiscal_year.{years.index(year)}.amount"
     return NamedLimit(field, f"capital budget of fiscal year {year}", request.currency)
+
+
+def _name_room(field: str, request: ComparisonRequest) -> NamedLimit:
+    name, unit = _ROOM_NAMES[field.rpartition(".")[2]]
+    numbers = [part for part in field.split(".") if part.isdigit()]
+    place = request.constraints.sites[int(numbers[0])].site if numbers else ""
+    return NamedLimit(field, f"{name} at {place}" if place else name, unit)
 
 
 def _name_quota(group: str, request: ComparisonRequest, inputs: ModelInputs) -> NamedLimit:

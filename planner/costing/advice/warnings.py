@@ -173,10 +173,10 @@ def _warn_price_dates(rented: Sequence[CapacitySource]) -> Iterator[str]:
 def _warn_quota_below_node(source: CapacitySource, quotas: Sequence[Quota]) -> Iterator[str]:
     """Nodes by the hour count by the fraction; a quota below one keeps it from being rented."""
     for quota in quotas:
-        if quota.group in source.limit_groups and quota.max_accelerators < source.accelerators:
+        if quota.group in source.limit_groups and quota.most < source.accelerators:
             yield (
                 f"{source.label}: a node holds {source.accelerators:g} accelerators and quota "
-                f"{quota.group} allows {quota.max_accelerators:g}; none can be rented whole until "
+                f"{quota.group} allows {quota.most:g}; none can be rented whole until "
                 f"it is {source.accelerators:g}."
             )
 

@@ -168,6 +168,7 @@ def _price_to_recover(
         for name in ("network_storage_rate", "install_cost_rate")
         if name in request_fields
     ]
+    assumptions = server.assumptions(assumptions)
     paid = 1.0
     if server.financing is not None:
         paid = server.financing.total_paid(assumptions["interest_rate_per_year"])
@@ -196,6 +197,7 @@ class _Life:
 
     @classmethod
     def at_purchase(cls, server: ServerToBuy, r: float, assumptions: Assumptions) -> _Life:
+        assumptions = server.assumptions(assumptions)
         lead = lead_months(assumptions, comes_from_stock=server.comes_from_stock)
         life = int(assumptions["useful_life_months"])
         calendar = Calendar(_ANY_DAY, lead + life, assumptions["discount_rate_per_year"])

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.costing.cost_model.capacity_source import CapacitySource
-from planner.costing.inputs.servers import IDLE_SHARE
+from planner.costing.inputs.read_servers import IDLE_SHARE
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.sizing.performance.energy import energy_kwh

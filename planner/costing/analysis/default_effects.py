@@ -14,7 +14,7 @@ from typing import Literal
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import OWNED
 from planner.costing.analysis.sensitivity import case_units, cost_plans
-from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.assumption import Assumption
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario

@@ -24,7 +24,7 @@ from planner.costing.analysis.monte_carlo import (
     simulate,
 )
 from planner.costing.analysis.plan_exposure import measure_exposure
-from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.defaults import all_defaults
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError

@@ -8,16 +8,16 @@ that currency already.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from math import nan
 from types import MappingProxyType
 
-from planner.contract.answer.comparison import AssumptionRow
 from planner.contract.request.comparison import CURRENT_RULES, ComparisonRequest
 from planner.contract.request.risk import Risk
 from planner.contract.request.rules import resolve_rules
+from planner.costing.assumptions.assumption import Assumption, PreviousAssumptions
 from planner.costing.assumptions.defaults import Default, default
 from planner.costing.assumptions.payback_margin import PAYBACK_MARGIN, margin_in_force
 
@@ -81,6 +81,8 @@ _PRICE_PROCESSES = (
 )
 """What samples with fitted prices rest on besides; no request gives them."""
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
+OWN_STORAGE = "data.on_prem_storage_per_tib_month"
+"""Counted from edition 2 on; not in answers of before it was there."""
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
@@ -101,56 +103,6 @@ _RISK_CHOICES = (
     ),
 )
 """Field, default, unit and reason of the figures that only the risk needs."""
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """One row of the answer's `assumptions`."""
-
-    field: str
-    """Dotted path in the request."""
-    value: float | str | Decimal
-    unit: str
-    given: bool
-    source: str
-
-    @property
-    def name(self) -> str:
-        """Last part of its field: its name among the values.
-
-        >>> Assumption("on_prem.pue", 1.5, "ratio", False, "x").name
-        'pue'
-        """
-        return self.field.rpartition(".")[2]
-
-
-PreviousAssumptions = Mapping[str, Assumption]
-"""By field, the assumptions of an earlier answer that nobody gave."""
-
-
-def read_previous_assumptions(rows: Iterable[AssumptionRow]) -> PreviousAssumptions:
-    """The assumptions of an earlier answer that nobody gave, by field.
-
-    >>> row = AssumptionRow(field="on_prem.pue", value=1.5, unit="ratio", given=False, source="x")
-    >>> read_previous_assumptions([row])["on_prem.pue"].value
-    1.5
-    """
-    return {
-        row.field: Assumption(
-            row.field,
-            Decimal(row.value) if isinstance(row.value, str) else row.value,
-            row.unit,
-            False,
-            row.source,
-        )
-        for row in rows
-        if not row.given and row.value is not None and _is_amount(row.value)
-    }
-
-
-def _is_amount(value: object) -> bool:
-    """Whether it is a number, as number or as the text that stands for money."""
-    return isinstance(value, int | float) or str(value).replace(".", "", 1).isdigit()
 
 
 @dataclass(frozen=True)
@@ -188,7 +140,7 @@ class Assumptions:
         rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in LEVEL_FIELDS:
+        for field in (*LEVEL_FIELDS, OWN_STORAGE):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
         values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
@@ -241,12 +193,12 @@ def _is_level(request: ComparisonRequest, previous: PreviousAssumptions) -> bool
 
 def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Iterator[Assumption]:
     """Figures of the rules that a plan's choices rest on; none where the rules have none."""
-    given = request.on_prem.payback_margin
-    if given is None and PAYBACK_MARGIN in previous:
+    own_margin = request.on_prem.payback_margin
+    if own_margin is None and PAYBACK_MARGIN in previous:
         yield previous[PAYBACK_MARGIN]
-    elif given is not None or margin_in_force(request, is_computed_again=bool(previous)):
+    elif own_margin is not None or margin_in_force(request, is_computed_again=bool(previous)):
         standard = default("payback_margin", request.rules)
-        yield _row(PAYBACK_MARGIN, given, standard, request.currency, 1.0)
+        yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
     stated = request.constraints.undated_price_margin
     margin = resolve_rules(request).undated_price_margin
     if margin or stated is not None:
@@ -290,7 +242,8 @@ def _rows(
             yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
-    for path, request_value in _figures_where_used(request, price_processes):
+    counts_own_storage = is_level and (not previous or OWN_STORAGE in previous)
+    for path, request_value in _figures_where_used(request, price_processes, counts_own_storage):
         yield row(path, request_value)
 
 
@@ -302,17 +255,24 @@ def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> boo
 
 
 def _figures_where_used(
-    request: ComparisonRequest, price_processes: bool
+    request: ComparisonRequest, price_processes: bool, counts_own_storage: bool
 ) -> Iterator[tuple[str, float | None]]:
     """Figures that only some requests rest on, with what the request says."""
     financing = request.on_prem.financing
-    if financing.method != "purchase":
+    own = [server.financing for server in request.on_prem.servers or () if server.financing]
+    if financing.method != "purchase" or any(
+        one.method != "purchase" and one.interest_rate_per_year is None for one in own
+    ):
         yield "on_prem.financing.interest_rate_per_year", financing.interest_rate_per_year
     for field in _PRICE_PROCESSES if price_processes else ():
         yield f"risk.{field}", None
-    if request.data.storage_gib or request.data.egress_gib_per_month:
+    data = request.data
+    if data.storage_gib or data.egress_gib_per_month:
         for field in _DATA_PRICES:
-            yield f"data.{field}", None
+            yield f"data.{field}", getattr(data, field)
+    stated = data.on_prem_storage_per_tib_month
+    if stated is not None or (data.storage_gib and counts_own_storage):
+        yield OWN_STORAGE, stated
 
 
 def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.constraints import MIN_PROVIDER_SHARE
 from planner.contract.request.rules import PlanRules
-from planner.costing.assumptions.assumptions import Assumption
+from planner.costing.assumptions.assumption import Assumption
 
 _REASONS = {
     "constraints.partitions": "accounts of other partitions need contracts of their own",
@@ -23,8 +24,18 @@ _REASONS = {
 def rule_assumptions(request: ComparisonRequest, rules: PlanRules) -> Iterator[Assumption]:
     """One row for each rule of a request, its default or what the request says instead.
 
-    None under edition 1, which rules nothing out.
+    Under edition 1, which rules nothing out, only by which part of the work a provider counts.
     """
+    share = request.constraints.min_provider_share
+    if (request.constraints.min_providers or 1) > 1:
+        reason = "assumption (2026): with less of the work a provider is one in name only"
+        yield Assumption(
+            "constraints.min_provider_share",
+            share or MIN_PROVIDER_SHARE,
+            "fraction",
+            share is not None,
+            reason if share is None else "request",
+        )
     if request.rules == 1:
         return
     limits, workload = request.constraints, request.workload

@@ -43,6 +43,7 @@ def build_server_source(
     server: ServerToBuy, r: float, assumptions: Assumptions, calendar: Calendar
 ) -> CapacitySource:
     """A server to buy; `r` is the relative throughput of its accelerator."""
+    assumptions = server.assumptions(assumptions)
     term = _term(server, assumptions, calendar)
     return replace(
         _source_without_units(server, r, assumptions, calendar),
@@ -90,6 +91,7 @@ def build_existing_server_source(
     calendar: Calendar,
 ) -> CapacitySource:
     """Servers already owned: no capex, operated whatever the plan, and aging on."""
+    assumptions = server.assumptions(assumptions)
     life = int(assumptions["useful_life_months"])
     term = Term(calendar.months, calendar.length, 0, life, depreciation=_depreciation(assumptions))
     existing = np.zeros(calendar.months, dtype=np.int64)

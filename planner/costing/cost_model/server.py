@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.financing import Financing
 
 
@@ -34,8 +35,21 @@ class ServerToBuy:
     """Whether its place and power in a data centre are paid for."""
     typical_power_kw: float | None = None
     """Average draw at work; None: the nameplate."""
+    rack_units: float | None = None
+    """Height; None: not known."""
+    site: str = ""
+    """Site where it is put; "" where sites have no limits."""
     financing: Financing | None = None
     """Contract under which it is paid; None: its price is paid at once."""
+
+    own_figures: tuple[tuple[str, float], ...] = ()
+    """Assumptions that are its own: name and value."""
+
+    def assumptions(self, of_all: Assumptions) -> Assumptions:
+        """Those of all servers, its own in their place."""
+        if not self.own_figures:
+            return of_all
+        return replace(of_all, values={**of_all.values, **dict(self.own_figures)})
 
     @property
     def is_leased(self) -> bool:

@@ -69,23 +69,49 @@ def _check_interconnect(name: str | None) -> None:
         )
 
 
-def check_server_life(assumptions: Assumptions) -> None:
+def check_server_life(request: ComparisonRequest, assumptions: Assumptions) -> None:
     """Raise `InvalidInput` for a useful life that is over when the server arrives."""
-    life, lead = assumptions["useful_life_months"], assumptions["lead_time_months"]
-    if life <= lead:
+    of_all = (assumptions["useful_life_months"], assumptions["lead_time_months"])
+    _check_life("on_prem.useful_life_months", *of_all)
+    for i, server in enumerate(request.on_prem.servers or ()):
+        life, lead = server.useful_life_months, server.lead_time_months
+        if life is not None or lead is not None:
+            field = "lead_time_months" if life is None else "useful_life_months"
+            stated = (of_all[0] if life is None else life, of_all[1] if lead is None else lead)
+            _check_life(f"on_prem.servers.{i}.{field}", *stated)
+
+
+def _check_life(field: str, life: float, lead: float) -> None:
+    if life > lead:
+        return
+    if field.endswith("lead_time_months"):
         raise InvalidInput(
-            "on_prem.useful_life_months",
-            f"{life:g} is no longer than the lead time of {lead:g} months; "
-            f"allowed are more than {lead:g}",
+            field,
+            f"{lead:g} is no shorter than the useful life of {life:g} months; "
+            f"allowed are less than {life:g}",
         )
+    raise InvalidInput(
+        field,
+        f"{life:g} is no longer than the lead time of {lead:g} months; "
+        f"allowed are more than {lead:g}",
+    )
 
 
 def check_contract(request: ComparisonRequest, assumptions: Assumptions) -> None:
     """Raise `InvalidInput` for servers that are paid for longer than they serve."""
-    months, life = request.on_prem.financing.months, int(assumptions["useful_life_months"])
+    life = int(assumptions["useful_life_months"])
+    _check_months("on_prem.financing.months", request.on_prem.financing.months, life)
+    for i, server in enumerate(request.on_prem.servers or ()):
+        terms = server.financing or request.on_prem.financing
+        at = f"on_prem.servers.{i}" if server.financing is not None else "on_prem"
+        own = life if server.useful_life_months is None else server.useful_life_months
+        _check_months(f"{at}.financing.months", terms.months, own)
+
+
+def _check_months(field: str, months: int | None, life: int) -> None:
     if months and months > life:
         raise InvalidInput(
-            "on_prem.financing.months",
+            field,
             f"{months} is longer than the useful life of {life} months; allowed are 1 to {life}",
         )
 

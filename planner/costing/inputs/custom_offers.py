@@ -61,6 +61,13 @@ class CustomOfferFilter:
                     f"{_sentence(limit)} does not bind {self._labels(exempt)}, which {verb} "
                     f"no {missing}."
                 )
+        most = self.limits.max_term_months
+        long = [r for r in range(len(self.table)) if most and self.table.term_months[r] > most]
+        if long:
+            yield (
+                f"{self._labels(long)} left out: {_sentence('max_term_months').lower()} that may "
+                f"be signed is {most} month{'' if most == 1 else 's'}."
+            )
         fractional = [row for row in range(len(self.table)) if self._accelerators(row) < WHOLE_NODE]
         if fractional and limits.min_accelerators_per_node is None:
             yield (
@@ -79,6 +86,7 @@ class CustomOfferFilter:
             and _within(offer.region, limits.regions)
             and (geography is None or _within(geography, limits.geographies))
             and (options is None or offer.purchase_option in options)
+            and offer.term_months <= (limits.max_term_months or offer.term_months)
             and self._accelerators(row) >= (limits.min_accelerators_per_node or WHOLE_NODE)
             and not memory < (limits.min_accelerator_memory_gib or 0.0)
             and (limits.interconnect or "").lower() in sheet_of(offer.accelerator).interconnect

@@ -41,6 +41,7 @@ class Filters:
     min_accelerator_memory_gib: float | None = None
     min_accelerators_per_node: float | None = None
     interconnect: str | None = None
+    max_term_months: int | None = None
 
     def rows(self, table: OfferTable) -> Rows:
         """Rows on sale that meet every limit and have a price."""
@@ -54,6 +55,8 @@ class Filters:
             min_accelerators_per_node=self.min_accelerators_per_node,
             interconnect=self.interconnect,
         )
+        if self.max_term_months is not None:
+            rows = rows[table.term_months[rows] <= self.max_term_months]
         return rows[_is_priced(table, rows)]
 
     def active(self) -> list[str]:
@@ -66,6 +69,7 @@ class Filters:
             "min_accelerator_memory_gib",
             "min_accelerators_per_node",
             "interconnect",
+            "max_term_months",
         ):
             if getattr(self, name):
                 names.append(name)
@@ -107,6 +111,8 @@ class EligibleOffers:
     """Bit i is set where quota i counts the offer."""
     grids: Collection[tuple[str, str]] = ()
     """(provider, region) of the places whose grid's carbon is known."""
+    tells_providers_apart: bool = False
+    """Whether an offer of one provider stands for none of another."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -264,10 +270,13 @@ _COMMITMENT_CODES = [code for option, code in OPTION_CODE.items() if option.is_c
 
 
 def _quota_key(offers: EligibleOffers) -> tuple[NDArray[np.int64], ...]:
-    """What must agree for a quota to count two offers alike; nothing without quotas."""
-    if not offers.quotas.any():
-        return ()
-    return (offers.quotas, np.where(offers.quotas > 0, offers.accelerator, -1))
+    """What must agree for a limit to count two offers alike; nothing without such limits."""
+    keys: tuple[NDArray[np.int64], ...] = ()
+    if offers.tells_providers_apart:
+        keys += (offers.table.provider.codes[offers.rows].astype(np.int64),)
+    if offers.quotas.any():
+        keys += (offers.quotas, np.where(offers.quotas > 0, offers.accelerator, -1))
+    return keys
 
 
 def _groups(entries: Rows, keys: Sequence[NDArray[np.int64]]) -> Iterator[Rows]:

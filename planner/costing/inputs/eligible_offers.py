@@ -31,6 +31,7 @@ from planner.costing.inputs.custom_offers import (
 )
 from planner.costing.inputs.dominance import (
     OPTION_CODE,
+    TIE,
     WHOLE_NODE,
     EligibleOffers,
     Filters,
@@ -52,6 +53,7 @@ from planner.costing.inputs.offer_rules import (
     match_quota,
     read_adjustment,
 )
+from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
 from planner.sizing.demand import Demand
@@ -64,8 +66,6 @@ from pricing.market.snapshot import Catalog
 
 Floats = NDArray[np.float64]
 _INTERRUPTIBLE = [OPTION_CODE[option] for option in PurchaseOption if option.is_interruptible]
-_FEW = 2
-"""Purchase options named one by one in a reason."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +133,7 @@ class OfferSelection:
             min_accelerator_memory_gib=limits.min_accelerator_memory_gib,
             min_accelerators_per_node=limits.min_accelerators_per_node or WHOLE_NODE,
             interconnect=limits.interconnect,
+            max_term_months=limits.max_term_months,
         )
 
     @cached_property
@@ -145,16 +146,8 @@ class OfferSelection:
 
     @cached_property
     def data(self) -> CloudData:
-        """Data that the work keeps in the cloud."""
-        data = self.request.data
-        return CloudData(
-            self.assumptions,
-            data.storage_gib or 0.0,
-            data.egress_gib_per_month or 0.0,
-            data.checkpoint_gib,
-            self.units_per_usd,
-            self.rates,
-        )
+        """Data that the work holds and moves."""
+        return CloudData.read(self.request.data, self.assumptions, self.units_per_usd, self.rates)
 
     def rentals(self, named: Collection[str] = ()) -> Iterator[CapacitySource]:
         """Every offer that can matter and those of `named` ids, the team's own first."""
@@ -201,6 +194,8 @@ class OfferSelection:
             self.catalog.grids,
             self.job_sizes,
         )
+        apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
+        offers = replace(offers, tells_providers_apart=apart) if apart else offers
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)
@@ -293,6 +288,8 @@ class OfferSelection:
             for entries in split_by_equal_values(np.arange(len(offers)), places):
                 offer = offers.offer(int(entries[0]))
                 cost[entries] = self.data.monthly_cost_at(offer.provider, offer.region)
+                if self.data.is_away(offer.provider, offer.region):
+                    cost[entries] += cost[entries] * TIE * 10 + TIE  # its machines may wait
         return cost
 
     @cached_property

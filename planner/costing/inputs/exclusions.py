@@ -78,6 +78,8 @@ def _limit_name(filters: Filters, name: str) -> str:
 
 
 def _show(name: str, value: tuple[str, ...] | float | str) -> str:
+    if name == "max_term_months":
+        return f"{value} month{'' if value == 1 else 's'}"
     if isinstance(value, float | int):
         return f"{value:g} GiB" if name.endswith("_gib") else f"{value:g}"
     if isinstance(value, str):

@@ -137,7 +137,7 @@ class ExistingContracts:
         count, slug = server.accelerator_count, server.accelerator
         usable = float(usable_accelerators(count, job_sizes.get(slug, 1))) / count
         ends = calendar.index(lease.ends) + 1
-        life = int(assumptions["useful_life_months"])
+        life = int(server.assumptions(assumptions)["useful_life_months"])
         batch = ServerBatch(lease.units, life - min(max(ends, 0), calendar.months))
         source = build_existing_server_source(
             server, (batch,), throughput.get(slug, 1.0) * usable, assumptions, calendar

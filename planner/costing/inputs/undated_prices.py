@@ -29,6 +29,7 @@ def prefer_dated(offers: EligibleOffers, margin: float) -> EligibleOffers:
         offers.accelerator,
         np.round(offers.accelerator_count * 1e6).astype(np.int64),
         offers.quotas,
+        offers.table.provider.codes[offers.rows] * offers.tells_providers_apart,
     )
     for group in split_by_equal_values(np.arange(len(offers)), keys):
         dated = group[~is_undated[group]]

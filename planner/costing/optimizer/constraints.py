@@ -10,7 +10,8 @@ width a unit can keep busy, capacity · hours_per_month / d, the rows of month t
 - hours: Σ φ·in_service over units that run for nothing + Σ v + Σ z ≥ P
 - run: v − Σ φ·in_service over the units of one running cost ≤ 0
 - spot: Σ z over spot ≤ share · P
-- quota: Σ accelerators·in_service + Σ size·z ≤ max_accelerators
+- quota: Σ size·in_service + Σ size·z ≤ most, of a share most · P
+- least groups: Σ capacity·in_service + Σ z − share·P·chosen ≥ 0 of each group, Σ chosen ≥ count
 - budget: Σ cash ≤ monthly_budget; over all months Σ payments ≤ total_budget
 
 with P = hours / d, the peak. A month that asks for hours at no peak has d = 730 and no width.
@@ -18,12 +19,19 @@ with P = hours / d, the peak. A month that asks for hours at no peak has d = 730
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from planner.costing.optimizer.problem import Floats, PlanProblem
-from planner.costing.optimizer.reduced_problem import NO_SOURCE, Bools, Ints, ReducedProblem
+from planner.costing.optimizer.reduced_problem import (
+    NO_GROUP,
+    NO_SOURCE,
+    Bools,
+    Ints,
+    ReducedProblem,
+)
 from planner.costing.optimizer.work import WorkMeter
 
 HOURS_PER_MONTH = 730.0
@@ -62,6 +70,8 @@ class Rows:
     quotas: tuple[Family, ...]
     nodes: tuple[Family, ...]
     """One for each type of rented node, in the order of the types."""
+    groups: tuple[Family, ...]
+    """One for each group of which some must be in use, then one that counts those chosen."""
     spot_row: Ints
     budget_row: Ints
     capex_rows: Ints
@@ -77,7 +87,7 @@ class Rows:
     @property
     def families(self) -> tuple[Family, ...]:
         """The families whose rows hold the units in service."""
-        return (self.width, self.hours, *self.runs, *self.quotas, *self.nodes)
+        return (self.width, self.hours, *self.runs, *self.quotas, *self.nodes, *self.groups)
 
     @property
     def count(self) -> int:
@@ -133,6 +143,7 @@ class _RowBuilder:
             nodes=tuple(
                 self._nodes(int(k)) for k in np.flatnonzero(self.unit_types.is_rented_node)
             ),
+            groups=tuple(self._groups()),
             spot_row=self._spot(),
             budget_row=self._budget(),
             capex_rows=self._capex(),
@@ -150,7 +161,9 @@ class _RowBuilder:
         """Families that hold the units in service."""
         runs = int(self.run_of_type.max(initial=ABSENT)) + 1
         nodes = int(self.unit_types.is_rented_node.sum())
-        return 2 + runs + len(self.reduced.quotas) + nodes
+        least = self.problem.least_groups
+        groups = 0 if least is None else len(least.groups) + 1
+        return 2 + runs + len(self.reduced.quotas) + nodes + groups
 
     def _running_costs(self) -> Ints:
         figures = self.unit_types.hour_cost
@@ -175,13 +188,13 @@ class _RowBuilder:
         from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
         return Family(self._add(mask, required_width - from_existing, np.inf), value_per_unit)
 
-    def _at_most(self, mask: Bools, value_per_unit: Floats, remaining: float) -> Family:
+    def _at_most(self, mask: Bools, value_per_unit: Floats, remaining: Floats | float) -> Family:
         from_existing = (value_per_unit * self.unit_types.existing).sum(axis=0)
         return Family(self._add(mask, -np.inf, remaining - from_existing), value_per_unit)
 
     def _width(self) -> Family:
         capacity = np.broadcast_to(self.unit_types.capacity[:, None], self.busy_width.shape)
-        return self._at_least(self.busy & (self.problem.peak > 0), capacity, self.required_width)
+        return self._at_least(self._has_peak, capacity, self.required_width)
 
     def _hours(self) -> Family:
         """Hours follow from the width where every unit is busy for as long as the peak lasts."""
@@ -198,12 +211,31 @@ class _RowBuilder:
         return self._at_most(self.busy, np.where(of_it, -self.busy_width, 0.0), 0.0)
 
     def _quota(self, q: int) -> Family:
-        size = (self.unit_types.accelerators * self.unit_types.in_quota[:, q])[:, None]
-        every_month = np.ones(self.months, bool)
-        max_accelerators = self.reduced.quotas[q].max_accelerators
-        return self._at_most(
-            every_month, np.broadcast_to(size, self.busy_width.shape), max_accelerators
-        )
+        size = np.broadcast_to(self.unit_types.quota_size[:, q, None], self.busy_width.shape)
+        quota = self.reduced.quotas[q]
+        if not quota.is_share:
+            return self._at_most(np.ones(self.months, bool), size, quota.most)
+        is_limited = self._has_peak & np.isfinite(quota.most)
+        share = quota.most if np.isfinite(quota.most) else 1.0
+        return self._at_most(is_limited, size, share * self.required_width)
+
+    @property
+    def _has_peak(self) -> Bools:
+        return self.busy & (self.problem.peak > 0)
+
+    def _groups(self) -> Iterator[Family]:
+        least, group = self.problem.least_groups, self.unit_types.group
+        if least is None:
+            return
+        places = {quota.group: q for q, quota in enumerate(self.reduced.quotas)}
+        for number, name in enumerate(least.groups):
+            sizes = self.unit_types.quota_size[:, places[name]] if name in places else 0.0
+            value = np.zeros(self.busy_width.shape) + np.asarray(sizes)[..., None]
+            value[group == number] = -least.share * self.required_width
+            yield self._at_least(self._has_peak, value, np.zeros(self.months))
+        first = np.arange(self.months) == 0
+        chosen = np.where((group != NO_GROUP)[:, None] & first, 1.0, 0.0)
+        yield self._at_least(first, chosen, np.full(self.months, float(least.count)))
 
     def _nodes(self, node_type: int) -> Family:
         candidates = self.reduced.start_candidates

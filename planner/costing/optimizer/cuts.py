@@ -135,7 +135,7 @@ class Separator:
     def _sizes(self, unit_types: Ints) -> Ints:
         """One kind of each node size."""
         table = self.rows.reduced.unit_types
-        size = np.stack([table.capacity, table.hours_per_month, table.accelerators], axis=1)
+        size = np.column_stack([table.capacity, table.hours_per_month, table.quota_size])
         return unit_types[np.unique(size[unit_types], axis=0, return_index=True)[1]]
 
     def _round_up(
@@ -166,7 +166,9 @@ class Separator:
         existing = self.rows.reduced.unit_types.existing
         for family, quota in zip(self.rows.quotas, self.rows.reduced.quotas, strict=True):
             size = family.value_per_unit[:, 0]
-            remaining = quota.max_accelerators - (family.value_per_unit * existing).sum(axis=0)
+            if quota.is_share or not np.isfinite(quota.most):
+                continue
+            remaining = quota.most - (family.value_per_unit * existing).sum(axis=0)
             for step in np.unique(size[unit_types][size[unit_types] > 0]):
                 for t in np.flatnonzero((size @ in_service > remaining - step) & (remaining >= 0)):
                     unit, upper_bound = _rounded_down(size / step, float(remaining[t] / step))

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
+from planner.costing.optimizer.group_uses import add_group_uses
 from planner.costing.optimizer.month_dispatch import cheapest_width
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
+    NO_GROUP,
     ReducedProblem,
     Rentals,
     StartCandidates,
@@ -42,11 +44,9 @@ def dispatch(
     bound is left at −inf: it is not known here.
     """
     fixed = _fix_units(problem, units_started)
-    reduced = add_whole_nodes(
-        ReducedProblem(
-            fixed, quotas, rentals, _unit_type_per_option(fixed, quotas), _no_start_candidates()
-        )
-    )
+    unit_types = _unit_type_per_option(fixed, quotas)
+    settled = ReducedProblem(fixed, quotas, rentals, unit_types, _no_start_candidates())
+    reduced = add_whole_nodes(add_group_uses(settled))
     rows = build_rows(reduced, work)
     columns = continuous_columns(rows)
     width = cheapest_width(rows, columns, work)
@@ -145,9 +145,8 @@ def _unit_type_per_option(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Un
     capacity = np.array([u.capacity for u in units])
     return UnitTypes(
         capacity=capacity,
-        accelerators=np.array([u.accelerators for u in units]),
-        in_quota=np.array(
-            [[q.group in u.limit_groups for q in quotas] for u in units], bool
+        quota_size=np.array(
+            [[u.size_in(q.group) for q in quotas] for u in units], np.float64
         ).reshape(len(units), len(quotas)),
         lead=np.zeros(len(units), np.int64),
         end=np.zeros(len(units), np.int64),
@@ -157,6 +156,7 @@ def _unit_type_per_option(problem: PlanProblem, quotas: tuple[Quota, ...]) -> Un
         existing=np.array([u.existing for u in units], np.float64).reshape(shape),
         stands_alone=np.ones(len(units), bool),
         is_rented_node=np.zeros(len(units), bool),
+        group=np.full(len(units), NO_GROUP),
     )
 
 
@@ -193,5 +193,7 @@ def _used_hours(rows: Rows, columns: Continuous, width: Floats) -> Floats:
         available = rows.busy_width[of_cost] * unit_types.existing[of_cost]
         before = available.cumsum(axis=0) - available
         used_width[of_cost] = np.clip(target_width - before, 0.0, available)
-    hours: Floats = used_width * rows.hours_at_peak / unit_types.capacity[:, None]
-    return hours[~unit_types.is_rented_node]
+    is_source = ~unit_types.is_rented_node & (unit_types.group == NO_GROUP)
+    capacity = np.where(is_source, unit_types.capacity, 1.0)
+    hours: Floats = (used_width * rows.hours_at_peak / capacity[:, None])[is_source]
+    return hours

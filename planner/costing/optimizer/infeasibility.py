@@ -16,7 +16,12 @@ from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
 from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.master_lp import Master
-from planner.costing.optimizer.problem import ConflictingConstraint, Floats
+from planner.costing.optimizer.problem import (
+    LARGEST_SHARE,
+    LEAST_GROUPS,
+    ConflictingConstraint,
+    Floats,
+)
 from planner.costing.optimizer.reduced_problem import Bools, Ints, ReducedProblem
 from planner.costing.optimizer.variables import (
     Continuous,
@@ -46,7 +51,7 @@ class _Limit:
     rows: Ints
     per_slack: Floats
     scale: float
-    """The limit is `current_value + scale · s`."""
+    """The limit is `current_value + scale · s`; below 0 of a least number."""
 
 
 @dataclass(frozen=True)
@@ -167,8 +172,10 @@ def _describe_months(unserved: Bools) -> str:
 def _limits(rows: Rows) -> Iterator[_Limit]:
     reduced, problem = rows.reduced, rows.reduced.problem
     for quota, family in zip(reduced.quotas, rows.quotas, strict=True):
-        one = np.ones(family.row.size)
-        yield _Limit(f"quota {quota.group}", quota.max_accelerators, family.row, one, 1.0)
+        if not quota.is_share:
+            one = np.ones(family.row.size)
+            yield _Limit(f"quota {quota.group}", quota.most, family.row, one, 1.0)
+    yield from _group_limits(rows)
     for row, budget in zip(rows.capex_rows.tolist(), problem.capital_budgets, strict=True):
         if row != ABSENT:
             yield _Limit(budget.name, budget.amount, np.array([row]), np.ones(1), rows.capex_scale)
@@ -187,6 +194,22 @@ def _limits(rows: Rows) -> Iterator[_Limit]:
             "max_spot_share", share, rows.spot_row[limited], rows.required_width[limited], 1.0
         )
     yield from _unit_limits(rows)
+
+
+def _group_limits(rows: Rows) -> Iterator[_Limit]:
+    """The largest share of one group, and how many must be in use."""
+    reduced, least = rows.reduced, rows.reduced.problem.least_groups
+    shares = [
+        (quota.most, family.row[family.row != ABSENT], rows.required_width[family.row != ABSENT])
+        for quota, family in zip(reduced.quotas, rows.quotas, strict=True)
+        if quota.is_share and quota.most < 1.0
+    ]
+    if shares:
+        at, width = (np.concatenate([share[i] for share in shares]) for i in (1, 2))
+        yield _Limit(LARGEST_SHARE, shares[0][0], at, width, 1.0)
+    if least is not None:
+        at = rows.groups[-1].row[:1]
+        yield _Limit(LEAST_GROUPS, float(least.count), at, -np.ones(1), -1.0)
 
 
 def _unit_limits(rows: Rows) -> Iterator[_Limit]:
@@ -227,7 +250,7 @@ def _least_slack(model: _Model, limits: Sequence[_Limit], work: WorkMeter) -> Fl
 def _with_slack(columns: Continuous, limits: Sequence[_Limit]) -> Continuous:
     """The continuous columns at no cost, and after them the slack of each limit at its weight."""
     count = len(limits)
-    weight = [limit.scale / max(abs(limit.current_value), limit.scale) for limit in limits]
+    weight = [abs(lim.scale) / max(abs(lim.current_value), abs(lim.scale)) for lim in limits]
     sizes = [limit.rows.size for limit in limits]
     slack = np.repeat(np.arange(count), sizes)
     pieces = [

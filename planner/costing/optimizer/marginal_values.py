@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from planner.costing.optimizer.constraints import HOURS_PER_MONTH
 from planner.costing.optimizer.problem import (
+    LARGEST_SHARE,
+    LEAST_GROUPS,
     CommitmentOption,
     ConflictingConstraint,
     Floats,
@@ -153,10 +155,10 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
     """Limit, value given, step, and the problem with that limit a step wider."""
     for quota in problem.quotas:
         nodes = _nodes(problem, quota)
-        if nodes:
-            wider = replace(quota, max_accelerators=quota.max_accelerators + min(nodes))
+        if nodes and not quota.is_share:
+            wider = replace(quota, most=quota.most + min(nodes))
             quotas = tuple(wider if q is quota else q for q in problem.quotas)
-            name, current_value = f"quota {quota.group}", quota.max_accelerators
+            name, current_value = f"quota {quota.group}", quota.most
             yield name, current_value, min(nodes), replace(problem, quotas=quotas)
     for_sale = [unit for unit in problem.units if unit.max_units != 0]
     prices = [float(c) for u in for_sale for c in u.capex[np.isfinite(u.start_cost)] if c > 0]
@@ -178,16 +180,34 @@ def _widened(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProb
         wider_share = min(share + 0.01, 1.0)
         wider_problem = replace(problem, max_spot_share=wider_share)
         yield "max_spot_share", share, wider_share - share, wider_problem
+    yield from _wider_groups(problem)
     for unit in problem.units:
         if unit.max_units is not None:
             more = replace(unit, max_units=unit.max_units + 1)
             yield f"max_units {unit.key}", unit.max_units, 1.0, _changed(problem, unit, more)
 
 
+def _wider_groups(problem: PlanProblem) -> Iterator[tuple[str, float, float, PlanProblem]]:
+    """The largest share of one group a hundredth wider, and one group less that must be in use."""
+    shares = {q.most for q in problem.quotas if q.is_share and q.most < 1.0}
+    if shares:
+        share = min(shares)
+        wider = min(share + 0.01, 1.0)
+        quotas = tuple(
+            replace(q, most=wider) if q.is_share and q.most == share else q for q in problem.quotas
+        )
+        yield LARGEST_SHARE, share, wider - share, replace(problem, quotas=quotas)
+    least = problem.least_groups
+    if least is not None and least.count > 1:
+        fewer = replace(problem, least_groups=replace(least, count=least.count - 1))
+        yield LEAST_GROUPS, float(least.count), 1.0, fewer
+
+
 def _nodes(problem: PlanProblem, quota: Quota) -> list[float]:
-    """Accelerators of each node that counts towards a quota."""
-    rented = [s.accelerators for s in problem.rental_options if quota.group in s.limit_groups]
-    return rented + [u.accelerators for u in problem.units if quota.group in u.limit_groups]
+    """What each node that counts towards a quota counts for."""
+    sizes = [s.size_in(quota.group) for s in problem.rental_options]
+    sizes += [u.size_in(quota.group) for u in problem.units]
+    return [size for size in sizes if size]
 
 
 def _with_one_more(

@@ -1,7 +1,8 @@
 """The cheapest rentals and hours run of each month for units that are settled. PURE.
 
-Without units to start only a total budget joins two months: where parts of nodes are left over,
-each month is searched by itself for its whole nodes, or all together under such a budget.
+Without units to start only a total budget, or groups of which some must be in use, join two months:
+where parts of nodes are left over, each month is searched by itself for its whole nodes, or all
+together under such a limit.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from planner.costing.optimizer.constraints import ABSENT, Rows
 from planner.costing.optimizer.highs import LinearProgram
 from planner.costing.optimizer.problem import Floats
-from planner.costing.optimizer.reduced_problem import Ints
+from planner.costing.optimizer.reduced_problem import NO_GROUP, Ints
 from planner.costing.optimizer.variables import Continuous, Entries, StartColumns
 from planner.costing.optimizer.work import WorkMeter
 
@@ -31,15 +32,17 @@ def cheapest_width(rows: Rows, columns: Continuous, work: WorkMeter) -> Floats |
     program.add_columns(columns.cost, zeros, zeros + np.inf, columns.entries)
     nodes = StartColumns(rows)
     count = nodes.cost.size
+    is_group = rows.reduced.unit_types.group[nodes.candidates.unit_type] != NO_GROUP
     if count:
         entries = nodes.entries(np.arange(count))
-        program.add_columns(nodes.cost, np.zeros(count), np.full(count, np.inf), entries)
+        most = np.where(is_group, 1.0, np.inf)
+        program.add_columns(nodes.cost, np.zeros(count), most, entries)
     if not program.run():
         return None
     values = program.values()
     width, rented_nodes = np.maximum(values[: columns.count], 0.0), values[columns.count :]
     partial = np.abs(rented_nodes - np.round(rented_nodes)) > _WHOLE
-    if partial.any() and rows.total_row != ABSENT:
+    if partial.any() and (rows.total_row != ABSENT or is_group.any()):
         at_nodes = columns.count + np.arange(count)
         joint = program.solve_milp(
             at_nodes, gap=_JOINT_GAP, node_limit=_JOINT_NODES, is_required=True

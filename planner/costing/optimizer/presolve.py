@@ -15,14 +15,17 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.group_uses import add_group_uses
 from planner.costing.optimizer.presolve_rentals import prune_rentals
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
+    NO_GROUP,
     Bools,
     Ints,
     ReducedProblem,
     StartCandidates,
     UnitTypes,
+    needed_quotas,
 )
 from planner.costing.optimizer.whole_nodes import add_whole_nodes
 from planner.costing.optimizer.work import WorkMeter
@@ -50,7 +53,7 @@ def prune(problem: PlanProblem, work: WorkMeter | None = None) -> ReducedProblem
     unit_types = _unit_types(problem, quotas, members)
     max_units = _max_useful_units(problem, unit_types)
     offers = _offers(problem, members, unit_types, max_units)
-    _remove_dominated(offers, unit_types)
+    _remove_dominated(offers, unit_types, needed_quotas(problem, quotas))
     if offers.cash is not None and work is not None:
         starts = int(np.isfinite(offers.cost).sum())
         work.charge_model(CASH_ARRAYS * starts * problem.hours.size)
@@ -61,9 +64,8 @@ def prune(problem: PlanProblem, work: WorkMeter | None = None) -> ReducedProblem
         start_candidates, unit_type=(is_kept.cumsum() - 1)[start_candidates.unit_type]
     )
     rentals = prune_rentals(problem, quotas)
-    return add_whole_nodes(
-        ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
-    )
+    reduced = ReducedProblem(problem, quotas, rentals, unit_types.select(is_kept), start_candidates)
+    return add_whole_nodes(add_group_uses(reduced))
 
 
 def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int]]:
@@ -72,20 +74,15 @@ def _group_units(problem: PlanProblem, quotas: Sequence[Quota]) -> list[list[int
     A source with a limit of its own, units of its own or a start that earns money is a kind.
     """
     has_budget = problem.monthly_budget is not None
-    inside = {
-        groups: tuple(q.group in groups for q in quotas)
-        for groups in {unit.limit_groups for unit in problem.units}
-    }
     start_cost = _by_month([u.start_cost for u in problem.units], problem.hours.size)
     earns = np.asarray((start_cost < 0).any(axis=1), bool)
+    none = (0.0,) * len(quotas)
     members: dict[tuple[object, ...], list[int]] = {}
     for i, unit in enumerate(problem.units):
-        in_quota = inside[unit.limit_groups]
         alone = earns[i] or unit.max_units is not None or unit.existing is not None
         key = (
             unit.capacity,
-            unit.accelerators if any(in_quota) else 0.0,
-            in_quota,
+            tuple(unit.size_in(q.group) for q in quotas) if unit.limit_groups else none,
             unit.lead_months,
             min(unit.duration_months, problem.hours.size),
             unit.hours_per_month,
@@ -110,11 +107,10 @@ def _unit_types(
     capacity = np.array([u.capacity for u in units])
     lead = np.array([min(u.lead_months, months) for u in units], np.int64)
     existing = [np.zeros(months) if u.existing is None else u.existing for u in units]
-    in_quota = [[q.group in u.limit_groups for q in quotas] for u in units]
+    quota_size = [[u.size_in(q.group) for q in quotas] for u in units]
     return UnitTypes(
         capacity=capacity,
-        accelerators=np.array([u.accelerators for u in units]),
-        in_quota=np.array(in_quota, bool).reshape(len(units), len(quotas)),
+        quota_size=np.array(quota_size, np.float64).reshape(len(units), len(quotas)),
         lead=lead,
         end=lead + np.array([min(u.duration_months, months) for u in units], np.int64),
         hours_per_month=np.array([u.hours_per_month for u in units]),
@@ -123,6 +119,7 @@ def _unit_types(
         existing=_by_month(existing, months),
         stands_alone=np.array([_stands_alone(u) for u in units], bool),
         is_rented_node=np.zeros(len(units), bool),
+        group=np.full(len(units), NO_GROUP),
     )
 
 
@@ -185,10 +182,10 @@ def _differ_in_budget(problem: PlanProblem, group: Sequence[int]) -> bool:
     )
 
 
-def _remove_dominated(offers: _Offers, unit_types: UnitTypes) -> None:
+def _remove_dominated(offers: _Offers, unit_types: UnitTypes, is_needed: Bools) -> None:
     """Set to `inf` the cost of every start that a line which stays replaces at no extra cost."""
     nodes, is_allowed = _replacements(
-        unit_types, offers.cash is not None or offers.payments is not None
+        unit_types, offers.cash is not None or offers.payments is not None, is_needed
     )
     first_cash = _cash_of_first_start(offers)
     finite = np.isfinite(offers.cost)
@@ -273,14 +270,19 @@ def _max_useful_units(problem: PlanProblem, unit_types: UnitTypes) -> Floats:
     return max_units
 
 
-def _replacements(unit_types: UnitTypes, has_budget: bool) -> tuple[Floats, Bools]:
-    """[K, K] how many nodes of kind a replace one of kind b, and whether every limit allows it."""
+def _replacements(
+    unit_types: UnitTypes, has_budget: bool, is_needed: Bools
+) -> tuple[Floats, Bools]:
+    """[K, K] how many nodes of kind a replace one of kind b, and whether every limit allows it;
+    [Q] quotas whose groups may have to be in use ask for as much of both."""
     capacity, hours = unit_types.capacity, unit_types.hours_per_month
     nodes = np.ceil(capacity / capacity[:, None] * (1 - ROUNDING))
-    size = nodes * unit_types.accelerators[:, None] <= unit_types.accelerators * (1 + ROUNDING)
-    unlimited = np.asarray(~unit_types.in_quota.any(axis=1), bool)
-    is_allowed = size | unlimited[:, None]
-    is_allowed &= (unit_types.in_quota[:, None] <= unit_types.in_quota).all(axis=2)
+    is_allowed = np.ones(nodes.shape, bool)
+    for size, must_be_used in zip(unit_types.quota_size.T, is_needed, strict=True):
+        held = nodes * size[:, None]
+        is_allowed &= held <= size * (1 + ROUNDING)
+        if must_be_used:
+            is_allowed &= held >= size * (1 - ROUNDING)
     is_allowed &= (unit_types.lead[:, None] <= unit_types.lead) & (
         unit_types.end[:, None] >= unit_types.end
     )

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.costing.optimizer.problem import Floats, PlanProblem, Quota
-from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals
+from planner.costing.optimizer.reduced_problem import Bools, Ints, Rentals, needed_quotas
 
 _ROUNDING = 1e-12
-_RentalType = tuple[bool, tuple[bool, ...], float, float]
+_RentalType = tuple[bool, tuple[float, ...], float]
 
 
 def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
@@ -40,27 +40,25 @@ def prune_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> Rentals:
     source = np.array([row for _, row in picked], np.int64).reshape(shape)
     rentals = Rentals(
         is_spot=np.array([rental_type[0] for rental_type, _ in picked], bool),
-        in_quota=np.array([rental_type[1] for rental_type, _ in picked], bool).reshape(
+        quota_size=np.array([rental_type[1] for rental_type, _ in picked], np.float64).reshape(
             len(picked), len(quotas)
         ),
-        size=np.array([rental_type[2] for rental_type, _ in picked], np.float64),
-        node=np.array([rental_type[3] for rental_type, _ in picked], np.float64),
+        node=np.array([rental_type[2] for rental_type, _ in picked], np.float64),
         source=source,
         cost=np.take_along_axis(cost, source, axis=0),
         cash=np.take_along_axis(cash, source, axis=0),
         offered=np.ones(source.shape, bool),
     )
-    return _without_dominated(rentals, problem)
+    return _without_dominated(rentals, problem, needed_quotas(problem, quotas))
 
 
 def _group_rentals(problem: PlanProblem, quotas: Sequence[Quota]) -> dict[_RentalType, list[int]]:
     limits_spot = problem.max_spot_share < 1.0
     members: dict[_RentalType, list[int]] = {}
     for j, source in enumerate(problem.rental_options):
-        inside = tuple(q.group in source.limit_groups for q in quotas)
-        size = source.accelerators / source.capacity if any(inside) else 0.0
+        sizes = tuple(source.size_in(q.group) / source.capacity for q in quotas)
         node = source.capacity if problem.whole_nodes and not source.in_parts else 0.0
-        members.setdefault((limits_spot and source.is_spot, inside, size, node), []).append(j)
+        members.setdefault((limits_spot and source.is_spot, sizes, node), []).append(j)
     return members
 
 
@@ -89,11 +87,11 @@ def _cheapest(group: Ints, cost: Floats, cash: Floats, has_budget: bool) -> list
     return [group[by_cost[0]], *(group[by_cost[1 + r]] for r in np.flatnonzero(less.any(axis=1)))]
 
 
-def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
+def _without_dominated(rentals: Rentals, problem: PlanProblem, is_needed: Bools) -> Rentals:
     """A type leaves a month to one that costs no more and is limited no more; of twins the last."""
     offered = np.isfinite(rentals.cost) & (problem.hours > 0)
     later = np.arange(rentals.is_spot.size)
-    no_more_limited = [_no_more_limited(rentals, a) for a in range(later.size)]
+    no_more_limited = [_no_more_limited(rentals, a, is_needed) for a in range(later.size)]
     for a, no_less_limited in enumerate(no_more_limited):
         twins = no_less_limited & np.array([other[a] for other in no_more_limited], bool)
         cost, cash = _replacement_prices(rentals, a)
@@ -111,7 +109,7 @@ def _without_dominated(rentals: Rentals, problem: PlanProblem) -> Rentals:
     return Rentals(**columns, offered=offered[is_kept])
 
 
-_COLUMNS = ("is_spot", "in_quota", "size", "node", "source", "cost", "cash")
+_COLUMNS = ("is_spot", "quota_size", "node", "source", "cost", "cash")
 
 
 def _replacement_prices(rentals: Rentals, a: int) -> tuple[Floats, Floats]:
@@ -127,10 +125,12 @@ def _replacement_prices(rentals: Rentals, a: int) -> tuple[Floats, Floats]:
     return factor[:, None] * rentals.cost[a], factor[:, None] * rentals.cash[a]
 
 
-def _no_more_limited(rentals: Rentals, a: int) -> Bools:
-    """[C] kinds other than a that every limit treats at least as hard as kind a."""
-    no_less_limited = (rentals.is_spot[a] <= rentals.is_spot) & (rentals.size[a] <= rentals.size)
-    no_less_limited &= (rentals.in_quota[a] <= rentals.in_quota).all(axis=1)
+def _no_more_limited(rentals: Rentals, a: int, is_needed: Bools) -> Bools:
+    """[C] kinds other than a that every limit treats at least as hard as kind a; [Q] quotas of
+    which some must be in use ask for the same of both."""
+    no_less_limited = rentals.is_spot[a] <= rentals.is_spot
+    no_less_limited &= (rentals.quota_size[a] <= rentals.quota_size).all(axis=1)
+    no_less_limited &= (rentals.quota_size[a] == rentals.quota_size)[:, is_needed].all(axis=1)
     if rentals.node[a] > 0:
         no_less_limited &= _may_replace_nodes(rentals, a)
     no_less_limited[a] = False
@@ -141,5 +141,5 @@ def _may_replace_nodes(rentals: Rentals, a: int) -> Bools:
     """[C] types whose whole nodes those of type a may replace: of one size, or of another where
     neither quotas nor spot part the offers of a node, so that no node is left in part."""
     is_same_size = rentals.node == rentals.node[a]
-    is_plain = not rentals.is_spot.any() and not rentals.in_quota.any()
+    is_plain = not rentals.is_spot.any() and not rentals.quota_size.any()
     return np.asarray(is_same_size | is_plain, bool)

@@ -8,14 +8,17 @@ accelerators of kind `a` delivers `capacity = n · r(a)` of them in an hour.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
+from math import ceil, floor
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+LARGEST_SHARE, LEAST_GROUPS = "max_provider_share", "min_providers"
+SHARES = frozenset({"max_spot_share", LARGEST_SHARE})
+"""Limits that are fractions."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,17 @@ class RentalOption:
     is_spot: bool = False
     limit_groups: tuple[str, ...] = ()
     """Names of the quotas that count this source."""
+    limit_sizes: Mapping[str, float] = field(default_factory=dict)
+    """What one node counts for in quotas that count something else than accelerators."""
     available: NDArray[np.bool_] | None = None
     """[T] months in which it can be rented; None means every month."""
     in_parts: bool = False
     """Whether a part of a node may be rented where nodes rent whole."""
+
+    def size_in(self, group: str) -> float:
+        """What one node counts for in a quota; 0 outside its group."""
+        counted = group in self.limit_groups
+        return self.limit_sizes.get(group, self.accelerators) if counted else 0.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +85,13 @@ class CommitmentOption:
     existing: NDArray[np.int64] | None = None
     """[T] units already there and usable in month t, which need not be started."""
     limit_groups: tuple[str, ...] = ()
+    limit_sizes: Mapping[str, float] = field(default_factory=dict)
+    """What one unit counts for in quotas that count something else than accelerators."""
+
+    def size_in(self, group: str) -> float:
+        """What one unit counts for in a quota; 0 outside its group."""
+        counted = group in self.limit_groups
+        return self.limit_sizes.get(group, self.accelerators) if counted else 0.0
 
     @property
     def all_payments(self) -> Floats:
@@ -91,10 +108,24 @@ class CommitmentOption:
 
 @dataclass(frozen=True)
 class Quota:
-    """Accelerators of the sources in a group that may be in service at once, in every month."""
+    """Most of a group that may be in service at once, in every month: accelerators, or what the
+    `limit_sizes` of its sources say."""
 
     group: str
-    max_accelerators: float
+    most: float
+    """A fraction of the month's peak where `is_share`; ∞ sets no limit."""
+    is_share: bool = False
+
+
+@dataclass(frozen=True)
+class LeastGroups:
+    """At least `count` of `groups` have `share` of the peak in service, in every month with one;
+    which ones is chosen once for the whole plan."""
+
+    groups: tuple[str, ...]
+    """Names of quotas whose sources count their capacity."""
+    count: int
+    share: float
 
 
 @dataclass(frozen=True)
@@ -117,7 +148,9 @@ class PlanProblem:
     - width: Σ capacity·in_service + Σ capacity·rented / d_t ≥ peak_t
     - hours: Σ capacity·used + Σ capacity·rented ≥ hours_t, used ≤ hours_per_month · in_service
     - spot: Σ over spot of capacity·rented ≤ max_spot_share · hours_t
-    - quota: Σ accelerators·in_service + Σ accelerators·rented / d_t ≤ max_accelerators
+    - quota: Σ size·in_service + Σ size·rented / d_t ≤ most, of a share most · peak_t
+    - least groups: Σ capacity·in_service + Σ capacity·rented / d_t ≥ share · peak_t of at least
+      `count` groups
     - capex: Σ capex·started ≤ capex_budget over the horizon, and over the months of each of
       `capex_by_period` at most its amount
     - monthly budget: cash of month t ≤ monthly_budget
@@ -149,6 +182,7 @@ class PlanProblem:
     total_budget: float | None = None
     capex_by_period: tuple[CapitalBudget, ...] = ()
     """Budgets of capital by fiscal year."""
+    least_groups: LeastGroups | None = None
     whole_nodes: bool = False
     """Whether machines rented by the hour rent whole: of one node size, the node-hours of a month
     with a peak, over all offers together, are a whole number of nodes times d_t."""
@@ -179,8 +213,8 @@ class ConflictingConstraint:
 
     limit: str
     """What is limited: "quota gcp/us-central1 nvidia-t4", "capex_budget", "monthly_budget",
-    "total_budget", "max_spot_share", "max_units dgx-h100", or in words for which months there is
-    nothing."""
+    "total_budget", "max_spot_share", "max_provider_share", "min_providers", "max_units dgx-h100",
+    or in words for which months there is nothing."""
     current_value: float | None
     """None where nothing but an offer is missing."""
     required_value: float | None
@@ -191,9 +225,17 @@ class ConflictingConstraint:
     @property
     def least(self) -> float:
         """`required_value` rounded up to what a request would give: whole units, a spot share to
-        four digits; 0 where nothing but an offer is missing."""
-        digits = 4 if self.limit == "max_spot_share" else 0
+        four digits; 0 where nothing but an offer is missing. Of a least number the most that
+        lets a plan in."""
+        if self.is_least:
+            return float(floor((self.required_value or 0.0) + 1e-6))
+        digits = 4 if self.limit in SHARES else 0
         return float(ceil((self.required_value or 0.0) * 10**digits - 1e-6) / 10**digits)
+
+    @property
+    def is_least(self) -> bool:
+        """Whether it has to be lowered, not raised."""
+        return self.limit == LEAST_GROUPS
 
     def __str__(self) -> str:
         """
@@ -205,7 +247,8 @@ class ConflictingConstraint:
         if self.current_value is None or self.required_value is None:
             return self.limit
         both = "" if self.is_sufficient else ", together with the other limits named"
-        return f"{self.limit}: {self.current_value:,.10g} → at least {self.least:,.10g}{both}"
+        side = "at most" if self.is_least else "at least"
+        return f"{self.limit}: {self.current_value:,.10g} → {side} {self.least:,.10g}{both}"
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ starts. Capacity is in reference accelerators, figures per hour in reference acc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -14,8 +15,16 @@ from numpy.typing import NDArray
 from planner.costing.optimizer.problem import CapitalBudget, Floats, PlanProblem, Quota
 
 NO_SOURCE = -1
+NO_GROUP = -1
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+
+def needed_quotas(problem: PlanProblem, quotas: Sequence[Quota]) -> Bools:
+    """[Q] quotas whose groups may have to be in use."""
+    least = problem.least_groups
+    names = () if least is None else least.groups
+    return np.array([quota.group in names for quota in quotas], bool)
 
 
 @dataclass(frozen=True)
@@ -23,10 +32,8 @@ class Rentals:
     """Kinds of rental and the cheapest offer of each in each month."""
 
     is_spot: Bools
-    in_quota: Bools
-    """[C, Q]"""
-    size: Floats
-    """[C] physical accelerators per reference accelerator, 0 outside every quota."""
+    quota_size: Floats
+    """[C, Q] what one reference accelerator counts for in each quota, 0 outside its group."""
     node: Floats
     """[C] reference accelerators of one node where nodes rent whole, else 0."""
     source: Ints
@@ -44,9 +51,8 @@ class UnitTypes:
     """Kinds of unit: the same node, lead, duration, running cost and quotas."""
 
     capacity: Floats
-    accelerators: Floats
-    in_quota: Bools
-    """[K, Q]"""
+    quota_size: Floats
+    """[K, Q] what one unit counts for in each quota, 0 outside its group."""
     lead: Ints
     end: Ints
     """[K] months after its start from which a unit is no longer usable."""
@@ -62,6 +68,8 @@ class UnitTypes:
     is_rented_node: Bools
     """[K] whole nodes of one size that are rented by the hour, for one month at a time. Their
     hours and their cost are those of the rental columns that they are linked to."""
+    group: Ints
+    """[K] place in `least_groups` of the group whose use a kind stands for, NO_GROUP of sources."""
 
     def select(self, mask: Bools) -> UnitTypes:
         """The kinds where `mask` is true."""
@@ -78,7 +86,7 @@ class StartCandidates:
     last: Ints
     """Usable in months first … last-1."""
     source: Ints
-    """Index in `problem.units`, NO_SOURCE for whole nodes rented by the hour."""
+    """Index in `problem.units`, NO_SOURCE for whole nodes rented by the hour and for groups."""
     cost: Floats
     capex: Floats
     upper_bound: Floats

@@ -106,8 +106,9 @@ def continuous_columns(rows: Rows) -> Continuous:
         total_row = np.full(all_months.size, rows.total_row)
         pieces.append((total_row, columns, paid / rows.total_scale))
     for q, quota in enumerate(rows.quotas):
-        size = (rentals.size * rentals.in_quota[:, q])[unit_type] * has_peak[month]
+        size = rentals.quota_size[unit_type, q] * has_peak[month]
         pieces.append((quota.row[month], rental_at, size))
+    pieces += _group_entries(rows, unit_type, month)
     cost = [rentals.cost[unit_type, month], rows.reduced.unit_types.hour_cost[of_run, run_month]]
     return Continuous(
         rental_type=unit_type,
@@ -119,6 +120,19 @@ def continuous_columns(rows: Rows) -> Continuous:
         ),
         entries=Entries.ordered(pieces, all_months.size),
     )
+
+
+def _group_entries(
+    rows: Rows, rental_type: Ints, month: Ints
+) -> Iterator[tuple[Ints, Ints, Floats]]:
+    """(row, column, value) of rentals in the groups of which some must be in use."""
+    least, places = rows.reduced.problem.least_groups, rows.reduced.quotas
+    names = [quota.group for quota in places]
+    at = np.arange(rental_type.size)
+    for name, family in zip(() if least is None else least.groups, rows.groups, strict=False):
+        if name in names:
+            size = rows.reduced.rentals.quota_size[rental_type, names.index(name)]
+            yield family.row[month], at, size
 
 
 def _node_rows(rows: Rows, rental_type: Ints, month: Ints) -> Ints:

@@ -19,6 +19,7 @@ import numpy as np
 
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.reduced_problem import (
+    NO_GROUP,
     NO_SOURCE,
     Ints,
     ReducedProblem,
@@ -38,8 +39,8 @@ def add_whole_nodes(reduced: ReducedProblem) -> ReducedProblem:
     first = reduced.unit_types.capacity.size
     return replace(
         reduced,
-        unit_types=_concatenate(reduced.unit_types, _node_types(reduced, sizes)),
-        start_candidates=_concatenate(
+        unit_types=join_columns(reduced.unit_types, _node_types(reduced, sizes)),
+        start_candidates=join_columns(
             reduced.start_candidates, _node_candidates(reduced, sizes, first)
         ),
     )
@@ -63,8 +64,7 @@ def _node_types(reduced: ReducedProblem, sizes: Floats) -> UnitTypes:
     zeros = np.zeros((count, months))
     return UnitTypes(
         capacity=sizes,
-        accelerators=np.zeros(count),
-        in_quota=np.zeros((count, len(reduced.quotas)), bool),
+        quota_size=np.zeros((count, len(reduced.quotas))),
         lead=np.zeros(count, np.int64),
         end=np.ones(count, np.int64),
         hours_per_month=np.zeros(count),
@@ -73,6 +73,7 @@ def _node_types(reduced: ReducedProblem, sizes: Floats) -> UnitTypes:
         existing=zeros,
         stands_alone=np.ones(count, bool),
         is_rented_node=np.ones(count, bool),
+        group=np.full(count, NO_GROUP),
     )
 
 
@@ -98,7 +99,8 @@ def _node_candidates(reduced: ReducedProblem, sizes: Floats, first: int) -> Star
     )
 
 
-def _concatenate(one: _Columns, other: _Columns) -> _Columns:
+def join_columns(one: _Columns, other: _Columns) -> _Columns:
+    """The columns of both, one after the other."""
     columns: dict[str, Any] = {}
     for field in fields(one):
         parts = getattr(one, field.name), getattr(other, field.name)

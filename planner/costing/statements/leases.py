@@ -41,8 +41,9 @@ def book_leases(plan: Scenario, inputs: ModelInputs) -> LeaseBooks | None:
     length = inputs.calendar.length
     total = np.zeros((4, length), dtype=np.int64)
     has_leases = False
-    for payments in _leases(plan, inputs):
-        total += _book(payments, inputs.assumptions["interest_rate_per_year"] / 12.0)
+    for key, payments in _leases(plan, inputs):
+        own = inputs.servers.by_key[key].assumptions(inputs.assumptions)
+        total += _book(payments, own["interest_rate_per_year"] / 12.0)
         has_leases = True
     return LeaseBooks(*total) if has_leases else None
 
@@ -60,13 +61,14 @@ class _Payments:
     """[L] 1 in the months of the lease."""
 
 
-def _leases(plan: Scenario, inputs: ModelInputs) -> Iterator[_Payments]:
+def _leases(plan: Scenario, inputs: ModelInputs) -> Iterator[tuple[str, _Payments]]:
+    """The key of its server and the payments of each lease that a plan begins."""
     for key, units in sorted(plan.units_started.items()):
         source = inputs.by_key[key]
         for start in np.flatnonzero(units).tolist():
             payments = _payments(source, start, int(units[start]), inputs.calendar.length)
             if payments is not None:
-                yield payments
+                yield key, payments
 
 
 def _payments(source: CapacitySource, start: int, units: int, length: int) -> _Payments | None:

@@ -277,8 +277,8 @@ class DemandRows:
         self.model.put(self._kind_row(kind)[months], column, width)
         if rentals.is_spot[c]:
             self.model.put(self.spot_row[months], column, width)
-        for q in range(rentals.in_quota.shape[1]):
-            size = rentals.size[c] * rentals.in_quota[c, q] * width
+        for q in range(rentals.quota_size.shape[1]):
+            size = rentals.quota_size[c, q] * width
             self.model.put(self.shared.quotas[q, months], column, size)
         self._pay(months, column, rentals.cash[c, months] * d)
         if movable.any():

@@ -76,13 +76,13 @@ class JointModel:
         for q, quota in enumerate(self.limits.quotas):
             existing = sum(
                 (
-                    unit.accelerators * unit.existing
+                    unit.size_in(quota.group) * unit.existing
                     for unit in self.joint.units.values()
                     if unit.existing is not None and quota.group in unit.limit_groups
                 ),
                 np.zeros(self.months),
             )
-            rows[q] = self.matrix.rows(self.months, -np.inf, quota.max_accelerators - existing)
+            rows[q] = self.matrix.rows(self.months, -np.inf, quota.most - existing)
         return rows
 
     def _write_type(self, one: UnitType) -> StartColumns:
@@ -113,7 +113,7 @@ class JointModel:
         unit = self.joint.units[one.keys[0]]
         for q, quota in enumerate(self.limits.quotas):
             if quota.group in unit.limit_groups:
-                self.matrix.put(self.shared.quotas[q], service, unit.accelerators)
+                self.matrix.put(self.shared.quotas[q], service, unit.size_in(quota.group))
         if self.limits.monthly_budget is not None:
             at, due = np.nonzero(unit.cash_by_month[month])
             cash = unit.cash_by_month[month[at], due] / self.shared.cash_scale

@@ -15,7 +15,6 @@ from planner.contract.answer.sensitivity import DefaultEffect
 from planner.web.common.choices import Choice, list_choices
 from planner.web.common.form_fields import (
     ALL,
-    LIMITS,
     OWNING,
     RISK,
     RULES,
@@ -25,6 +24,7 @@ from planner.web.common.form_fields import (
 from planner.web.common.formatting import plain, unseparated
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.finance import FINANCE, FINANCING
+from planner.web.common.plan_fields.limits import LIMITS
 from planner.web.common.plan_request import is_page_only
 from planner.web.common.query_codec import SCALES
 from pricing.common.invalid_input import InvalidInput
@@ -41,6 +41,7 @@ _WITH_BOX = (
     )
     | {field.path for field in RULES}
     | {"workload.interruptible", "workload.accelerators_per_job"}
+    | {"constraints.min_provider_share"}
 )
 _BETWEEN = ", "
 """What stands between several choices in one value."""

@@ -10,10 +10,17 @@ import re
 from decimal import Decimal
 
 from planner.web.common.field_types import request_field_types
+from planner.web.common.plan_fields.data import DATA, DATA_PRICE
 from planner.web.common.plan_fields.existing import EXISTING_ROWS
 from planner.web.common.plan_fields.field import Field
 from planner.web.common.plan_fields.field import describe_field as _f
-from planner.web.common.plan_fields.finance import DATA, FINANCE, FINANCING, YEAR_BUDGET
+from planner.web.common.plan_fields.finance import (
+    FINANCE,
+    FINANCING,
+    SERVER_TERMS,
+    YEAR_BUDGET,
+)
+from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 
@@ -88,32 +95,6 @@ RUN = (
     _f("workload.runs.*.count", "Count", typical="1"),
 )
 
-LIMITS = (
-    _f("constraints.providers", "Providers", kind="choices", choices="providers"),
-    _f("constraints.geographies", "Geographies", kind="choices", choices="geographies"),
-    _f("constraints.countries", "Countries", kind="words", typical="DE, FR",
-       help="Two-letter codes; empty means every country."),
-    _f("constraints.regions", "Regions", kind="words", typical="us-east-1, westeurope"),
-    _f("constraints.accelerators", "Only these accelerators", kind="words",
-       typical="H100, nvidia-h200-141gb-sxm", help="Names or slugs; empty means any that fits."),
-    _f("constraints.purchase_options", "Purchase options", term="commitment", kind="choices",
-       choices="purchase_options"),
-    _f("constraints.min_accelerator_memory_gib", "Minimum accelerator memory", unit="GiB",
-       typical="80"),
-    _f("constraints.min_accelerators_per_node", "Minimum accelerators per machine", typical="8"),
-    _f("constraints.max_spot_share", "Maximum spot share", term="spot",
-       unit="%", scale="pct", typical="100"),
-    _f("constraints.undated_price_margin", "Undated prices must be lower by",
-       unit="%", scale="pct", typical="5",
-       help="A price of unknown age is taken only where no dated one is about as low."),
-    _f("constraints.capex_budget", "Budget for buying", term="capex",
-       unit="money", typical="1000000",
-       help="All purchases over the horizon."),
-    _f("constraints.monthly_budget", "Budget per month", unit="money", typical="250000"),
-    _f("constraints.total_budget", "Budget in total", unit="money", typical="5000000",
-       help="All payments of the plan, those owed after the horizon too."),
-)  # fmt: skip
-
 RULES = (
     _f("workload.software", "Software", kind="choice", choices="software",
        help="What your code runs on. Left open it is CUDA, unless you name accelerators that run "
@@ -134,13 +115,6 @@ RULES = (
        help="Left open only commercial regions: others need contracts of their own."),
 )  # fmt: skip
 
-QUOTA = (
-    _f("constraints.quotas.*.provider", "Provider", kind="choice", choices="providers"),
-    _f("constraints.quotas.*.region", "Region", kind="text", typical="any"),
-    _f("constraints.quotas.*.accelerator", "Accelerator", kind="text", typical="H100"),
-    _f("constraints.quotas.*.max_accelerators", "At most", typical="64"),
-)
-
 SERVER = (
     _f("on_prem.servers.*.server", "Server", kind="choice", choices="servers"),
     _f("on_prem.servers.*.unit_price", "Unit price", unit="money", typical="reference price"),
@@ -152,12 +126,16 @@ SERVER = (
        typical="as measured"),
     _f("on_prem.servers.*.running_cost_per_hour", "All-in running cost", unit="per hour",
        help="Replaces power, colocation, support and staff."),
+    _f("on_prem.servers.*.rack_units", "Height", unit="rack units", typical="8"),
+    _f("on_prem.servers.*.site", "Site", kind="text", typical="any with room"),
+    *SERVER_TERMS,
 )  # fmt: skip
 
 OWNED = (
     _f("on_prem.already_owned.*.server", "Server you own", kind="choice", choices="servers"),
     _f("on_prem.already_owned.*.units", "Units", typical="1"),
     _f("on_prem.already_owned.*.bought", "Bought", kind="month", typical="2025-06"),
+    _f("on_prem.already_owned.*.site", "Site", kind="text", typical="the only one"),
 )
 
 OWNING = (
@@ -255,6 +233,8 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "workload.runs": RUN,
     "constraints.quotas": QUOTA,
     "constraints.capex_by_fiscal_year": YEAR_BUDGET,
+    "constraints.sites": SITE,
+    "data.prices": DATA_PRICE,
     "on_prem.servers": SERVER,
     "on_prem.already_owned": OWNED,
     **EXISTING_ROWS,

@@ -22,6 +22,20 @@ MAX_ROWS = 12
 """Rows of one repeated group that the form shows; the API takes more."""
 
 
+SELDOM = frozenset(
+    {
+        "constraints.sites",
+        "constraints.capex_by_fiscal_year",
+        "data.prices",
+        "existing.commitments",
+        "existing.leased_servers",
+        "existing.credits",
+        "existing.minimum_spend",
+    }
+)
+"""Groups that begin without a row, as few fill them and an address has no room for all boxes."""
+
+
 @dataclass(frozen=True)
 class FormField:
     """One field as the template draws it."""
@@ -168,7 +182,8 @@ class PlanForm:
         used = (read_position(key.removeprefix(prefix).split(".")[0]) for key in keys)
         requested = read_position(self.query.get(f"rows.{name}", "")) or 0
         counts = (position + 1 for position in used if position is not None)
-        return min(max(1, requested, *counts), MAX_ROWS)
+        least = 0 if name in SELDOM else 1
+        return min(max(least, requested, *counts), MAX_ROWS)
 
     def other_errors(self) -> Iterator[tuple[str, str]]:
         """Refusals whose box is not on the page: shown above the form."""

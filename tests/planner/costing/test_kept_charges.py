@@ -10,7 +10,8 @@ import pytest
 
 from planner.comparison_steps.alternatives import _prepare, list_rails
 from planner.comparison_steps.preparation import Preparation
-from planner.costing.model_inputs import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE, ModelInputs
+from planner.costing.model_inputs import ModelInputs
+from planner.costing.moved_figures import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE
 from tests.planner.comparison.compared import compared
 from tests.planner.costing.market_of import CATALOG, catalog, offer
 

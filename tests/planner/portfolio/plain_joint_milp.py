@@ -98,7 +98,7 @@ def _limit_accelerators(model, joint, started, parts):
                 ]
             for part in parts:
                 entries += part.accelerators_rented(quota.group, t)
-            model.row(entries, -inf, quota.max_accelerators - gone)
+            model.row(entries, -inf, quota.most - gone)
 
 
 def _limit_cash(model, joint, started, parts):

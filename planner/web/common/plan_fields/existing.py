@@ -21,6 +21,7 @@ LEASED = (
     _f("existing.leased_servers.*.units", "Units", typical="1"),
     _f("existing.leased_servers.*.rent_per_month", "Rent of one", unit="money/month"),
     _f("existing.leased_servers.*.ends", "Last month", kind="month", typical="2028-06"),
+    _f("existing.leased_servers.*.site", "Site", kind="text", typical="the only one"),
 )
 
 CREDIT = (

@@ -51,13 +51,25 @@ FINANCING = (
        choices="instalments"),
 )  # fmt: skip
 
+SERVER_TERMS = (
+    _f("on_prem.servers.*.lead_time_months", "Its lead time", term="lead time", unit="months",
+       typical="as all servers"),
+    _f("on_prem.servers.*.useful_life_months", "Its useful life", unit="months",
+       typical="as all servers"),
+    _f("on_prem.servers.*.price_trend_per_year", "Trend of its price", unit="% a year",
+       scale="pct", typical="as all servers"),
+    _f("on_prem.servers.*.financing.method", "It is paid by", kind="choice", choices="financing"),
+    _f("on_prem.servers.*.financing.months", "Paid over", unit="months", typical="36"),
+    _f("on_prem.servers.*.financing.interest_rate_per_year", "Its interest", unit="% a year",
+       scale="pct", typical="as all servers"),
+    _f("on_prem.servers.*.financing.deposit_rate", "Its deposit", unit="% of price", scale="pct",
+       typical="0"),
+    _f("on_prem.servers.*.financing.balloon_rate", "Its balance left at the end",
+       unit="% of price", scale="pct", typical="0"),
+)  # fmt: skip
+"""What a server has of its own in the place of what holds for all."""
+
 YEAR_BUDGET = (
     _f("constraints.capex_by_fiscal_year.*.fiscal_year", "Fiscal year", typical="2027"),
     _f("constraints.capex_by_fiscal_year.*.amount", "At most", unit="money", typical="500000"),
 )
-
-DATA = (
-    _f("data.storage_gib", "Cloud storage", unit="GiB", typical="0"),
-    _f("data.egress_gib_per_month", "Egress", unit="GiB/month", typical="0"),
-    _f("data.checkpoint_gib", "Size of a checkpoint", unit="GiB", typical="from the model"),
-)  # fmt: skip

@@ -43,6 +43,7 @@ _REPEATED_GROUPS = {
         "Budgets for buying by fiscal year",
         "a year that is not named has no limit of its own",
     ),
+    "sites": ("constraints.sites", "Sites", "what each has room for"),
     "servers": (
         "on_prem.servers",
         "Servers to consider",
@@ -60,6 +61,11 @@ _REPEATED_GROUPS = {
         "existing.minimum_spend",
         "Minimum spends",
         "EDP, MACC: what is not spent is owed; one row a year",
+    ),
+    "data_prices": (
+        "data.prices",
+        "Prices of data",
+        "by tier and place, before the price lists",
     ),
     "custom_offers": ("custom_offers", "Private offers", "prices negotiated with a provider"),
     "adjustments": ("price_adjustments", "Contract discounts", "multipliers on list prices"),

@@ -166,6 +166,10 @@ class PlainModel(Servers):
         data = self.request["data"]
         demand = self.request["workload"]["hours_per_month"]
         for key, used in self.hours.items():
+            if key.startswith(("server:", "owned:", "leased:")):
+                stored = data["storage_gib"] / 1024 * data["on_prem_storage_per_tib_month"]
+                for month, hours in used.items():
+                    yield self._bill("storage", month, 8 * hours / demand[month] * stored)
             provider = key.partition(":")[0] if key in self.offers else self._signed_with(key)
             for month, hours in used.items() if provider else ():
                 whole = ceil(demand[month] / (8 * HOURS)) * 8 * HOURS

@@ -60,6 +60,7 @@ def random_request(seed: int) -> dict[str, Any]:
         "constraints": _limits(draw),
         "data": {
             "storage_gib": rate(0, 0, 30_000), "egress_gib_per_month": rate(0, 0, 4_000),
+            "on_prem_storage_per_tib_month": 20.0,
         },
         "finance": {
             "discount_rate_per_year": rate(0.0, 0.1), "tax_rate": rate(0.0, 0.0, 0.25),

@@ -14,7 +14,8 @@ from planner.costing.analysis.default_effects import (
     DefaultEffect,
     measure_default_effects,
 )
-from planner.costing.assumptions.assumptions import Assumption, Assumptions
+from planner.costing.assumptions.assumption import Assumption
+from planner.costing.assumptions.assumptions import Assumptions
 
 OWN, RENT, DEAR = ScenarioKey.ON_PREM, ScenarioKey.COMMITTED, ScenarioKey.ON_DEMAND
 VALUES = {

@@ -13,7 +13,15 @@ from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from pricing.market import storage_prices
 
-DEFAULTS: Any = {"storage_per_gib_month": 0.02, "egress_per_gib": 0.08}
+
+class Assumed(dict[str, float]):
+    """Prices that stand in, none of them of the request."""
+
+    def is_from_request(self, field: str) -> bool:
+        return False
+
+
+DEFAULTS: Any = Assumed(storage_per_gib_month=0.02, egress_per_gib=0.08)
 CALENDAR = Calendar(dt.date(2027, 1, 1), 3)
 HOURS = np.array([100.0, 0.0, 0.5])
 NOWHERE = ("elsewhere", "there")
@@ -61,9 +69,9 @@ def test_a_known_place_charges_its_tiers_in_the_currency_of_the_request() -> Non
     usd = storage_prices.tiered_cost(rates, 100_000.0)
     data = CloudData(DEFAULTS, egress_gib_per_month=100_000.0, units_per_usd=0.9)
     assert rates[0].currency == "USD"
-    prices = data.prices_at("aws", "us-east-1")
-    assert prices.egress_per_gib == pytest.approx(usd * 0.9 / 100_000)
+    (egress,) = data.build_charges("aws", "us-east-1", 8.0, CALENDAR, HOURS)
+    assert egress.unit_price[0] == pytest.approx(usd * 0.9 / 100_000)
     assert data.monthly_cost_at("aws", "us-east-1") == pytest.approx(usd * 0.9)
     in_usd = CloudData(DEFAULTS, egress_gib_per_month=100_000.0)
     assert in_usd.monthly_cost_at("aws", "us-east-1") == pytest.approx(usd)
-    assert CloudData(DEFAULTS).prices_at("aws", "us-east-1").egress_per_gib == 0.08
+    assert CloudData(DEFAULTS).build_charges("aws", "us-east-1", 8.0, CALENDAR, HOURS) == ()

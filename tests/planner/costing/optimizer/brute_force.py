@@ -123,7 +123,7 @@ def _month_cost(problem, t, in_service, spent):
             if quota.group in u.limit_groups
         )
         inside = [s.accelerators * rate * (quota.group in s.limit_groups) for s in rental_options]
-        limits.append((np.array([0.0] * len(units) + inside), quota.max_accelerators - held))
+        limits.append((np.array([0.0] * len(units) + inside), quota.most - held))
     if problem.monthly_budget is not None:
         base = 0.0 if problem.base_cash is None else problem.base_cash[t]
         cash = np.array([u.hour_cash[t] for u in units] + [s.hour_cash[t] for s in rental_options])

@@ -19,6 +19,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
         [model.column(s.hour_cost[t], most=_most_rented(problem, s, t)) for t in months]
         for s in problem.rental_options
     ]
+    chosen = _choose_groups(model, problem.least_groups)
     for t in months:
         in_service = [
             [
@@ -66,25 +67,7 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
                 inf if problem.max_spot_share >= 1 else problem.max_spot_share * problem.hours[t]
             )
             model.row(spot, -inf, limit)
-        for quota in problem.quotas:
-            inside = [quota.group in u.limit_groups for u in problem.units]
-            held = [
-                (x, u.accelerators)
-                for u, xs, counts in zip(problem.units, in_service, inside, strict=True)
-                for x in xs
-                if counts
-            ]
-            held += [
-                (rented[j][t], s.accelerators * per_hour)
-                for j, s in enumerate(problem.rental_options)
-                if quota.group in s.limit_groups
-            ]
-            gone = sum(
-                u.accelerators * n
-                for u, n, counts in zip(problem.units, there, inside, strict=True)
-                if counts
-            )
-            model.row(held, -inf, quota.max_accelerators - gone)
+        _limit_groups(model, problem, chosen, in_service, there, rented, t, per_hour)
         if problem.monthly_budget is not None:
             base = 0.0 if problem.base_cash is None else problem.base_cash[t]
             cash = [
@@ -109,6 +92,52 @@ def proven_optimum(problem, time_limit_s=60.0, gap=0.0):
     _limit_starts(model, problem, units_started)
     found = model.solve(time_limit_s, gap)
     return None if found is None else tuple(figure + problem.base_cost for figure in found)
+
+
+def counted(source, group):
+    """What one unit or node of a source counts for in a quota."""
+    if group not in source.limit_groups:
+        return 0.0
+    return source.limit_sizes.get(group, source.accelerators)
+
+
+def _choose_groups(model, least):
+    """Group → column that says whether it is one of those that must be in use."""
+    if least is None:
+        return {}
+    chosen = {group: model.column(0.0, most=1.0, is_whole=True) for group in least.groups}
+    model.row([(column, 1.0) for column in chosen.values()], least.count, inf)
+    return chosen
+
+
+def _limit_groups(model, problem, chosen, in_service, there, rented, t, per_hour):
+    for quota in problem.quotas:
+        held, gone = _held(problem, quota.group, in_service, there, rented, t, per_hour)
+        if quota.is_share and per_hour:
+            model.row(held, -inf, quota.most * problem.peak[t] - gone)
+        elif not quota.is_share:
+            model.row(held, -inf, quota.most - gone)
+    for group, column in chosen.items() if per_hour else ():
+        held, gone = _held(problem, group, in_service, there, rented, t, per_hour)
+        asked = problem.least_groups.share * problem.peak[t]
+        model.row([*held, (column, -asked)], -gone, inf)
+
+
+def _held(problem, group, in_service, there, rented, t, per_hour):
+    """Entries of what a group has in service in a month, and what is there already."""
+    held = [
+        (x, counted(u, group))
+        for u, xs in zip(problem.units, in_service, strict=True)
+        for x in xs
+        if counted(u, group)
+    ]
+    held += [
+        (rented[j][t], counted(s, group) * per_hour)
+        for j, s in enumerate(problem.rental_options)
+        if counted(s, group)
+    ]
+    gone = sum(counted(u, group) * n for u, n in zip(problem.units, there, strict=True))
+    return held, gone
 
 
 def _limit_starts(model, problem, units_started):

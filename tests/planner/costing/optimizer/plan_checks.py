@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.planner.costing.optimizer.plain_milp import counted
+
 TOLERANCE = 1e-9
 
 
@@ -37,18 +39,29 @@ def assert_keeps_every_limit(problem, plan):
             assert plan.units_started[unit.key].sum() <= unit.max_units
     _keeps_rental_limits(problem, plan)
     for quota in problem.quotas:
-        held = sum(
-            u.accelerators * in_service[u.key]
-            for u in problem.units
-            if quota.group in u.limit_groups
-        )
-        held = held + sum(
-            s.accelerators * nodes[s.key]
-            for s in problem.rental_options
-            if quota.group in s.limit_groups
-        )
-        _at_most(held, quota.max_accelerators)
+        held = _held(problem, quota.group, in_service, nodes)
+        if quota.is_share:
+            _at_most(held[busy], quota.most * problem.peak[busy])
+        else:
+            _at_most(held, quota.most)
+    least = problem.least_groups
+    if least is not None:
+        in_use = [
+            (_held(problem, g, in_service, nodes)[busy] >= least.share * problem.peak[busy] - 1e-6)
+            for g in least.groups
+        ]
+        assert sum(bool(months.all()) for months in in_use) >= least.count
     _keeps_budgets(problem, plan)
+
+
+def _held(problem, group, in_service, nodes):
+    """[T] what a group has in service."""
+    held = np.zeros(problem.hours.size)
+    for unit in problem.units:
+        held = held + counted(unit, group) * in_service[unit.key]
+    for source in problem.rental_options:
+        held = held + counted(source, group) * nodes[source.key]
+    return held
 
 
 def _keeps_rental_limits(problem, plan):
@@ -60,7 +73,8 @@ def _keeps_rental_limits(problem, plan):
         if source.available is not None:
             assert (rented[~source.available] == 0).all()
         spot += source.capacity * source.is_spot * rented
-    _at_most(spot, problem.max_spot_share * problem.hours)
+    if problem.max_spot_share < 1.0:  # 1 sets no limit, and whole nodes may rent beyond the hours
+        _at_most(spot, problem.max_spot_share * problem.hours)
 
 
 def _keeps_budgets(problem, plan):

@@ -283,7 +283,7 @@ def medium(seed):
         peak=np.where(hours > 0, peak, 0.0),
         units=tuple(units),
         rental_options=(*rental_options, ever),
-        quotas=tuple(Quota(q.group, np.ceil(q.max_accelerators * scale)) for q in problem.quotas),
+        quotas=tuple(Quota(q.group, np.ceil(q.most * scale)) for q in problem.quotas),
         capex_budget=None if problem.capex_budget is None else problem.capex_budget * scale,
         monthly_budget=None if random.random() < 0.5 else 12.0 * hours.max() * 0.6,
     )

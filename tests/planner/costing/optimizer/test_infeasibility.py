@@ -27,9 +27,7 @@ def with_limit(problem, limit, value):
     """The problem with one limit, named as a conflict names it, at another value."""
     kind, _, name = limit.partition(" ")
     if kind == "quota":
-        quotas = [
-            replace(q, max_accelerators=value) if q.group == name else q for q in problem.quotas
-        ]
+        quotas = [replace(q, most=value) if q.group == name else q for q in problem.quotas]
         return replace(problem, quotas=tuple(quotas))
     if kind == "max_units":
         units = [replace(u, max_units=round(value)) if u.key == name else u for u in problem.units]

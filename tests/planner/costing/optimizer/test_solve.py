@@ -185,7 +185,7 @@ def test_the_currency_changes_nothing_but_the_figures(money):
 def relaxed(problem):
     """The problem with one limit after another a little wider, or gone."""
     for quota in problem.quotas:
-        wider = replace(quota, max_accelerators=quota.max_accelerators + 3)
+        wider = replace(quota, most=quota.most + 3)
         yield replace(problem, quotas=tuple(wider if q is quota else q for q in problem.quotas))
     yield replace(problem, quotas=())
     yield replace(problem, max_spot_share=min(1.0, problem.max_spot_share + 0.2))

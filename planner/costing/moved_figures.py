@@ -1,0 +1,38 @@
+"""Which figures and fields move which charges, so that the others are shared. PURE."""
+
+from __future__ import annotations
+
+WORTH_ALONE = frozenset({"discount_rate_per_year", "tax_rate", "upfront_deduction_spread"})
+"""Figures that say what money is worth and are in no charge."""
+OWNING_ALONE = frozenset(
+    {
+        "electricity_per_kwh", "pue", "colocation_per_kw_month", "support_rate_per_year",
+        "network_storage_rate", "install_cost_rate", "spare_rate", "insurance_rate_per_year",
+        "residual_rate", "resale_cost_rate", "lead_time_months", "useful_life_months",
+        "utilisation_ceiling", "staff_accelerators_per_fte", "electricity_trend_per_year",
+        "interest_rate_per_year", "colocation_trend_per_year", "support_trend_per_year",
+        "server_price_trend_per_year", "on_prem_storage_per_tib_month",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of servers alone."""
+RENTING_ALONE = frozenset(
+    {
+        "cloud_price_trend_per_year", "cloud_support_rate", "cloud_staff_fte_per_accelerator",
+        "storage_per_gib_month", "egress_per_gib",
+    }
+)  # fmt: skip
+"""Figures that are in the charges of offers, and of data, alone."""
+PRICES_OF_DATA = frozenset({"storage_per_gib_month", "egress_per_gib"})
+CHOICE = frozenset({"interruptible", "one_accelerator", "coverage"})
+"""Fields that say which sources a scenario may use, or what is told of them."""
+HOLDING_ARRAYS = frozenset({"rentals", "hours", "peak"})
+IN_SERVERS = frozenset({"servers", "throughput", "assumptions", "calendar", "job_sizes"})
+"""Fields that the charges of servers follow from, and of rentals:"""
+IN_RENTALS = frozenset(
+    {
+        "rentals", "assumptions", "calendar", "hours", "peak", "data", "term_end", "whole_nodes",
+        "price_processes", "limits_dates", "is_level",
+    }
+)  # fmt: skip
+IN_DATA = frozenset({"data", "hours", "peak"})
+"""Fields that the data of owned servers follows from."""
