@@ -108,6 +108,10 @@ RULES = (
        choices="term_ends",
        help="Left open every payment counts, and a plan for less than a year takes no commitment "
             "beyond its end."),
+    _f("constraints.place_order", "Of equal prices", kind="choice", choices="place_orders",
+       help="Which region is named where several cost the same."),
+    _f("constraints.near_country", "Country of the team", kind="text", typical="DE",
+       help="Of equal prices the nearest place is taken."),
     _f("rules", "Edition of these rules", kind="choice", choices="rules",
        help="Left open the current ones. The first edition rules nothing out; it gives plans made "
             "before these rules the figures they had."),
@@ -257,6 +261,7 @@ FIELD_TYPES: dict[str, str] = {
     "constraints.allow_partial_nodes": "flag",
     "constraints.allow_any_node": "flag",
     "rules": "number",
+    "constraints.place_order": "number",
 }
 """Kind of value by path, for `planner.web.common.query_codec.read`: the form's own, else the
     request's."""
