@@ -138,10 +138,6 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("hire_purchase", "Hire purchase"),
         ("lease", "A lease: they go back at its end"),
     ),
-    "place_orders": _fixed(
-        ("2", "Nearest, then largest region"),
-        ("1", "First by name"),
-    ),
     "data_homes": lambda: [("on_prem", "Own premises"), *_providers()],
     "data_items": _fixed(
         ("storage", "Storage, a month"),

@@ -108,8 +108,8 @@ RULES = (
        choices="term_ends",
        help="Left open every payment counts, and a plan for less than a year takes no commitment "
             "beyond its end."),
-    _f("constraints.place_order", "Of equal prices", kind="choice", choices="place_orders",
-       help="Which region is named where several cost the same."),
+    _f("constraints.place_order", "Order of equal prices", typical="2",
+       help="2 takes the nearest, then the largest region; 1 the first by name."),
     _f("constraints.near_country", "Country of the team", kind="text", typical="DE",
        help="Of equal prices the nearest place is taken."),
     _f("rules", "Edition of these rules", kind="choice", choices="rules",
@@ -261,7 +261,6 @@ FIELD_TYPES: dict[str, str] = {
     "constraints.allow_partial_nodes": "flag",
     "constraints.allow_any_node": "flag",
     "rules": "number",
-    "constraints.place_order": "number",
 }
 """Kind of value by path, for `planner.web.common.query_codec.read`: the form's own, else the
     request's."""
