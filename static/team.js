@@ -14,8 +14,16 @@
 
   const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
-  /* Where the server sent the browser, or the form with what was refused in it. */
+  /* Where the server sent the browser, or the form with what was refused in it; a form that names the
+     place of its answer gets it there. */
   function showReply(request, form, stop) {
+    const place = form.dataset.uploadReply;
+    if (place) {
+      const answered = new DOMParser().parseFromString(request.responseText, "text/html").querySelector(place);
+      if (answered) document.querySelector(place).replaceWith(answered);
+      else stop(`stopped: the server answered ${request.status}`);
+      return;
+    }
     const reply = new URL(request.responseURL);
     if (reply.pathname !== new URL(form.action).pathname) {
       const isSamePage = reply.pathname === window.location.pathname;

@@ -74,7 +74,7 @@ class VerdictWords:
             return ", the same in 8 of 10 cases"
         if max(abs(interval.p10 - total), abs(interval.p90 - total)) <= total * NARROW:
             return ", within 1% of that in 8 of 10 cases"
-        return f" ({self._number(interval.p10)} to {self._number(interval.p90)} in 8 of 10 cases)"
+        return f" ({self._number(interval.p10)} to {self._money(interval.p90)} in 8 of 10 cases)"
 
     def _comparison(self) -> str:
         """Against the next best, in one kind of money; where the two kinds disagree, both."""
@@ -279,7 +279,7 @@ class VerdictWords:
         return format_money(amount, self.results.request.currency)
 
     def _number(self, amount: Decimal) -> str:
-        """An amount without its currency, which stands before it."""
+        """An amount without its currency, which stands behind the next."""
         return self._money(amount).rpartition(" ")[0]
 
 

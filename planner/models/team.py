@@ -119,7 +119,7 @@ class Invitation(TeamOwned):
         ordering = ("-created_at", "id")
 
     def __str__(self) -> str:
-        return f"{self.role} of {self.team_id}"
+        return f"as {self.role}"
 
     @property
     def is_open(self) -> bool:

@@ -18,7 +18,7 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest
 
-from planner.costing.optimizer.work import IsCancelled, WorkMeter
+from planner.costing.optimizer.work import IsCancelled, WorkCancelledError, WorkMeter
 from planner.services.fair_use.addresses import client_address
 from planner.services.fair_use.rates import count_work
 from planner.services.fair_use.turns import end_turn, take_turn
@@ -131,6 +131,13 @@ def payer_of(request: HttpRequest) -> str:
     if request.user.is_authenticated:
         return f"user:{request.user.pk}"
     return client_address(request.META)
+
+
+def stop_where_nobody_waits(_rows: int) -> None:
+    """Ends the reading of a file whose sender has left. Raises `WorkCancelledError`."""
+    is_cancelled = current_budget().is_cancelled
+    if is_cancelled is not None and is_cancelled():
+        raise WorkCancelledError
 
 
 def client_has_left(environ: Mapping[str, Any]) -> bool:

@@ -10,6 +10,7 @@ does not state is unknown, never 0.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseS
 
 MAX_GROUPS = 200_000
 """Most different things that files may name before they have to be split."""
+ROWS_OF_A_STEP = 4_095
+"""Mask: every 4,096 rows whoever reads may learn how far it is, or stop."""
 MAX_NAMED_ROWS = 20
 """Most rows that are named one by one."""
 MAX_NAME_LENGTH = 120
@@ -142,7 +145,9 @@ class Waiting:
 class Ledger:
     """The sums of one or more files, filled row by row."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_rows: Callable[[int], None] | None = None) -> None:
+        self._on_rows = on_rows
+        """Called now and then with the rows so far; what it raises ends the reading."""
         self.rows = 0
         self.reasons: Counter[Reason] = Counter()
         self.not_understood: list[str] = []
@@ -166,6 +171,8 @@ class Ledger:
         """A row more, and what became of it."""
         self.rows += 1
         self.reasons[reason] += 1
+        if not self.rows & ROWS_OF_A_STEP and self._on_rows is not None:
+            self._on_rows(self.rows)
 
     def misread(self, row: str, problem: str) -> None:
         """A row that is not understood; the first ones are named."""

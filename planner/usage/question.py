@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -54,6 +54,8 @@ class UsageQuestion:
     max_bytes: int | None = None
     """Most bytes of a file, unpacked; the readers' own limit where None."""
     max_rows: int | None = None
+    on_rows: Callable[[int], None] | None = None
+    """Called every few thousand rows; what it raises ends the reading."""
 
     def read_options(self) -> ReadOptions:
         return ReadOptions(
@@ -68,6 +70,7 @@ class UsageQuestion:
             month=self.month,
             max_bytes=self.max_bytes,
             max_rows=self.max_rows,
+            on_rows=self.on_rows,
         )
 
 

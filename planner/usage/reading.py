@@ -172,7 +172,7 @@ def read_files(
 ) -> tuple[Ledger, list[FileRead]]:
     """Several files as one sum; a row that is in two of them counts once where rows are told apart
     by identity. One that is refused refuses all: nothing is kept by halves."""
-    ledger = Ledger()
+    ledger = Ledger(options.on_rows)
     read: list[FileRead] = []
     for name, stream in files:
         try:

@@ -27,7 +27,9 @@ HOW = {"server": "bought", "commitment": "committed", "capacity_block": "reserve
 def demand(answer: ComparisonAnswer) -> str:
     """The line of hours and peak."""
     work = answer.demand
-    peak = plain(work.highest_peak)
+    peak = f"{plain(round(work.highest_peak, 1))} accelerators"
+    if work.highest_peak == 1:
+        peak = "1 accelerator"
     if work.total_hours_p10 != work.total_hours_p90:
         low, high = number(work.total_hours_p10), number(work.total_hours_p90)
         peak += f"; likely {low} to {high} h (p10 to p90)"
@@ -269,5 +271,5 @@ def _robust(answer: ComparisonAnswer) -> str:
         f"{number(plan.samples)} simulated outcomes, {money(plan.cvar_90, currency)} on average "
         f"in the worst 10% of them; {money(plan.net_present_cost, currency)} if all goes as "
         f"expected. {better} It was optimised over {few} representative outcomes: over those "
-        f"{few} it is within {percent(plan.gap, 2)} of the optimum."
+        f"it is within {percent(plan.gap, 2)} of the optimum."
     )

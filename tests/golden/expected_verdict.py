@@ -249,7 +249,7 @@ def _age_of_part(part: PriceAge) -> str:
     if part.median_age_days is None:
         return f"{words} undated, undated"
     is_one_age = part.oldest_age_days == part.median_age_days
-    oldest = "" if is_one_age else f" (oldest {part.oldest_age_days})"
+    oldest = "" if is_one_age else f" (oldest {part.oldest_age_days} days)"
     return f"{words} {part.median_age_days} days{oldest}, {part.last_confirmed}"
 
 

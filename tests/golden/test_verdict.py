@@ -241,6 +241,6 @@ def test_each_part_of_the_prices_has_its_own_age() -> None:
     shown = tables(drop(render_answer(answer), ON_HOVER))["Age of the prices"]
     assert shown == expected.ages(answer)
     assert shown[0][-1] == (
-        "on demand 155 days (oldest 300), 2026-06-18; spot 3 days, 2026-11-17; "
+        "on demand 155 days (oldest 300 days), 2026-06-18; spot 3 days, 2026-11-17; "
         "commitments undated, undated"
     )

@@ -14,6 +14,7 @@ from planner.api.serializers.usage import UsageSerializer
 from planner.api.uploads import CsvParser, FileParser
 from planner.api.views.comparisons import MarketView
 from planner.services.teams.team_rates import rules_of
+from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule
 from planner.usage.question import (
     DEFAULT_BY,
@@ -91,5 +92,6 @@ def _read(query: Query, team_rules: tuple[ProjectRule, ...]) -> UsageQuestion:
         accelerator=query.text("accelerator"),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
+        on_rows=stop_where_nobody_waits,
         **values,
     )

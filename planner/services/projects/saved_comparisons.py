@@ -40,17 +40,15 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_5 = frozenset({"region_names", "price_source", "price_year"})
+_NEW_IN_VERSION_6 = _WORDING | {"headline", "reasons"}
+_NEW_IN_VERSION_5 = _NEW_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
 _NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
-_NEW_IN_VERSION_3 = (
-    _WORDING
-    | _NEW_IN_VERSION_4
-    | {
-        *("verdict", "cheaper_if", "coverage", "why_not_allowed", "relaxations"),
-        *("total_p10", "total_p50", "total_p90", "price_model", "parts"),
-    }
-)
+_NEW_IN_VERSION_3 = _NEW_IN_VERSION_4 | {
+    *("verdict", "cheaper_if", "coverage", "why_not_allowed", "relaxations"),
+    *("total_p10", "total_p50", "total_p90", "price_model", "parts"),
+}
 _NEW_SINCE = {
+    5: _AGE_FIELDS | _NEW_IN_VERSION_6,
     4: _AGE_FIELDS | _NEW_IN_VERSION_5,
     3: _AGE_FIELDS | _NEW_IN_VERSION_4,
     2: _AGE_FIELDS | _NEW_IN_VERSION_3,

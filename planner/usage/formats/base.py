@@ -28,6 +28,8 @@ class ReadOptions:
     """Most bytes of a file, unpacked; the readers' own limit where None."""
     max_rows: int | None = None
     """Most rows of a file; the readers' own limit where None."""
+    on_rows: Callable[[int], None] | None = None
+    """Called every few thousand rows; what it raises ends the reading."""
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
     """All workloads of the file together, as they run at the same time."""
     facts = JobFacts("Kubernetes manifest")
     total: float | None = 0.0
-    for document in documents:
+    for document in _flat(documents):
         spec = inner(document, "spec")
         pods = _pods(word_of(document.get("kind")), spec, facts)
         if pods:
@@ -56,6 +56,37 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
     return facts.settle()
 
 
+def _flat(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The manifests, those in lists too."""
+    flat: list[dict[str, Any]] = []
+    for document in documents:
+        is_list = word_of(document.get("kind")).endswith("List")
+        flat += items(document, "items") if is_list else [document]
+    return flat
+
+
+def _serving(spec: dict[str, Any], facts: JobFacts) -> Pods:
+    """Pods of a KServe service: as many as it keeps at least, where it scales."""
+    predictor = inner(spec, "predictor")
+    low, high = predictor.get("minReplicas", 1), predictor.get("maxReplicas")
+    if high is not None and high != low:
+        facts.ask("peak_accelerators", f"it scales from {low} to {high} pods: a limit is no use")
+        low = "scaled"
+    models = {"containers": [inner(predictor, "model"), *items(predictor, "containers")]}
+    return [(low, predictor | models)]
+
+
+def _workflow(spec: dict[str, Any], facts: JobFacts) -> Pods:
+    """Steps of an Argo workflow, which may run in turn or side by side."""
+    steps = [one for one in items(spec, "templates") if isinstance(one.get("container"), dict)]
+    pods: Pods = [(1, one | {"containers": [one["container"]]}) for one in steps]
+    busy = [pod for _, pod in pods if _accelerators(pod, JobFacts("")) != 0]
+    if len(busy) > 1:
+        facts.ask("peak_accelerators", f"{len(busy)} steps may run in turn or side by side")
+        return [("steps", pod) for pod in busy]
+    return pods
+
+
 def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> Pods:
     template = inner(spec, "template", "spec")
     if kind in _REPLICATED:
@@ -78,6 +109,9 @@ def _pods(kind: str, spec: dict[str, Any], facts: JobFacts) -> Pods:
         "Job": lambda: [_job(spec, facts)],
         "LeaderWorkerSet": lambda: _leader_worker(spec),
         "TrainJob": lambda: [_train_job(spec)],
+        "InferenceService": lambda: _serving(spec, facts),
+        "Workflow": lambda: _workflow(spec, facts),
+        "CronWorkflow": lambda: _workflow(inner(spec, "workflowSpec"), facts),
     }
     return plain.get(kind, lambda: _replica_specs(spec))()
 

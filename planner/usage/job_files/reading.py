@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import tomllib
 
-from planner.usage.job_files import clusters, kubernetes, slurm_script, terraform, training_config
+from planner.usage.job_files import (
+    batch_scripts,
+    clusters,
+    kubernetes,
+    managed,
+    slurm_script,
+    terraform,
+    training_config,
+)
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.yaml_text import read_documents
 from pricing.common.bounded import check_lines
@@ -12,7 +20,9 @@ from pricing.common.invalid_input import InvalidInput
 
 MAX_CHARACTERS = 1_000_000
 FORMS = (
-    "Slurm scripts, Kubernetes manifests, Terraform, SkyPilot and dstack tasks, configurations of "
+    "scripts of Slurm, PBS, LSF, Grid Engine and Flux, Kubernetes manifests, Terraform, SkyPilot "
+    "and dstack tasks, jobs of SageMaker, Vertex AI, Azure ML, AWS Batch, Databricks, Determined "
+    "and MosaicML, Docker Compose, configurations of "
     "axolotl, LLaMA-Factory, TRL, accelerate, torchtitan, NeMo, MaxText and GPT-NeoX, and commands "
     "of verl"
 )
@@ -28,6 +38,8 @@ def read_job_file(text: str, name: str = "") -> JobFacts:
         pass
     if slurm_script.matches(text):
         return slurm_script.read(text)
+    if batch_scripts.matches(text):
+        return batch_scripts.read(text)
     if training_config.is_command(text) and not _looks_like_yaml(text):
         return training_config.read_command(text)
     if terraform.matches(text, name):
@@ -60,6 +72,8 @@ def _read_yaml(text: str, name: str) -> JobFacts:
             return clusters.read_dstack(document)
         if clusters.is_skypilot(document):
             return clusters.read_skypilot(document)
+        if (facts := managed.read(document)) is not None:
+            return facts
         if training_config.matches(document):
             return training_config.read(document, name)
     raise InvalidInput("file", f"is none of the forms that are read: {FORMS}")

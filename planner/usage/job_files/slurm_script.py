@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator
 
 from planner.usage.job_files.facts import JobFacts, split_count
-from planner.usage.machines import name_accelerator
+from planner.usage.machines import is_slice, name_accelerator
 from pricing.market import accelerators
 
 _SHORT = {
@@ -59,6 +59,8 @@ def _parts(text: str) -> Iterator[dict[str, str]]:
     """Options of each part of a heterogeneous job; one part for any other."""
     options: dict[str, str] = {}
     for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            break  # Slurm reads no option below the first command
         if not line.startswith("#SBATCH"):
             continue
         rest = line.removeprefix("#SBATCH").strip()
@@ -113,12 +115,16 @@ def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | N
     if "gpus-per-task" in options:
         each = _count(options["gpus-per-task"], facts)
         return None if each is None else each * (tasks if tasks is not None else nodes or 1)
+    if "gpus-per-socket" in options:
+        facts.ask("peak_accelerators", "it counts by socket, and sockets of a node are not stated")
+        return None
     return _of_script(text, nodes, facts, "exclusive" in options)
 
 
 def _of_gres(text: str) -> str:
+    """All accelerators of a node, of one type or several: `gpu:a100:4,gpu:h100:2`."""
     parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
-    return parts[0].partition(":")[2] or "1" if parts else ""
+    return ",".join(part.partition(":")[2] or "1" for part in parts)
 
 
 def _of_script(text: str, nodes: float | None, facts: JobFacts, is_exclusive: bool) -> float | None:
@@ -144,8 +150,13 @@ def _count(text: str, facts: JobFacts) -> float | None:
         if count is None:
             facts.ask("peak_accelerators", f"{part!r} is no number of accelerators")
             return None
-        if name:
-            facts.accelerator = facts.accelerator or name_accelerator(name)
+        if name and is_slice(name):
+            facts.ask("accelerator", f"it takes slices ({name})")
+            facts.note(f"{count:g} slices {name}, not whole accelerators.")
+        elif name and facts.accelerator not in ("", name_accelerator(name)):
+            facts.ask("accelerator", f"it takes several kinds: {facts.accelerator} and {name}")
+        elif name:
+            facts.accelerator = name_accelerator(name)
         total += count
     return total
 

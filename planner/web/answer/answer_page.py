@@ -33,6 +33,7 @@ from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
 from planner.web.answer.verdict_facts import assumed, decision_parts
 from planner.web.common.chart import Chart
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
+from planner.web.common.formatting import plain
 from planner.web.common.query_codec import write
 
 
@@ -218,6 +219,12 @@ class AnswerPage:
     def demand(self) -> DemandAnswer:
         """Hours of the whole plan with their range, and the highest peak."""
         return self.answer.demand
+
+    @property
+    def peak(self) -> str:
+        """Most accelerators at once, to a tenth: `3.3 accelerators`."""
+        most = round(self.demand.highest_peak, 1)
+        return f"{plain(most)} {'accelerator' if most == 1 else 'accelerators'}"
 
     @property
     def counts_in_reference(self) -> bool:

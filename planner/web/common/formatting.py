@@ -112,7 +112,7 @@ def quantity(value: Any, unit: str) -> str:
 
 @register.filter
 def price_age(row: Freshness) -> str:
-    """How old each part of a provider's prices is: `on demand 12 days (oldest 90), spot 3 days`."""
+    """How old each part of a provider's prices is: `on demand 12 days (oldest 90 days)`."""
     if row.age_days is None:
         return "the prices carry no date"
     return ", ".join(part_age(part) for part in row.parts)
@@ -125,7 +125,7 @@ def part_age(part: PartFreshness | PriceAge) -> str:
     if part.median_age_days is None:
         return f"{title} undated"
     age, oldest = part.median_age_days, part.oldest_age_days
-    return f"{title} {age} days" + ("" if oldest == age else f" (oldest {oldest})")
+    return f"{title} {age} days" + ("" if oldest == age else f" (oldest {oldest} days)")
 
 
 @register.filter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TERMS: dict[str, str] = {
-    "accelerator-hour": "One accelerator in use for an hour. Eight of them for a day are 192.",
+    "accelerator-hour": "One accelerator in use for an hour. Eight for a day are 192 of them.",
     "bound": "A figure below which no plan can cost, proved by the solver.",
     "break-even": "Hours of use after which a server has cost no more than renting the same.",
     "capex": "Capital expenditure: what is paid to buy servers.",

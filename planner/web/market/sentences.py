@@ -93,4 +93,4 @@ def oldest_price(revision: Revision) -> str:
     oldest = revision.oldest_price_as_of
     day = f"{oldest:%Y-%m-%d}" if oldest else _UNKNOWN
     undated = revision.undated_prices
-    return f"{day}; {number(undated)} carry no date." if undated else f"{day}."
+    return f"{day}; {number(undated)} prices carry no date." if undated else f"{day}."

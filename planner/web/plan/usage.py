@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.commitments import TakenOver
 from planner.usage.demand.plan import Demand, list_accelerators, next_month
 from planner.usage.job_files.facts import JobFacts
@@ -153,6 +154,7 @@ def read_question(
         commitment_end=split_list(values["commitment_ends"]),
         max_bytes=WAITING_BYTES,
         max_rows=WAITING_ROWS,
+        on_rows=stop_where_nobody_waits,
     )
 
 

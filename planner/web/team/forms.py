@@ -253,7 +253,7 @@ class UploadForm(Form):
         help_text="CSV with the columns month and cost, and if known hours, provider, region, "
         "instance_type, purchase_option, category, currency; or a bill: FOCUS, AWS, Azure, "
         "Google Cloud, Oracle. hours are accelerator-hours: 1 h on a machine of 8 accelerators is "
-        "8. Hours of whole machines go into a column instance_hours instead, beside "
+        "8 of them. Hours of whole machines go into a column instance_hours instead, beside "
         "instance_type.",
         widget=forms.ClearableFileInput(
             attrs={"accept": ".csv,.gz,.zip,.json,.jsonl,.xlsx,text/csv"}

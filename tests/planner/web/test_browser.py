@@ -83,20 +83,6 @@ def test_a_page_is_clean_and_accessible_at_every_width_and_in_both_colours(chrom
 
 
 @pytest.mark.sweep
-@pytest.mark.parametrize("name", ["market", "hardware", "accelerators", "accelerator", "answer"])
-def test_no_table_is_cut_off_on_a_desk(chromium, base, name):
-    with visit(chromium, base) as here:
-        page = here.open(PAGES[name])
-        page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-        cut_off = page.evaluate(
-            """() => [...document.querySelectorAll(".table-responsive")]
-                .filter(one => one.scrollWidth > one.clientWidth + 1)
-                .map(one => one.getAttribute("aria-label"))"""
-        )
-        assert cut_off == []
-
-
-@pytest.mark.sweep
 def test_the_colours_that_a_visitor_chose_are_served_from_the_first_byte(chromium, base):
     with visit(chromium, base, theme="dark", width=PHONE) as here:
         page = here.open("/")

@@ -147,7 +147,7 @@ def test_confidence_counts_the_plan_under_every_scenario_that_has_it() -> None:
     assert told.confidence == pytest.approx(0.6)
     assert told.contested == ""
     assert told.range == CostInterval(p10=Decimal("50000.13"), p90=Decimal("61000.40"))
-    assert "(50,000 to 61,000 in 8 of 10 cases)" in told.sentence
+    assert "(50,000 to 61,000 USD in 8 of 10 cases)" in told.sentence
 
 
 def test_a_plan_that_is_seldom_the_cheapest_but_loses_little_says_so() -> None:

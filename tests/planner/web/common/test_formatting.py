@@ -43,7 +43,7 @@ def test_a_quantity_without_a_value_has_no_unit() -> None:
 
 
 def test_the_age_of_prices_is_told_in_two_lengths() -> None:
-    assert formatting.price_age(FRESHNESS) == "on demand 12 days (oldest 90), spot 3 days"
+    assert formatting.price_age(FRESHNESS) == "on demand 12 days (oldest 90 days), spot 3 days"
     assert formatting.price_age_short(FRESHNESS) == "12 days"
 
 
@@ -55,5 +55,5 @@ def test_prices_without_a_date_have_no_age() -> None:
 
 def test_a_reading_names_the_age_of_each_part() -> None:
     reading = formatting.price_reading(FRESHNESS)
-    ages = "on demand 12 days (oldest 90), spot 3 days"
+    ages = "on demand 12 days (oldest 90 days), spot 3 days"
     assert reading == f"read 2026-11-20; median ages: {ages}"

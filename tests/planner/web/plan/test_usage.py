@@ -152,3 +152,12 @@ def test_what_is_signed_goes_into_the_plan_form(client, work):
 def test_a_rule_that_cannot_be_read_stands_beside_its_box(client, db):
     page = text(send(client, table(MONTHS), rules="colour:red=X"))
     assert "is unknown; allowed are tag:NAME, account, user and partition" in page
+
+
+def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
+    """Cancelled on the page, or a closed tab: nobody waits, nothing is read further."""
+    monkeypatch.setattr("planner.web.work_budget.SOCKET", "REMOTE_ADDR")
+    monkeypatch.setattr("planner.web.work_budget.client_has_left", lambda environ: True)
+    rows = [{"month": "2025-05", "accelerator_hours": 1}] * 5_000
+    assert send(client, table(rows[:10]), months="0").status_code == 200
+    assert send(client, table(rows), months="0").status_code == 499
