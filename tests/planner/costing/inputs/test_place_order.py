@@ -63,8 +63,8 @@ def test_the_nearest_to_the_team() -> None:
 
 
 def test_the_nearest_to_the_data_goes_before_the_team() -> None:
-    data = {"storage_gib": 1, "home": {"provider": "aws", "region": "b-dublin"},
-            "transfer_gib_per_month": 0, "egress_per_gib": 0, "storage_per_gib_month": 0}  # fmt: skip
+    free = {"transfer_gib_per_month": 0, "egress_per_gib": 0, "storage_per_gib_month": 0}
+    data = {"storage_gib": 1, "home": {"provider": "aws", "region": "b-dublin"}, **free}
     limits = {"near_country": "DE", "regions": ["a-south", "c-frankfurt", "d-oregon"]}
     assert chosen(data=data, constraints=limits)[0] == "c-frankfurt"
     data["home"] = {"provider": "aws", "region": "d-oregon"}
