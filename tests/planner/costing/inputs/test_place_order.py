@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
+from planner.contract.answer.common import ScenarioKey
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import Offer, PurchaseOption
 from pricing.market.snapshot import Catalog, Region
@@ -43,7 +44,7 @@ def chosen(catalog: Catalog | None = None, **fields: Any) -> tuple[str, Decimal]
         "sensitivity": False, "cheaper_if": False, "risk": {"samples": 100}, **fields,
     }  # fmt: skip
     answer = compare(request, market() if catalog is None else catalog, today=TODAY)
-    plan = answer.by_key["on_demand"]
+    plan = answer.by_key[ScenarioKey.ON_DEMAND]
     (region,) = {line.region for line in plan.lines if line.category == "compute"}
     assert plan.total_cost is not None
     return region, plan.total_cost
@@ -93,7 +94,11 @@ def test_an_answer_of_before_keeps_its_place() -> None:
     rows = [row for row in first.assumptions if row.field != "constraints.place_order"]
     assert len(rows) == len(first.assumptions) - 1
     old = again(request, market(), today=TODAY, previous_assumptions=rows)
-    regions = {line.region for line in old.by_key["on_demand"].lines if line.category == "compute"}
+    regions = {
+        line.region
+        for line in old.by_key[ScenarioKey.ON_DEMAND].lines
+        if line.category == "compute"
+    }
     assert regions == {"a-south"}
 
 
