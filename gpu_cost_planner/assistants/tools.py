@@ -66,20 +66,22 @@ class AssistantTool:
 
 
 def _request_schema(model: type[ComparisonRequest] | type[EstimateRequest]) -> Schema:
-    schema: Schema = _without_titles(to_json_schema(model.model_json_schema()))
+    schema: Schema = _without_repeats(to_json_schema(model.model_json_schema()))
     return schema
 
 
-def _without_titles(part: Any) -> Any:
-    """The schema without pydantic's titles, which repeat the names and would be read each time."""
+def _without_repeats(part: Any) -> Any:
+    """The schema without what would be read each time and says nothing: pydantic's titles, which
+    repeat the names, and defaults of null, which the type allows."""
     if isinstance(part, list):
-        return [_without_titles(entry) for entry in part]
+        return [_without_repeats(entry) for entry in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: _without_titles(value)
+        name: _without_repeats(value)
         for name, value in part.items()
-        if name != "title" or not isinstance(value, str)
+        if (name != "title" or not isinstance(value, str))
+        and not (name == "default" and value is None)
     }
 
 

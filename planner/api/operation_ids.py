@@ -10,6 +10,7 @@ _NAMES = {
     "POST comparisons/batch": "compare_batch",
     "POST comparisons/exports/{form}": "export_comparison",
     "POST estimates": "estimate",
+    "POST calibrations": "calibrate",
     "POST invitations/accept": "accept_invitation",
     "POST refreshes": "start_refresh",
     "POST teams/{team}/webhooks/{id}/rotate-secret": "rotate_team_webhook_secret",

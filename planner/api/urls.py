@@ -70,6 +70,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="portfolio-export",
     ),
     path("estimates/", comparisons.EstimatesView.as_view(), name="estimates"),
+    path("calibrations/", comparisons.CalibrationsView.as_view(), name="calibrations"),
     path("usage/", usage.UsageView.as_view(), name="usage"),
     path("servers/", servers.ServersView.as_view(), name="servers"),
     path("servers/<slug:slug>/", servers.ServerView.as_view(), name="server"),

@@ -8,7 +8,12 @@ from io import StringIO
 from rich.table import Table
 
 from planner.commands.tables import make_console
-from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate, Parallelism
+from planner.contract.answer.estimate import (
+    EstimateAnswer,
+    EstimateCandidate,
+    Parallelism,
+    ServingPlan,
+)
 from planner.sizing.calibration.calibration import Calibration
 from planner.sizing.estimate import Estimate
 
@@ -71,11 +76,26 @@ def _estimate(answer: EstimateAnswer) -> Table:
         "least accelerators": _number(answer.min_accelerators, ",d"),
         "layout": _layout(answer.parallelism),
         "energy of one run, kWh": _number(answer.energy_kwh, ",.0f"),
+        "answers written, accelerator-hours": _hours(
+            answer.rollouts.writing_hours if answer.rollouts else None
+        ),
+        "serving, accelerators": _serving(answer.serving),
     }
     for name, text in rows.items():
         if text:
             table.add_row(name, text)
     return table
+
+
+def _serving(plan: ServingPlan | None) -> str:
+    """Accelerators and hours a month of what is served; empty where nothing is."""
+    if plan is None:
+        return ""
+    low, high = plan.accelerator_hours_per_month_p10, plan.accelerator_hours_per_month_p90
+    return (
+        f"{plan.accelerators:,} at {plan.precision}, "
+        f"{plan.accelerator_hours_per_month:,.0f} h a month ({low:,.0f} to {high:,.0f})"
+    )
 
 
 def _layout(layout: Parallelism | None) -> str:

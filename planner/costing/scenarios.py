@@ -83,13 +83,14 @@ def solve_scenarios(
     for i, key in enumerate(ScenarioKey):
         own_inputs = inputs.for_scenario(key)
         solver = common if own_inputs is inputs else _ScenarioSolver(own_inputs)
-        own = solver.scenario(key, work.share(1 / (len(ScenarioKey) - i), stops=False))
         others = [
-            scenarios[other]
+            other
             for other in contains.get(key, ())
             if scenarios[other].feasible and _cost_alike(inputs, key, other)
         ]
-        scenarios[key] = _cheapest(own, others)
+        part = work.share(1 / (len(ScenarioKey) - i), stops=False)
+        own = solver.scenario(key, part, solver.cheapest_of(others))
+        scenarios[key] = _cheapest(own, [scenarios[other] for other in others])
     return scenarios
 
 
@@ -124,13 +125,21 @@ class _ScenarioSolver:
     def __init__(self, inputs: ModelInputs, ceiling: float = np.inf) -> None:
         self.inputs, self.ceiling = inputs, ceiling
         self.plans: dict[tuple[str, frozenset[str]], Plan] = {}
+        self.plan_of: dict[ScenarioKey, Plan] = {}
 
-    def scenario(self, key: ScenarioKey, work: WorkMeter) -> Scenario:
+    def cheapest_of(self, keys: Iterable[ScenarioKey]) -> Plan | None:
+        """The cheapest plan that this solver knows of some scenarios."""
+        plans = (self.plan_of[key] for key in keys if key in self.plan_of)
+        return min((plan for plan in plans if plan.feasible), key=lambda p: p.cost, default=None)
+
+    def scenario(self, key: ScenarioKey, work: WorkMeter, known: Plan | None = None) -> Scenario:
+        """One scenario, in which a `known` plan may be followed too."""
         missing = self._missing_option(key)
         if missing:
             why_not = (missing, *self._unknown_prices(key))
             return Scenario(key, feasible=False, why_not=why_not)
-        scenario = self._build_scenario(key, self._find_plan(key, work))
+        plan = self.plan_of[key] = self._find_plan(key, work, known)
+        scenario = self._build_scenario(key, plan)
         work.charge(LINE_UNITS * len(scenario.lines))
         return scenario
 
@@ -169,7 +178,7 @@ class _ScenarioSolver:
             return f"a server bought now arrives after the horizon of {months} months"
         return ""
 
-    def _find_plan(self, key: ScenarioKey, work: WorkMeter) -> Plan:
+    def _find_plan(self, key: ScenarioKey, work: WorkMeter, known: Plan | None) -> Plan:
         keys = self.inputs.keys(scenario_options(key, self.inputs.interruptible))
         if key is ScenarioKey.ON_PREM:
             return self._solve(keys, self._on_prem_problem(), work, "on_prem")
@@ -177,10 +186,15 @@ class _ScenarioSolver:
             spot_only = self._solve(self.inputs.keys(SPOT), self.inputs.problem, work)
             if spot_only.feasible:
                 return spot_only
-        return self._solve(keys, self.inputs.problem, work)
+        return self._solve(keys, self.inputs.problem, work, known=known)
 
     def _solve(
-        self, keys: frozenset[str], problem: PlanProblem, work: WorkMeter, name: str = ""
+        self,
+        keys: frozenset[str],
+        problem: PlanProblem,
+        work: WorkMeter,
+        name: str = "",
+        known: Plan | None = None,
     ) -> Plan:
         cache_key = (name, keys)
         if cache_key not in self.plans:
@@ -191,15 +205,20 @@ class _ScenarioSolver:
                     lambda one, share: self._search(keys, one, work.share(share, stops=False)),
                 )
             else:
-                plan = self._search(keys, problem, work, self.ceiling)
+                plan = self._search(keys, problem, work, self.ceiling, known)
             self.plans[cache_key] = use_larger_nodes(plan, self.inputs) if plan.feasible else plan
         return self.plans[cache_key]
 
     def _search(
-        self, keys: frozenset[str], problem: PlanProblem, work: WorkMeter, ceiling: float = np.inf
+        self,
+        keys: frozenset[str],
+        problem: PlanProblem,
+        work: WorkMeter,
+        ceiling: float = np.inf,
+        known: Plan | None = None,
     ) -> Plan:
         if self.inputs.one_accelerator:
-            return solve_by_kind(problem, list(self._by_accelerator(keys)), work, ceiling)
+            return solve_by_kind(problem, list(self._by_accelerator(keys)), work, ceiling, known)
         return solve(problem, keys, work=work, ceiling=ceiling)
 
     def _by_accelerator(self, keys: frozenset[str]) -> Iterator[frozenset[str]]:

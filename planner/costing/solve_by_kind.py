@@ -30,11 +30,13 @@ def solve_by_kind(
     groups: Sequence[Collection[str]],
     work: WorkMeter | None = None,
     ceiling: float = np.inf,
+    known: Plan | None = None,
 ) -> Plan:
     """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
 
     Each group may search with its share of the `work`, and what those before it left of theirs, for
-    plans that cost less than `ceiling` and than those of the groups before it.
+    plans that cost less than `ceiling` and than those of the groups before it. A `known` plan from
+    the sources of one of them stands where none is cheaper.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> month = np.ones(1)
@@ -52,8 +54,8 @@ def solve_by_kind(
     work.charge(presolve_units(problem) * len(groups))
     parts = [restrict_sources(problem, group) for group in groups]
     floors = [least_cost(part) for part in parts]
-    best: Plan | None = None
-    bound, refused = np.inf, []
+    best, bound, refused = known, np.inf, []
+    ceiling = min(ceiling, known.cost) if known is not None else ceiling
     for rank, index in enumerate(np.argsort(floors, kind="stable").tolist()):
         if floors[index] >= ceiling:
             bound = min(bound, floors[index])
@@ -112,7 +114,7 @@ def _least_rent(problem: PlanProblem) -> float:
 
 def _least_with_units(problem: PlanProblem) -> float:
     """Σ hours · the lowest cost of any hour, units by their share of the start cost; no less than
-    one start and the hours at their running cost."""
+    the starts that no rental can replace, one at least, and the hours at their running cost."""
     if not problem.units:
         return np.inf
     busy, rent = problem.hours > 0, _lowest_rent(problem)
@@ -125,7 +127,15 @@ def _least_with_units(problem: PlanProblem) -> float:
     start = min(
         0.0 if u.existing is not None else float(np.min(u.start_cost)) for u in problem.units
     )
-    return max(shared, run + start)
+    return max(shared, run + start * (_least_units(problem, rent) if start > 0 else 1))
+
+
+def _least_units(problem: PlanProblem, rent: Floats) -> float:
+    """Units that the largest peak of the months without anything to rent takes, at least 1."""
+    only_units = (problem.hours > 0) & np.isinf(rent)
+    peak = float(np.max(problem.peak[only_units], initial=0.0))
+    largest = max(unit.capacity for unit in problem.units)
+    return max(1.0, float(np.ceil(peak / largest * (1 - _ROUNDING))))
 
 
 def _start_cost_per_hour(unit: CommitmentOption, busy: NDArray[np.bool_]) -> float:

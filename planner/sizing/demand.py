@@ -19,8 +19,10 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.fitness import exclusion, list_accelerators, notes_on
 from planner.sizing.footprint.training_flops import compute_work
+from planner.sizing.runs.placed_run import PlacedSize
 from planner.sizing.runs.sample_run import SampleSize
 from planner.sizing.runs.schedule import RunSize, Schedule, Window, schedule_windows
+from planner.sizing.runs.training_run import TrainingSize
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
@@ -231,7 +233,7 @@ def _flops(workload: Training | Samples, windows: Sequence[Window]) -> float | N
     if isinstance(workload, Samples):
         return None
     runs = sum(window.count for window in windows)
-    return compute_work(workload).model_flops * runs * workload.experiments_factor
+    return compute_work(workload).model_flops * runs * workload.attempts_factor
 
 
 def describe_method(size: RunSize) -> str:
@@ -240,11 +242,22 @@ def describe_method(size: RunSize) -> str:
         return (
             f"{size.work.model_flops:.3g} FLOPs a run over {size.precision} peak, MFU "
             f"{size.mfu:.1%} ({size.mfu_source}) and goodput {size.goodput:.1%} "
-            f"({size.goodput_source})"
+            f"({size.goodput_source}){_rollout_words(size)}"
         )
     return (
         f"{size.samples_per_second:,.4g} samples/s of one accelerator ({size.rate_source}), "
         f"scaling efficiency {size.scaling_efficiency:.1%} and goodput {size.goodput:.1%}"
+    )
+
+
+def _rollout_words(size: TrainingSize | PlacedSize) -> str:
+    """What writing and judging answers takes of the hours; empty without."""
+    if not isinstance(size, PlacedSize) or size.rollouts is None:
+        return ""
+    beside = size.rollouts
+    return (
+        f"; of {size.hours:,.4g} h {beside.writing:,.4g} write answers and "
+        f"{beside.scoring:,.4g} judge them"
     )
 
 

@@ -14,9 +14,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory
+from planner.contract.answer.estimate import EstimateAnswer, HoursRange, ServingMemory, ServingPlan
 from planner.contract.months import count_months
 from planner.contract.request.comparison import CURRENT_RULES
+from planner.contract.request.serving import Serving
 from planner.contract.request.workload import (
     AcceleratorHours,
     Count,
@@ -36,6 +37,7 @@ from planner.sizing.candidates.candidates import (
 )
 from planner.sizing.candidates.cpu import cpu_note
 from planner.sizing.candidates.fitness import PREFERRED, notes_on
+from planner.sizing.candidates.other_chips import list_other_chips
 from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, tier_of
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
@@ -43,6 +45,7 @@ from planner.sizing.footprint.serving_memory import serving
 from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
+from planner.sizing.serving.serving_plan import plan_serving
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
 from pricing.market.offers import HOURS_PER_MONTH
@@ -62,9 +65,12 @@ class EstimateRequest(RequestModel):
     """Absent: the workload's own, else the usual reference among those that fit."""
     accelerators: Count | None = None
     """Absent: the fewest that meet the deadline, else the usual number for the work."""
+    serving: Serving | None = None
+    """How much of the trained model is to be served; absent: only its memory is said."""
     rules: Annotated[Whole, Field(ge=1, le=CURRENT_RULES)] = CURRENT_RULES
-    """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak, 2
-    by its layout and what published teams reach."""
+    """Edition of the rules, as in a comparison: 1 sizes a training by a calibrated share of peak,
+    later ones by its layout and what published teams reach; 3 by ranges that hold as often as they
+    say and by measured power."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ class Estimate:
     """Of the run that needs the most accelerators; None for hours as given."""
     peak: int = 1
     rules: int = 1
+    serving: ServingPlan | None = None
     warnings: tuple[str, ...] = ()
 
     @cached_property
@@ -108,8 +115,10 @@ class Estimate:
                 p10=self.hours * low, p50=self.hours, p90=self.hours * high
             ),
             inference=self._inference(),
+            serving=self.serving,
             cpu=cpu_note(self.workload, self.runs),
             tier=tier_of(self.size) if self.size else None,
+            other_chips=list_other_chips(self.workload, self.size, self.hours),
             tier_cards=TIERS[tier_of(self.size)] if self.size else None,
             candidates=tuple(ranked.answer for ranked in self.candidates),
             notes=tuple(notes_on(self.accelerator)),
@@ -134,6 +143,8 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
     parsed = request if isinstance(request, EstimateRequest) else parse(EstimateRequest, request)
     try:
         accelerator = _requested_accelerator(parsed)
+        if parsed.serving and not isinstance(parsed.workload, Training):
+            raise InvalidInput("serving", "is of a language model; allowed with a training")
         if isinstance(parsed.workload, AcceleratorHours):
             return _stated_hours(parsed, parsed.workload, accelerator)
         return _size_workload(parsed, parsed.workload, accelerator)
@@ -180,12 +191,20 @@ def _size_workload(
         workload=workload,
         accelerator=chosen,
         runs=runs,
-        hours=float(same_count or size.hours * runs * workload.experiments_factor),
+        hours=float(same_count or size.hours * runs * workload.attempts_factor),
         method=describe_method(size),
         size=size,
         rules=request.rules,
-        warnings=(*size.warnings, *_late(windows, size, workload.experiments_factor)),
+        serving=_serve(request, chosen),
+        warnings=(*size.warnings, *_late(windows, size, workload.attempts_factor)),
     )
+
+
+def _serve(request: EstimateRequest, one: Accelerator) -> ServingPlan | None:
+    """Serving of what was trained, on the same accelerator."""
+    if request.serving is None or not isinstance(request.workload, Training):
+        return None
+    return plan_serving(request.workload, request.serving, one)
 
 
 def _requested_accelerator(request: EstimateRequest) -> Accelerator | None:
@@ -244,5 +263,6 @@ def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -
 
 def _prefix_field(error: InvalidInput) -> InvalidInput:
     """The refusal with its field as the request spells it."""
-    is_own = error.field in ("accelerator", "accelerators") or error.field.startswith("workload.")
+    own = ("accelerator", "accelerators", "serving")
+    is_own = error.field in own or error.field.startswith("workload.")
     return error if is_own else error.under("workload")

@@ -15,8 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pricing.market import accelerators as market_accelerators
+from pricing.market import machine_types
 from pricing.market.exchange_rates import ExchangeRates
+from pricing.market.interruptions import find_interruption_band
 from pricing.market.offers import COMPUTE_PLAN_SUFFIX, HOURS_PER_MONTH, Offer
+from pricing.market.places import find_partition
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -34,6 +37,14 @@ def lookup_datasheet(accelerator: str) -> tuple[float, str]:
         return float("nan"), ""
     memory = float("nan") if known.memory_gib is None else float(known.memory_gib)
     return memory, known.interconnect or ""
+
+
+def _network_gbps(offer: Offer) -> float:
+    if offer.network_gbps is not None:
+        return offer.network_gbps
+    machine_type = machine_types.find(offer.provider, offer.instance_type)
+    stated = None if machine_type is None else machine_type.network_gbps
+    return float("nan") if stated is None else stated
 
 
 @dataclass(frozen=True)
@@ -163,6 +174,41 @@ class OfferTable:
         """The offer of a row, with its exact price."""
         return self.offers[row]
 
+    @cached_property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Provider and region of every place that `place_codes` numbers."""
+        _, first = np.unique(_combine(self.provider, self.region), return_index=True)
+        return tuple((self.offers[row].provider, self.offers[row].region) for row in first.tolist())
+
+    @cached_property
+    def place_codes(self) -> Rows:
+        """[row] number of its provider and region together."""
+        return _number(_combine(self.provider, self.region))
+
+    @cached_property
+    def partitions(self) -> tuple[str, ...]:
+        """Partition of each of `places`."""
+        return tuple(find_partition(provider, region) for provider, region in self.places)
+
+    @cached_property
+    def machine_codes(self) -> Rows:
+        """[row] number of its machine in its place, below the number of rows."""
+        return _number(_combine(self.provider, self.region, self.instance_type))
+
+    @cached_property
+    def network_gbps(self) -> Floats:
+        """Network of each row's machine as its offer or its datasheet states it, Gbit/s; NaN where
+        nobody does."""
+        return _to_float_array(map(_network_gbps, self.offers))
+
+    @cached_property
+    def interruptions_per_month(self) -> Floats:
+        """Interruptions published for each row's machine and region; NaN where none are."""
+        bands = (find_interruption_band(o.provider, o.region, o.instance_type) for o in self.offers)
+        return _to_float_array(
+            float("nan") if band is None else band.interruptions_per_month for band in bands
+        )
+
     def find(self, offer_id: str) -> Offer | None:
         """The offer of this id, None where the catalog has none.
 
@@ -238,6 +284,19 @@ class OfferTable:
             return ()
         matches = [name for name in self.interconnect.names if part.lower() in name.lower()]
         return matches or [part]
+
+
+def _combine(*columns: CodedColumn) -> NDArray[np.int64]:
+    """[row] one whole number for each combination of names."""
+    combined = np.zeros(len(columns[0].codes), dtype=np.int64)
+    for column in columns:
+        combined = combined * len(column.names) + column.codes
+    return combined
+
+
+def _number(values: NDArray[np.int64]) -> Rows:
+    """[row] which of the distinct values it has."""
+    return np.unique(values, return_inverse=True)[1].astype(np.intp)
 
 
 def _to_float_array(values: Iterable[float]) -> Floats:

@@ -17,6 +17,7 @@ from planner.api.idempotency import idempotent
 from planner.api.jobs import accepted, wants_job
 from planner.api.serializers.fields import ModelField, ObjectField
 from planner.api.serializers.operations import JobSerializer
+from planner.contract.answer.calibration import CalibrationAnswer
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.estimate import EstimateAnswer
 from planner.contract.request.comparison import ComparisonRequest
@@ -25,6 +26,7 @@ from planner.models import Access, Team
 from planner.services.jobs import jobs
 from planner.services.projects import comparisons
 from planner.services.teams.teams import resolve_team
+from planner.sizing.calibration.pilot import CalibrationRequest
 from planner.sizing.estimate import EstimateRequest
 from pricing.api.rest import Query, StrictSerializer
 from pricing.common.invalid_input import InvalidInput
@@ -146,6 +148,16 @@ class ComparisonExportView(MarketView):
             request=outcome.resolved_request,
         )
         return download(outcome.answer, context, form)
+
+
+class CalibrationsView(MarketView):
+    @extend_schema(request=CalibrationRequest, responses=CalibrationAnswer)
+    @idempotent
+    def post(self, request: Request) -> Response:
+        """What a run of one's own says: the use of its GPUs, and its rate in place of an
+        estimate."""
+        Query(request)
+        return Response(comparisons.calibrate_run(request.data).to_json())
 
 
 class EstimatesView(MarketView):

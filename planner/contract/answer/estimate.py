@@ -74,6 +74,30 @@ class ServingMemory(AnswerModel):
     min_accelerators: dict[str, Count] = Field(description="Precision → accelerators needed.")
 
 
+class ServingPlan(AnswerModel):
+    """Replicas that give the tokens asked for, and what they take a month."""
+
+    precision: str = Field(description="Precision of the weights.")
+    accelerators_per_replica: Count = Field(description="Accelerators that hold one replica.")
+    sequences_per_replica: Count = Field(description="Answers written at once on a replica.")
+    tokens_per_second_per_accelerator: float = Field(
+        description="Tokens that one accelerator generates.", json_schema_extra={"unit": "1/s"}
+    )
+    tokens_per_second_p10: float = Field(
+        description="10th percentile of it.", json_schema_extra={"unit": "1/s"}
+    )
+    tokens_per_second_p90: float = Field(
+        description="90th percentile of it.", json_schema_extra={"unit": "1/s"}
+    )
+    seconds_between_tokens: float = Field(
+        description="From one token of an answer to its next.", json_schema_extra={"unit": "s"}
+    )
+    accelerators: Count = Field(description="Accelerators of all replicas at the busiest.")
+    accelerator_hours_per_month: Hours = Field(description="Of all replicas in a month of 730 h.")
+    accelerator_hours_per_month_p10: Hours = Field(description="10th percentile of it.")
+    accelerator_hours_per_month_p90: Hours = Field(description="90th percentile of it.")
+
+
 class CpuNote(AnswerModel):
     """Whether a CPU is enough for the work."""
 
@@ -105,10 +129,30 @@ class EstimateCandidate(AnswerModel):
     wall_clock_hours: Hours | None = Field(default=None, description="Of one run.")
     memory_headroom: Share | None = Field(default=None, description="Memory left free.")
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+    rent_usd: float | None = Field(
+        default=None,
+        description="Renting it for one run at the lowest price on demand; null where no price is "
+        "at hand.",
+        json_schema_extra={"unit": "USD"},
+    )
+    choice: str | None = Field(
+        default=None,
+        description="cheapest, fastest, knee or front: no other is both cheaper and faster; null "
+        "where another is, or no price is at hand.",
+    )
     notes: tuple[str, ...] = Field(default=(), description="What to know of it.")
     reasons: tuple[str, ...] = Field(
         default=(), description="Why it is or is not for this work: memory first."
     )
+
+
+class RolloutFigures(AnswerModel):
+    """What the answers of a reinforcement learning take of one run."""
+
+    steps: float = Field(description="Steps of the run.", json_schema_extra={"unit": "1"})
+    writing_hours: Hours = Field(description="Accelerator-hours that write the answers.")
+    scoring_hours: Hours = Field(description="Accelerator-hours of forward passes over them.")
+    critic_hours: Hours = Field(description="Accelerator-hours of a critic's training.")
 
 
 class RunFigures(AnswerModel):
@@ -151,6 +195,15 @@ class RunFigures(AnswerModel):
         default=None, description="Rate of one accelerator here over its rate within a node."
     )
     energy_kwh: Kwh | None = Field(default=None, description="Energy of one run.")
+    tokens_per_second_per_accelerator: float | None = Field(
+        default=None,
+        description="Tokens of a step over its time, on one accelerator, by a tuned framework "
+        "under this layout: what its own display shows.",
+        json_schema_extra={"unit": "1/s"},
+    )
+    rollouts: RolloutFigures | None = Field(
+        default=None, description="Answers that the model writes for its training; null without."
+    )
 
 
 class EstimateAnswer(RunFigures):
@@ -163,11 +216,18 @@ class EstimateAnswer(RunFigures):
     inference: ServingMemory | None = Field(
         default=None, description="Memory to serve the model; null for other kinds of work."
     )
+    serving: ServingPlan | None = Field(
+        default=None, description="Serving of the model as asked for; null where it is not."
+    )
     cpu: CpuNote = Field(description="Whether a CPU is enough.")
     tier: str | None = Field(
         default=None,
         description="How demanding the work is: light, complex or very_demanding; null for hours "
         "as given.",
+    )
+    other_chips: tuple[str, ...] = Field(
+        default=(),
+        description="When an ASIC or an FPGA is the better choice, and what porting costs.",
     )
     tier_cards: str | None = Field(default=None, description="Cards that serve such work.")
     candidates: tuple[EstimateCandidate, ...] = Field(

@@ -42,6 +42,11 @@ MOST_LAYERS = 10_000
 """Layers of a config that is believed, 2026."""
 
 
+WHOLE_EVERY = {"gemma2": 2, "gpt_oss": 2, "gemma3": 6, "gemma3_text": 6, "olmo2": 4, "olmo3": 4}
+"""Every how many layers one looks at the whole sequence, in families that mix them, where a config
+does not list its layers (Gemma 2 and 3 reports, gpt-oss and OLMo 3 configs, 2024-2025)."""
+
+
 @dataclass(frozen=True)
 class ModelFigures:
     """What a config says of a model."""
@@ -254,8 +259,6 @@ def _sliding(fields: ConfigFields) -> tuple[int | None, int]:
     if isinstance(types, list):
         return window, sum(kind == "sliding_attention" for kind in types[:layers])
     pattern = fields.config.get("sliding_window_pattern")
-    if isinstance(pattern, int) and pattern > 1:
-        return window, layers - layers // pattern
-    if fields.family == "gemma2":
-        return window, layers - layers // 2
-    return window, layers
+    if not isinstance(pattern, int) or pattern <= 1:
+        pattern = WHOLE_EVERY.get(fields.family)
+    return window, layers - (layers // pattern if pattern else 0)

@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from planner.contract.models.config_fields import MOST_CHARACTERS
 from planner.contract.models.fill import fill_from_model
+from planner.contract.request.attempts import Rollouts, Sweep
+from planner.contract.request.own_layout import OwnLayout
 from planner.contract.validation import Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
 
@@ -105,7 +107,6 @@ Optimizer = Literal[
 Checkpointing = bool | Literal["selective"]
 Stage = Literal["pretraining", "fine_tuning"]
 Tuning = Literal["hand_tuned", "standard", "first_version"]
-ParallelSize = Annotated[Whole, Field(ge=1, le=65_536)]
 Slug = Annotated[str, Field(min_length=1, max_length=100)]
 Fraction = Annotated[Number, Field(gt=0, le=1)]
 
@@ -149,25 +150,22 @@ RATES = ("mfu", "hfu", *MEASURED)
 """Fields of a training that stand in for the calibrated throughput; at most one is given."""
 
 
-class OwnLayout(RequestModel):
-    """How a team splits its own training; replicas fill the accelerators that are left."""
+class _SizedWork(_Work):
+    """Work whose hours are estimated."""
 
-    tensor: ParallelSize = 1
-    """Accelerators over which each layer is split."""
-    pipeline: ParallelSize = 1
-    """Stages into which the layers are split."""
-    context: ParallelSize = 1
-    """Accelerators over which each sequence is split."""
-    expert: ParallelSize = 1
-    """Accelerators over which the experts are spread; they are among the replicas."""
+    experiments_factor: ExperimentsFactor = 1.0
+    """All attempts over the final runs, in hours."""
+    sweep: Sweep | None = None
+    """Trials before each final run, beside the attempts."""
 
     @property
-    def parts(self) -> int:
-        """Accelerators of one replica."""
-        return self.tensor * self.pipeline * self.context
+    def attempts_factor(self) -> float:
+        """Hours of attempts and trials over those of the final runs."""
+        trials = self.sweep.trials * self.sweep.share if self.sweep else 0.0
+        return self.experiments_factor + trials
 
 
-class Training(_Work):
+class Training(_SizedWork):
     """A transformer trained on tokens; fine-tuning by optimizer `lora` or `qlora`."""
 
     kind: Literal["training"]
@@ -220,6 +218,8 @@ class Training(_Work):
     """Tokens of one optimizer step; absent: usual for the work."""
     chunked_loss: bool = False
     """Whether the loss is computed in parts, or fused, so that logits are never whole."""
+    rollouts: Rollouts | None = None
+    """Answers that the model writes for its own training (RL); absent: none."""
     layout: OwnLayout | None = None
     """One's own split, judged as given; absent: the fastest that fits."""
     mfu: Utilisation | None = None
@@ -248,8 +248,6 @@ class Training(_Work):
     """Reference of the hours, and where given rates were measured."""
     runs: Runs | None = None
     """When it is done; absent: one run from the first month."""
-    experiments_factor: ExperimentsFactor = 1.0
-    """All attempts over the final runs, in hours."""
 
     @model_validator(mode="before")
     @classmethod
@@ -295,7 +293,7 @@ class Training(_Work):
             yield InvalidInput("goodput", "is already in the MFU of a whole run; leave it out")
 
 
-class Samples(_Work):
+class Samples(_SizedWork):
     """Sample-based work (vision, diffusion, GANs, detection): epochs over samples."""
 
     kind: Literal["samples"]
@@ -311,6 +309,8 @@ class Samples(_Work):
     forward_gflops_per_sample: Annotated[Number, Field(gt=0, le=1e12)] | None = None
     """FLOPs of one sample's forward pass, 1e9, two for each multiply-add; for models that no
     benchmark measures."""
+    parameters: Annotated[Number, Field(ge=1e3, le=1e15)] | None = None
+    """Of the model, beside its FLOPs: a large one fills an accelerator better."""
     accelerator: Slug | None = None
     """Where `samples_per_second` was measured, and the reference of the hours."""
     precision: Precision | None = None
@@ -319,8 +319,6 @@ class Samples(_Work):
     """Useful share of paid time; absent: calibrated."""
     runs: Runs | None = None
     """When it is done; absent: one run from the first month."""
-    experiments_factor: ExperimentsFactor = 1.0
-    """All attempts over the final runs, in hours."""
 
     @model_validator(mode="after")
     def _has_a_rate(self) -> Samples:

@@ -55,6 +55,7 @@ NEUTRAL: Mapping[str, float] = {
     "cloud_staff_fte_per_accelerator": 0.0,
     "storage_per_gib_month": 0.0,
     "egress_per_gib": 0.0,
+    "on_prem_storage_per_tib_month": 0.0,
 }
 """The value of each figure at which it costs nothing, or moves nothing."""
 HALF_CENT = 0.005

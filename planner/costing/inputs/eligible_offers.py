@@ -19,9 +19,9 @@ from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
-    estimate_spot_goodput,
     staff_over_plan,
 )
+from planner.costing.cost_model.spot_hours import estimate_spot_goodputs
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.custom_offers import (
@@ -266,17 +266,10 @@ class OfferSelection:
         spot = np.flatnonzero(np.isin(offers.option, _INTERRUPTIBLE))
         goodput = np.ones(len(offers))
         table, rows = offers.table, offers.rows[spot]
-        kinds = (
-            table.provider.codes[rows],
-            table.region.codes[rows],
-            table.instance_type.codes[rows],
-        )
-        for entries in split_by_equal_values(spot, kinds):
-            offer = offers.offer(int(entries[0]))
-            min_accelerators = self.min_accelerators[offer.accelerator]
-            goodput[entries] = estimate_spot_goodput(
-                offer, min_accelerators, self.assumptions, self.data
-            )
+        least = np.array([self.min_accelerators.get(n, 1) for n in table.accelerator.names])
+        nodes = np.ceil(least[table.accelerator.codes[rows]] / table.accelerator_count[rows])
+        published = table.interruptions_per_month[rows]
+        goodput[spot] = estimate_spot_goodputs(published, nodes, self.assumptions, self.data)
         return goodput
 
     def _data_cost(self, offers: EligibleOffers) -> Floats:

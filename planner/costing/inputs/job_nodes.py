@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 from planner.contract.request.rules import LARGEST_NODE, PlanRules
 from planner.sizing.demand import Candidate
 from planner.sizing.footprint.parallelism import fast_domain
-from pricing.market import machine_types
 from pricing.market.accelerators import get as sheet_of
 from pricing.market.offer_table import OfferTable
-from pricing.market.offers import Offer
-from pricing.market.places import CLOUD_PARTITIONS, find_partition
+from pricing.market.places import CLOUD_PARTITIONS
 
 Rows = NDArray[np.intp]
 
@@ -118,26 +116,11 @@ class JobNodes:
 
 def _has_network(table: OfferTable, rows: Rows, is_own: bool) -> NDArray[np.bool_]:
     """[row] whether the network of its machine carries a job over several of them."""
-    code = np.zeros(len(rows), dtype=np.int64)
-    for column in (table.provider, table.region, table.instance_type):
-        code = code * len(column.names) + column.codes[rows]
-    _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    is_fit = [_is_joined(table.offer(int(row)), is_own) for row in rows[first]]
-    return np.asarray(np.array(is_fit, dtype=bool)[place])
-
-
-def _is_joined(offer: Offer, is_own: bool) -> bool:
-    gbps = _network_gbps(offer)
-    if gbps is None:
-        is_large = offer.accelerator_count >= LARGEST_NODE
-        return is_own or (
-            is_large and find_partition(offer.provider, offer.region) in CLOUD_PARTITIONS
-        )
-    return gbps >= LEAST_NETWORK_GBPS
-
-
-def _network_gbps(offer: Offer) -> float | None:
-    if offer.network_gbps is not None:
-        return offer.network_gbps
-    machine_type = machine_types.find(offer.provider, offer.instance_type)
-    return None if machine_type is None else machine_type.network_gbps
+    machine = table.machine_codes[rows]
+    first = np.zeros(len(table), dtype=np.intp)  # [machine] its first row among `rows`
+    first[machine[::-1]] = rows[::-1]
+    row = first[machine]
+    gbps, per_node = table.network_gbps[row], table.accelerator_count[row]
+    of_clouds = np.array([name in CLOUD_PARTITIONS for name in table.partitions], dtype=bool)
+    is_large = is_own | ((per_node >= LARGEST_NODE) & of_clouds[table.place_codes[row]])
+    return np.asarray(np.where(np.isnan(gbps), is_large, gbps >= LEAST_NETWORK_GBPS))

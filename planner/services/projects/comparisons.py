@@ -8,6 +8,7 @@ from typing import Any
 
 from planner.comparison import compare
 from planner.comparison_steps.work_limits import TooLarge, TooMuchWork
+from planner.contract.answer.calibration import CalibrationAnswer
 from planner.contract.answer.comparison import (
     AssumptionRow,
     ComparisonAnswer,
@@ -21,9 +22,12 @@ from planner.models import Job, Team
 from planner.services.jobs.jobs import Progress
 from planner.services.teams.team_rates import inherit
 from planner.services.work_budget import current_budget
+from planner.sizing.calibration.pilot import calibrate_request
+from planner.sizing.candidates.price_time import with_prices
 from planner.sizing.estimate import estimate
 from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
+from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
 
 MAX_BATCH = 100
@@ -155,7 +159,27 @@ def batch_job(job: Job, progress: Progress) -> dict[str, Any]:
 
 
 def estimate_request(request: object) -> EstimateAnswer:
-    """Hours, memory and layout of the workload of `request`."""
+    """Hours, memory and layout of the workload of `request`, with what each accelerator rents for
+    at the current prices."""
     if not isinstance(request, Mapping):
         raise InvalidInput("", "a request is a JSON object")
-    return estimate(request).answer
+    return price_estimate(estimate(request).answer)
+
+
+def price_estimate(answer: EstimateAnswer) -> EstimateAnswer:
+    """The estimate with the lowest current prices on demand of its candidates."""
+    offers = catalogs.current().offers
+
+    def usd_per_hour(slug: str) -> float | None:
+        rows = offers.select(accelerators=[slug], purchase_options=[PurchaseOption.ON_DEMAND.value])
+        best = offers.cheapest(rows, 1)
+        return float(offers.usd_per_accelerator_hour[best[0]]) if len(best) else None
+
+    return with_prices(answer, usd_per_hour)
+
+
+def calibrate_run(request: object) -> CalibrationAnswer:
+    """What the log and the pilot of `request` say."""
+    if not isinstance(request, Mapping):
+        raise InvalidInput("", "a request is a JSON object")
+    return calibrate_request(request)

@@ -62,10 +62,11 @@ def lay_out_on(
     rules: int = 1,
 ) -> Schedule:
     """The runs on one kind of accelerator; refuses where it cannot do the work."""
-    factor = workload.experiments_factor
+    factor = workload.attempts_factor
     if isinstance(workload, Training):
         return _lay_out_task(task_on(workload, one, rules), windows, horizon, factor)
-    return lay_out(windows, horizon, partial(size_samples, workload, one), 1, factor)
+    sized = partial(size_samples, workload, one, rules=rules)
+    return lay_out(windows, horizon, sized, 1, factor)
 
 
 def _lay_out_task(
@@ -78,8 +79,8 @@ def _lay_out_task(
 
 def task_on(training: Training, one: Accelerator, rules: int = 1) -> TrainingTask | PlacedTask:
     """A run on one kind of accelerator under an edition of the rules: 1 sizes by the calibrated
-    share of peak, 2 by the layout and what teams reach."""
-    return training_on(training, one) if rules == 1 else placed_on(training, one)
+    share of peak, later ones by the layout and what teams reach."""
+    return training_on(training, one) if rules == 1 else placed_on(training, one, rules)
 
 
 def choose_reference(eligible: dict[str, Schedule]) -> str:
@@ -95,7 +96,7 @@ def size_run(
     """One run on n accelerators, or on the usual number for None."""
     if isinstance(workload, Training):
         return task_on(workload, one, rules).at(count)
-    return size_samples(workload, one, count)
+    return size_samples(workload, one, count, rules)
 
 
 def _try(
@@ -113,7 +114,7 @@ def _try(
         if rules > 1 and isinstance(workload, Training):
             task = task_on(workload, one, rules)
             reason = exclusion(one, task.min_accelerators)
-            factor = workload.experiments_factor
+            factor = workload.attempts_factor
             return reason or _lay_out_task(task, windows, horizon, factor)
         schedule = lay_out_on(workload, windows, horizon, one, rules)
     except InvalidInput as error:

@@ -45,7 +45,7 @@ def cpu_note(workload: AcceleratorHours | Training | Samples, runs: int) -> CpuN
     if one_run is None:
         note = f"the rate of {workload.accelerator} cannot be moved to a CPU: it has no datasheet"
         return CpuNote(is_enough=None, hours=None, note=note)
-    hours = one_run * runs * workload.experiments_factor
+    hours = one_run * runs * workload.attempts_factor
     enough = hours <= ENOUGH_HOURS
     note = (
         "a CPU machine is enough: rent no accelerator for it"

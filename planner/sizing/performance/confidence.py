@@ -12,6 +12,7 @@ from planner.sizing.footprint.parallelism import fast_domain
 from planner.sizing.footprint.stages import stage_of
 from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, is_adapter, is_mixture
 from planner.sizing.performance.goodput import SINGLE_NODE
+from planner.sizing.performance.rollouts import rollout_log_range
 from planner.sizing.performance.teams import log_range
 from planner.sizing.performance.throughput import benchmark_level, calibrated
 from pricing.market.accelerators import Accelerator
@@ -102,15 +103,18 @@ def calibration_warnings(
 
 
 def placed_range(
-    training: Training, one: Accelerator, precision: str, count: int
+    training: Training, one: Accelerator, precision: str, count: int, rules: int = 2
 ) -> tuple[float, float]:
-    """p10 and p90 as factors on the hours under rules 2: conformal over published teams, each
+    """p10 and p90 as factors on the hours from rules 2 on: conformal over published teams, each
     reason for doubt wider by a quarter."""
     if has_user_rate(training):
         is_whole = training.mfu_of == "run" or training.goodput
         is_all = is_whole or training.measured_accelerator_hours
         return USER_RATE_AND_GOODPUT_RANGE if is_all else USER_RATE_RANGE
-    low, high = log_range(stage_of(training), training.code, count)
+    if training.rollouts:
+        low, high = rollout_log_range()
+    else:
+        low, high = log_range(stage_of(training), training.code, count, rules)
     wider = 1 + PLACED_DOUBT * len(placed_warnings(training, one, precision, count))
     return math.exp(low * wider), math.exp(high * wider)
 

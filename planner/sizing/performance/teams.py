@@ -25,6 +25,7 @@ from planner.sizing.evidence.published_runs import PublishedRun, published_runs
 from planner.sizing.footprint.stages import FINE_TUNING, PRETRAINING, stage_of
 from planner.sizing.footprint.training_flops import DENSE_FLOPS_PER_PARAMETER, is_mixture
 from planner.sizing.layout.search import LayoutTask
+from planner.sizing.performance.conformal import QUANTILES, conformal_range
 from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
 from planner.sizing.performance.levels import rates_on
 from planner.sizing.performance.relative_throughput import DIGITS
@@ -32,8 +33,6 @@ from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.throughput import run_accelerators, training_from_run
 from pricing.market.accelerators import get
 
-QUANTILES = (0.1, 0.9)
-"""p10 and p90; definition of the range, 2026."""
 FEWEST_TEAMS = 5
 """Teams from which a kind of work has a range of its own; a planning choice, 2026."""
 HALF_TRUST = 2.0
@@ -109,7 +108,9 @@ def fit_teams(runs: Sequence[TeamRun]) -> TeamFit:
     return TeamFit(stages, codes, tuple(errors))
 
 
-def log_range(stage: str, code: str | None, accelerators: int) -> tuple[float, float]:
+def log_range(
+    stage: str, code: str | None, accelerators: int, rules: int = 2
+) -> tuple[float, float]:
     """p10 and p90 of ln(hours used / hours predicted), conformal over teams.
 
     By stage; up to one node the small jobs of every stage are added, whose teams differ more. With
@@ -119,12 +120,21 @@ def log_range(stage: str, code: str | None, accelerators: int) -> tuple[float, f
     >>> low < 0 < high
     True
     """
-    return _log_range(stage, code, accelerators <= ONE_NODE)
+    return _log_range(stage, code, accelerators <= ONE_NODE, rules)
 
 
-def range_of(fit: TeamFit, stage: str, code: str | None, is_small: bool) -> tuple[float, float]:
-    """The same from a given fit."""
+def range_of(
+    fit: TeamFit, stage: str, code: str | None, is_small: bool, rules: int = 2
+) -> tuple[float, float]:
+    """The same from a given fit.
+
+    Under rules 2 the quantiles are moved outwards twice for the number of teams, and rates of
+    frameworks count as runs everywhere; from rules 3 on p10 and p90 hold as often as they say, and
+    beyond one node no rate counts, as none holds what a run loses.
+    """
     errors = fit.errors
+    if rules > 2 and not is_small:
+        errors = tuple((run, error) for run, error in errors if not run.is_rate)
     chosen = [(r, e) for r, e in errors if r.stage == stage or (is_small and _is_small(r))]
     if code:
         chosen = [(r, e - fit.codes[r.code]) for r, e in chosen]
@@ -132,14 +142,16 @@ def range_of(fit: TeamFit, stage: str, code: str | None, is_small: bool) -> tupl
         chosen = same if len({r.team for r, _ in same}) >= FEWEST_TEAMS else chosen
     if len({run.team for run, _ in chosen}) < FEWEST_TEAMS:
         chosen = list(errors)
+    if rules > 2:
+        return conformal_range([(run.team, error) for run, error in chosen])
     teams = len({run.team for run, _ in chosen})
     low, high = (min(1.0, max(0.0, q + (q - 0.5) / 0.4 * QUANTILES[1] / teams)) for q in QUANTILES)
     return _quantile(chosen, low), _quantile(chosen, high)
 
 
 @cache
-def _log_range(stage: str, code: str | None, is_small: bool) -> tuple[float, float]:
-    return range_of(team_fit(), stage, code, is_small)
+def _log_range(stage: str, code: str | None, is_small: bool, rules: int) -> tuple[float, float]:
+    return range_of(team_fit(), stage, code, is_small, rules)
 
 
 def _is_small(run: TeamRun) -> bool:

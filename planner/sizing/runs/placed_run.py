@@ -9,7 +9,7 @@ team's factor what real runs take beyond it, g the goodput. A team's own rate re
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from planner.contract.request.workload import Training
@@ -19,10 +19,16 @@ from planner.sizing.footprint.training_flops import RECOMPUTE_FACTOR, Work, comp
 from planner.sizing.layout.grid import CHECKPOINTING, FULL
 from planner.sizing.layout.placed_layout import PlacedLayout
 from planner.sizing.layout.search import LayoutTask
-from planner.sizing.performance.confidence import has_user_rate, placed_range, placed_warnings
+from planner.sizing.performance.confidence import (
+    has_user_rate,
+    has_user_throughput,
+    placed_range,
+    placed_warnings,
+)
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import CALENDAR_SHARE, estimate_goodput
 from planner.sizing.performance.levels import most_executed, peak_flops, rates_on
+from planner.sizing.performance.rollouts import RolloutHours, rollout_excess, rollout_hours
 from planner.sizing.performance.start import start_hours
 from planner.sizing.performance.teams import team_fit
 from planner.sizing.performance.throughput import (
@@ -38,6 +44,8 @@ COUNT_STEPS = 32
 ADAPTER_RECOMPUTE = 1.5
 """Executed over model FLOPs with full checkpointing and frozen weights: 6 N D for 4 N D
 (from Hu et al., arXiv 2106.09685, 2021)."""
+ROLLOUT_RULES = 3
+"""Edition of the rules from which rollouts are known, 2026."""
 CODE_WORDS = {
     "hand_tuned": "hand-tuned code",
     "standard": "a standard framework",
@@ -63,11 +71,20 @@ class PlacedSize:
     hours: float
     """Accelerator-hours, p50."""
     layout: PlacedLayout
+    peak_flops: float
+    seconds_per_token: float
+    """Of one accelerator at its level."""
+    rules: int = 2
+    """Edition of the rules, from 2 on."""
+    rollouts: RolloutHours | None = None
+    """Hours of answers written and judged for the training, among `hours`."""
 
     @cached_property
     def range_p10_p90(self) -> tuple[float, float]:
         """Factors on `hours`."""
-        return placed_range(self.training, self.accelerator, self.precision, self.accelerators)
+        return placed_range(
+            self.training, self.accelerator, self.precision, self.accelerators, self.rules
+        )
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
@@ -105,9 +122,18 @@ class PlacedSize:
         return cluster_share(self.accelerators)
 
     @property
+    def step_tokens_per_second(self) -> float:
+        """Tokens of a step over its time on one accelerator: the team's rate as measured or the
+        step model's, lost hours not counted."""
+        training, share = self.training, self.layout.share_of_level
+        if has_user_rate(training):
+            return self.mfu * self.peak_flops * training.tokens / self.work.model_flops
+        return share * cluster_share(self.accelerators) / self.seconds_per_token
+
+    @property
     def energy_kwh(self) -> float | None:
         """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours)
+        return energy_kwh(self.accelerator, self.hours, self.rules)
 
     def _impossible(self) -> tuple[str, ...]:
         if self.hfu <= 1:
@@ -120,8 +146,14 @@ class PlacedSize:
 
     def _of_teams(self) -> tuple[str, ...]:
         """Why the range of a fine-tuning is wide."""
-        if has_user_rate(self.training) or stage_of(self.training) != FINE_TUNING:
+        is_tuning = stage_of(self.training) == FINE_TUNING or self.training.rollouts
+        if has_user_rate(self.training) or not is_tuning:
             return ()
+        if self.training.rollouts:
+            return (
+                "two teams publish steps of reinforcement learning: how far fine-tunings differ is "
+                "in the range; a measured step narrows it",
+            )
         return (
             "published fine-tunings differ by a factor of ten between teams, as padded sequences, "
             "small batches and first code take most of the time: the range holds that; a measured "
@@ -146,6 +178,7 @@ class PlacedTask:
     work: Work
     peak_flops: float
     min_accelerators: int
+    rules: int = 2
 
     def fewest_hours(self, accelerators: int) -> float:
         """Hours that the run takes at least on n accelerators: its layout costs nothing."""
@@ -158,7 +191,7 @@ class PlacedTask:
         training = self.layouts.training
         if has_user_rate(training):
             return 0.0
-        excess = team_fit().excess(stage_of(training), training.code)
+        excess = _excess(training)
         hours = self.layouts.seconds_per_token * training.tokens * math.exp(excess) / 3600
         return hours * _with_padding(training)
 
@@ -175,6 +208,8 @@ class PlacedTask:
         stated = user_rate(training, self.work, self.peak_flops, one)
         mfu, source = stated or self._estimated(layout, count)
         seconds = self.work.model_flops * _with_padding(training) / (self.peak_flops * mfu)
+        beside = self._rollouts(count, seconds / 3600 / goodput)
+        starting = 0.0 if stated else count * start_hours(training)
         return PlacedSize(
             training=training,
             accelerator=one,
@@ -186,9 +221,22 @@ class PlacedTask:
             mfu_source=source,
             goodput=goodput,
             goodput_source=goodput_source,
-            hours=seconds / 3600 / goodput + (0.0 if stated else count * start_hours(training)),
+            hours=seconds / 3600 / goodput + starting + (beside.total if beside else 0.0),
             layout=layout,
+            peak_flops=self.peak_flops,
+            seconds_per_token=self.layouts.seconds_per_token,
+            rules=self.rules,
+            rollouts=beside,
         )
+
+    def _rollouts(self, count: int, hours: float) -> RolloutHours | None:
+        """What the answers of a training of `hours` take; a rate of the team holds them already."""
+        training = self.layouts.training
+        if training.rollouts is None or has_user_throughput(training):
+            return None
+        one, goodput = self.layouts.accelerator, _goodput(training, count)[0]
+        bare = rollout_hours(training, training.rollouts, one, count, hours)
+        return replace(bare, writing=bare.writing * math.exp(rollout_excess()) / goodput)
 
     def _count(self, requested: int | None) -> int:
         least = self.min_accelerators
@@ -209,7 +257,7 @@ class PlacedTask:
         training, one = self.layouts.training, self.layouts.accelerator
         stage = stage_of(training)
         seconds = self.layouts.seconds_per_token / (layout.share_of_level * cluster_share(count))
-        seconds *= math.exp(team_fit().excess(stage, training.code))
+        seconds *= math.exp(_excess(training))
         executed = self.work.executed_flops / training.tokens
         factor = RECOMPUTE_FACTOR if layout.checkpointing == CHECKPOINTING[FULL] else 1.0
         if is_adapter(training) and factor > 1:
@@ -236,11 +284,13 @@ def whole_count(least: int) -> int:
     return math.ceil(least / step) * step
 
 
-def placed_on(training: Training, one: Accelerator) -> PlacedTask:
+def placed_on(training: Training, one: Accelerator, rules: int = 2) -> PlacedTask:
     """The run on an accelerator; refuses a precision it lacks and what fits nowhere.
 
     Raises `InvalidInput` on `precision`, `accelerator` or `layout`.
     """
+    if training.rollouts and rules < ROLLOUT_RULES:
+        raise InvalidInput("rollouts", f"need rules {ROLLOUT_RULES} and the request says {rules}")
     precision = precision_on(training, one)
     layouts = LayoutTask(training, one, precision, rates_on(training, one, precision))
     least = layouts.least()
@@ -250,7 +300,14 @@ def placed_on(training: Training, one: Accelerator) -> PlacedTask:
             f"one sequence does not fit {one.slug} ({one.memory_gib:g} GiB), however it is split; "
             "a shorter sequence_length, chunked_loss or an accelerator with more memory would",
         )
-    return PlacedTask(layouts, compute_work(training), peak_flops(one, precision), least)
+    return PlacedTask(layouts, compute_work(training), peak_flops(one, precision), least, rules)
+
+
+def _excess(training: Training) -> float:
+    """ln of the hours that teams take over those of the step model."""
+    if training.rollouts:
+        return rollout_excess()
+    return team_fit().excess(stage_of(training), training.code)
 
 
 def _with_padding(training: Training) -> float:

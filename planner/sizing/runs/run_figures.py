@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from planner.contract.answer.estimate import MemoryBreakdown, RunFigures
+from planner.contract.answer.estimate import MemoryBreakdown, RolloutFigures, RunFigures
 from planner.sizing.performance.goodput import (
     CHECKPOINT_HOURS,
     daly_interval,
@@ -60,6 +60,25 @@ def _training_figures(size: TrainingSize | PlacedSize) -> RunFigures:
         memory_breakdown=MemoryBreakdown(**asdict(memory)),
         parallelism=size.layout.parallelism,
         scaling_efficiency=scaling_efficiency(size),
+        tokens_per_second_per_accelerator=_step_rate(size),
+        rollouts=_rollouts(size),
+    )
+
+
+def _step_rate(size: TrainingSize | PlacedSize) -> float | None:
+    """Tokens a second of steps; None under rules 1, which know no steps."""
+    return size.step_tokens_per_second if isinstance(size, PlacedSize) else None
+
+
+def _rollouts(size: TrainingSize | PlacedSize) -> RolloutFigures | None:
+    if not isinstance(size, PlacedSize) or size.rollouts is None:
+        return None
+    beside = size.rollouts
+    return RolloutFigures(
+        steps=beside.steps,
+        writing_hours=beside.writing,
+        scoring_hours=beside.scoring,
+        critic_hours=beside.critic,
     )
 
 

@@ -9,12 +9,10 @@ on others moved by the throughput index.
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 
 from planner.contract.request.workload import Samples
 from planner.sizing.evidence.measured_throughput import (
@@ -23,12 +21,14 @@ from planner.sizing.evidence.measured_throughput import (
     MIXED,
     Measurement,
     benchmark,
-    measurements,
 )
+from planner.sizing.evidence.sample_runs import TRAINING_FACTOR
 from planner.sizing.footprint.precisions import check_precision
 from planner.sizing.performance.energy import energy_kwh
 from planner.sizing.performance.goodput import estimate_goodput
 from planner.sizing.performance.relative_throughput import peak_tflops, throughput_index
+from planner.sizing.performance.sample_scaling import scaling_efficiency
+from planner.sizing.performance.sample_teams import A100, A100_SAMPLE_TFLOPS, sample_fit
 from planner.sizing.performance.throughput import USUAL_WALL_CLOCK_HOURS, usual_count
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import Accelerator, get, resolve
@@ -45,13 +45,8 @@ USER_RANGE = (0.95, 1.25)
 FLOPS_RANGE = (0.55, 2.0)
 """The same where the rate follows from FLOPs alone: what published image models sustain on A100
 lies between 34 and 61 TFLOP/s, and loaders add to it; planning values, 2026."""
-A100_SAMPLE_TFLOPS = 42.0
-"""What an A100 sustains in image models, forward and backward, TFLOP/s: geometric mean of ResNet-50
-(61) and SE-ResNeXt101 (41, NVIDIA/DeepLearningExamples @729963dd47e7, 2021), CLIP ViT-B/32 (34) and
-ViT-L/14 (37, mlfoundations/open_clip docs/PRETRAINED.md @89fb801, 2022)."""
-TRAINING_FACTOR = 3.0
-"""FLOPs of forward and backward pass over the forward pass alone (Kaplan et al., arXiv 2001.08361,
-2020)."""
+TEAM_RULES = 3
+"""Edition of the rules from which teams of sample-based work count, 2026."""
 _CLASSES = {"fp32": FULL, "tf32": FULL, "fp8": LOW}
 
 
@@ -70,6 +65,7 @@ class SampleSize:
     hours: float
     range_p10_p90: tuple[float, float]
     warnings: tuple[str, ...]
+    rules: int = 2
 
     @property
     def wall_clock_hours(self) -> float:
@@ -83,7 +79,7 @@ class SampleSize:
     @property
     def energy_kwh(self) -> float | None:
         """Energy of the run's servers, without the data centre's overhead."""
-        return energy_kwh(self.accelerator, self.hours)
+        return energy_kwh(self.accelerator, self.hours, self.rules)
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,7 @@ class _Rate:
 
 
 def size_samples(
-    workload: Samples, one: Accelerator, accelerators: int | None = None
+    workload: Samples, one: Accelerator, accelerators: int | None = None, rules: int = 2
 ) -> SampleSize:
     """Hours and range of one run; refuses an unknown benchmark or accelerator without a rate.
 
@@ -105,7 +101,7 @@ def size_samples(
     """
     if workload.precision:
         check_precision(workload.precision, one)
-    rate = rate_on(workload, one)
+    rate = rate_on(workload, one, rules)
     total = workload.samples * workload.epochs
     single = total / (rate.samples_per_second * 3600)
     count = accelerators or _usual_count(single)
@@ -122,15 +118,16 @@ def size_samples(
         hours=single / (efficiency * goodput),
         range_p10_p90=rate.range_p10_p90,
         warnings=(),
+        rules=rules,
     )
 
 
-def rate_on(workload: Samples, one: Accelerator) -> _Rate:
+def rate_on(workload: Samples, one: Accelerator, rules: int = 2) -> _Rate:
     """Samples/s of one accelerator, its source and the range of hours it leaves."""
     if workload.samples_per_second is not None:
         return _user_rate(workload, one)
     if workload.benchmark is None and workload.forward_gflops_per_sample is not None:
-        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one)
+        return _rate_of_flops(workload, workload.forward_gflops_per_sample, one, rules)
     measured = benchmark(workload.benchmark or "")
     rows = [m for m in measured if m.precision_class == _precision_class(workload)]
     if not rows:
@@ -146,23 +143,6 @@ def rate_on(workload: Samples, one: Accelerator) -> _Rate:
         source = f"measured on {best.accelerators} {one.slug}: {best.source}, {best.year}"
         return _Rate(_single(best), source, MEASURED_RANGE)
     return _scaled_rate(workload, rows, one)
-
-
-def scaling_efficiency(accelerators: float) -> float:
-    """Rate of n accelerators over n times the rate of one: n^(e − 1).
-
-    >>> scaling_efficiency(1), 0.8 < scaling_efficiency(8) < 1
-    (1.0, True)
-    """
-    return float(accelerators ** (scaling_exponent() - 1))
-
-
-@cache
-def scaling_exponent() -> float:
-    """e: median of Δ ln rate / Δ ln n over benchmarks measured on several counts of one
-    accelerator; time-to-train results are left out, as larger batches need more samples."""
-    slopes = [slope for group in _by_accelerator(measurements()) for slope in _slopes(group)]
-    return min(1.0, statistics.median(slopes))
 
 
 def workload_class(workload: Samples) -> str:
@@ -185,12 +165,22 @@ def _user_rate(workload: Samples, one: Accelerator) -> _Rate:
     return _Rate(rate * _ratio(workload, one, there), source, SCALED_RANGE)
 
 
-def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator) -> _Rate:
-    """Samples/s from FLOPs: what an A100 sustains over 3 times the forward pass, moved here."""
-    a100 = get("nvidia-a100-80gb-sxm")
-    rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops)
-    source = "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
-    return _Rate(rate * _ratio(workload, one, a100), source, FLOPS_RANGE)
+def _rate_of_flops(workload: Samples, gflops: float, one: Accelerator, rules: int) -> _Rate:
+    """Samples/s from FLOPs: what an A100 sustains over 3 times the forward pass, moved here; from
+    rules 3 on what teams sustain of that, with how far they differ."""
+    rate = A100_SAMPLE_TFLOPS * 1e3 / (TRAINING_FACTOR * gflops) * _ratio(workload, one, get(A100))
+    if rules < TEAM_RULES:
+        source = (
+            "FLOPs of a sample at what image models sustain on A100, moved by the throughput index"
+        )
+        return _Rate(rate, source, FLOPS_RANGE)
+    fit = sample_fit()
+    low, high = fit.log_range
+    return _Rate(
+        rate * math.exp(-fit.log_hours(workload.parameters)),
+        "FLOPs of a sample at what published teams sustain, moved by the throughput index",
+        (math.exp(low), math.exp(high)),
+    )
 
 
 def _scaled_rate(workload: Samples, rows: Iterable[Measurement], one: Accelerator) -> _Rate:
@@ -220,19 +210,3 @@ def _single(measurement: Measurement) -> float:
 def _usual_count(single_hours: float) -> int:
     """Accelerators that finish in about 500 h, as for trainings."""
     return usual_count(single_hours / USUAL_WALL_CLOCK_HOURS)
-
-
-def _by_accelerator(rows: Iterable[Measurement]) -> list[list[Measurement]]:
-    groups: dict[tuple[str, str, str], list[Measurement]] = {}
-    for row in rows:
-        if row.unit not in ("runs", "model_tflop"):
-            groups.setdefault((row.benchmark, row.precision, row.accelerator), []).append(row)
-    return [sorted(group, key=lambda m: m.accelerators) for group in groups.values()]
-
-
-def _slopes(group: list[Measurement]) -> list[float]:
-    return [
-        math.log(b.rate_per_second / a.rate_per_second) / math.log(b.accelerators / a.accelerators)
-        for a, b in itertools.pairwise(group)
-        if b.accelerators > a.accelerators
-    ]

@@ -51,6 +51,7 @@ LATER_FIELDS = (
     "layout",
     "mfu_of",
     "padding",
+    "rollouts",
 )
 FIRST_OPTIMIZERS = ("adamw", "sgd", "lora", "qlora")
 
@@ -272,7 +273,7 @@ def training_on(training: Training, one: Accelerator) -> TrainingTask:
     if training.activation_checkpointing == "selective":
         later.append("activation_checkpointing")
     if later:
-        raise InvalidInput(later[0], "needs rules 2 and the request says rules 1")
+        raise InvalidInput(later[0], "needs later rules and the request says rules 1")
     precision = precision_on(training, one)
     least = min_accelerators(training, precision, one.memory_gib)
     if least is None:

@@ -177,7 +177,11 @@ _CHOICES: dict[str, Callable[[], list[Choice] | tuple[Choice, ...]]] = {
         ("within", "None may end after the horizon"),
         ("prorate", "Only the months within the horizon count"),
     ),
-    "rules": _fixed(("2", "Current rules"), ("1", "First edition, which rules nothing out")),
+    "rules": _fixed(
+        ("3", "Current rules"),
+        ("2", "Second edition, with the ranges and the power of before"),
+        ("1", "First edition, which rules nothing out"),
+    ),
     "inherits": _fixed(("true", "Apply them"), ("false", "Don't apply, or already included")),
     "use_catalog": _fixed(("true", "Use the catalog"), ("false", "Only my own prices")),
 }

@@ -21,6 +21,7 @@ from planner.web.common.plan_fields.finance import (
     YEAR_BUDGET,
 )
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
+from planner.web.common.plan_fields.sized_work import SAMPLES, TRAINING
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 
@@ -30,40 +31,6 @@ PLAN = (
     _f("horizon_months", "Horizon", unit="months", typical="36", help="1 to 120 months."),
     _f("currency", "Currency", kind="choice", choices="currencies"),
 )
-
-TRAINING = (
-    _f("workload.model", "Well-known model", kind="text", typical="Llama-3.1-8B",
-       help="A name fills in parameters, layers and experts; what you give yourself stands."),
-    _f("workload.parameters", "Model parameters", unit="billion", scale="bn", typical="7",
-       help="Total parameters of the model; 7 for a 7B model."),
-    _f("workload.tokens", "Training tokens", unit="billion", scale="bn", typical="140",
-       help="Tokens of one run, epochs included. About 20 per parameter to pre-train; "
-            "0.01 to 1 billion to fine-tune."),
-    _f("workload.optimizer", "Training method", kind="choice", choices="optimizers"),
-    _f("workload.precision", "Precision", kind="choice", choices="precisions"),
-    _f("workload.active_parameters", "Active parameters", unit="billion", scale="bn",
-       help="Mixture-of-experts models only: parameters active per token."),
-    _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
-    _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
-       help="Left open: what the median team has, with the spread of teams in the range."),
-    _f("workload.global_batch_tokens", "Global batch", unit="tokens", typical="usual for the work",
-       help="Tokens of one optimizer step."),
-    _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",
-       typical="from similar runs",
-       help="Leave empty unless you measured it. Above 65% is suspect."),
-    _f("workload.goodput", "Goodput", term="goodput",
-       unit="%", scale="pct", typical="from failure rates",
-       help="Share of the time that makes progress."),
-)  # fmt: skip
-
-SAMPLES = (
-    _f("workload.samples", "Samples of one epoch", unit="million", scale="mn", typical="1.28"),
-    _f("workload.epochs", "Epochs", typical="90"),
-    _f("workload.benchmark", "Benchmark", kind="choice", choices="benchmarks",
-       help="A measured workload similar to yours."),
-    _f("workload.samples_per_second", "Measured rate", unit="samples/s",
-       help="Of one accelerator of the chosen type; replaces the benchmark."),
-)  # fmt: skip
 
 HOURS = (
     _f("workload.hours_per_month", "Accelerator-hours per month", term="accelerator-hour",
@@ -80,6 +47,10 @@ WORK = (
             "to consider every accelerator that fits."),
     _f("workload.experiments_factor", "Experiments factor", typical="1.0", unit="×",
        help="Hours of all attempts, including failed ones, over those of the final runs."),
+    _f("workload.sweep.trials", "Trials of a sweep", typical="none",
+       help="Runs of a search over hyperparameters before each final run."),
+    _f("workload.sweep.share", "Length of a trial", unit="%", scale="pct", typical="10",
+       help="Part of the final run's hours that one trial takes in the mean."),
     _f("workload.accelerators_per_job", "Accelerators of one job",
        typical="from the model; 1 for known hours",
        help="Most that one job uses at the same time. It runs on machines that hold all of them, "

@@ -14,19 +14,26 @@ from planner.models import Team
 from planner.services.projects.comparisons import ComparisonOutcome, compare_for_team
 from planner.web.common import form_fields as f
 from planner.web.common import query_codec
+from planner.web.common.plan_fields.sized_work import SAMPLES, TRAINING
 from planner.web.common.sharing import PRICES, RATES, pinned_catalog
 from pricing.common.invalid_input import InvalidInput
 
 _KIND_FIELDS: Mapping[str, frozenset[str]] = {
-    "training": frozenset(field.path for field in f.TRAINING),
-    "samples": frozenset(field.path for field in f.SAMPLES),
+    "training": frozenset(field.path for field in TRAINING),
+    "samples": frozenset(field.path for field in SAMPLES),
     "accelerator_hours": frozenset(field.path for field in f.HOURS),
 }
 _SHARED_FIELDS = frozenset(
-    {"workload.precision", "workload.goodput", "workload.experiments_factor", "workload.runs"}
+    {
+        *("workload.precision", "workload.goodput", "workload.experiments_factor"),
+        *("workload.runs", "workload.sweep.trials", "workload.sweep.share"),
+    }
 )
 _FIELDS_WITHOUT_HOURS = frozenset(
-    {"workload.experiments_factor", "workload.runs", "workload.precision", "workload.goodput"}
+    {
+        *("workload.experiments_factor", "workload.runs", "workload.precision"),
+        *("workload.goodput", "workload.sweep.trials", "workload.sweep.share"),
+    }
 )
 PAGE_ONLY = frozenset({"csrfmiddlewaretoken", "scenario", "edit", PRICES, RATES})
 """Names of the address that are about the page, not part of the request."""

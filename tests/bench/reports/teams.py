@@ -1,4 +1,4 @@
-"""How well rules 2 predict runs of teams that the fit has not seen, by kind of work."""
+"""How well the rules predict runs of teams that the fit has not seen, by kind of work."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from planner.contract.request.comparison import CURRENT_RULES
 from planner.sizing.performance.teams import TeamRun, fit_teams, range_of, team_fit, team_runs
 
 
@@ -45,14 +46,14 @@ KINDS: dict[str, Callable[[TeamRun], bool]] = {
 }
 
 
-def held_out() -> list[HeldOut]:
+def held_out(rules: int = CURRENT_RULES) -> list[HeldOut]:
     """Every run, its team unseen in fit and range."""
     fit, found = team_fit(), []
     for team in dict.fromkeys(run.team for run in team_runs()):
         others = fit_teams([run for run in team_runs() if run.team != team])
         for run, error in fit.errors:
             if run.team == team:
-                low, high = range_of(others, run.stage, None, run.accelerators <= 8)
+                low, high = range_of(others, run.stage, None, run.accelerators <= 8, rules)
                 found.append(HeldOut(run, error, low <= error <= high))
     return found
 

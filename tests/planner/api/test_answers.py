@@ -59,3 +59,37 @@ def test_an_estimate_is_what_the_document_says(workload: dict[str, Any]) -> None
     jsonschema.validate(answer, component("EstimateAnswer"))
     described = document()["components"]["schemas"]["EstimateAnswer"]["properties"]
     assert set(answer) == set(described)
+
+
+def test_candidates_are_priced_and_those_that_none_beats_are_marked() -> None:
+    market()
+    candidates = post("estimates", {"workload": TRAINING})["candidates"]
+    priced = [one for one in candidates if one["rent_usd"] is not None]
+    cheapest = [one for one in candidates if one["choice"] == "cheapest"]
+    assert priced
+    assert [one["rent_usd"] for one in cheapest] == [min(one["rent_usd"] for one in priced)]
+
+
+def test_a_log_and_a_pilot_are_what_the_document_says() -> None:
+    pilot = {"workload": TRAINING, "accelerators": 8, "per_second": 9000, "accelerator": "H100"}
+    log = "index, utilization.gpu [%]\n0, 50 %\n0, 70 %\n1, 50 %\n1, 70 %\n"
+    answer = post("calibrations", {"log": log, "pilot": pilot})
+    jsonschema.validate(answer, component("CalibrationAnswer"))
+    assert [gpu["gpu"] for gpu in answer["gpus"]] == ["0", "1"]
+    assert answer["changes"][0]["message"].startswith("2 GPUs: ")
+    before, after = answer["pilot"]["estimated"], answer["pilot"]["measured"]
+    assert after["p90"] / after["p10"] < before["p90"] / before["p10"]
+    again = post("estimates", {"workload": answer["pilot"]["workload"], "accelerators": 8})
+    assert again["accelerator_hours"] == after
+
+
+def test_reinforcement_learning_and_serving_are_what_the_document_says() -> None:
+    rollouts = {"response_tokens": 800, "per_step": 512}
+    request = {
+        "workload": {**TRAINING, "rollouts": rollouts},
+        "serving": {"tokens_per_second": 900},
+    }
+    answer = post("estimates", {**request, "accelerator": "H100"})
+    jsonschema.validate(answer, component("EstimateAnswer"))
+    assert answer["rollouts"]["writing_hours"] > 0
+    assert answer["serving"]["accelerators"] >= 1

@@ -32,7 +32,7 @@ def energy(key: str, prices: Catalog = PRICES, **owning: Any) -> dict[str, Any]:
 def test_a_rented_node_draws_by_its_accelerators() -> None:
     """Four of eight around the clock: the machine is rented, and draws, whole."""
     found = energy("on_demand")
-    kwh = node_power_kw(H100, 8) * CLOUD_PUE * 730 * 10
+    kwh = node_power_kw(H100, 8, 3) * CLOUD_PUE * 730 * 10
     assert found["kwh"] == pytest.approx(kwh, rel=1e-6)
     assert found["kg_co2e"] == pytest.approx(kwh * 0.4, rel=1e-6)
     assert found["sources"][0]["carbon_source"] == "EPA"

@@ -54,7 +54,7 @@ def test_the_parts_of_memory_add_up():
 def test_hours_times_tdp_is_the_order_of_the_energy():
     found = answer(training(), accelerator="H100 SXM")
     assert found["energy_kwh"] == pytest.approx(
-        found["accelerator_hours"]["p50"] * 0.7 * 1.9 * 0.75
+        found["accelerator_hours"]["p50"] * 0.7 * 7152 / 5600
     )
 
 

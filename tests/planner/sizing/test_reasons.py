@@ -44,6 +44,16 @@ def test_other_chips_say_what_porting_takes(candidates, slug):
     assert "ASIC" in reasons(candidates, slug)
 
 
+def test_an_fpga_or_an_asic_is_named_where_it_is_the_better_choice():
+    works = ({**SEVEN, "tokens": 2e13}, TINY)
+    large, small = (estimate({"workload": w, "accelerator": "H100"}).answer for w in works)
+    assert "worth comparing" in large.other_chips[0]
+    assert "not for" in small.other_chips[0]
+    assert "too large" in large.other_chips[1]
+    assert "below a millisecond" in small.other_chips[1]
+    assert all("port" in chip for chip in (*large.other_chips, *small.other_chips))
+
+
 def test_retired_and_inference_only_cards_are_marked(candidates):
     assert candidates["nvidia-k80"].why_not.startswith("retired")
     assert candidates["aws-inferentia2"].why_not == "built for inference, not for training"

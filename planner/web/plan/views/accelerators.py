@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+from planner.services.projects.comparisons import price_estimate
 from planner.web.common.access import open_page
 from planner.web.common.plan_request import read_plan_request
 from planner.web.common.query_codec import drop_empty, write
@@ -20,6 +22,14 @@ from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import get
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
+
+CHOICES = {
+    "cheapest": "cheapest",
+    "fastest": "fastest",
+    "knee": "best balance",
+    "front": "in between",
+}
+"""Words for places on the front of money and time."""
 
 
 @open_page
@@ -36,14 +46,16 @@ def accelerators(request: HttpRequest) -> HttpResponse:
     if isinstance(workload, dict) and len(workload) > 1:
         open_workload = {k: v for k, v in workload.items() if k != "accelerator"}
         try:
-            estimate = _estimate(plan_request, open_workload)
+            estimate = price_estimate(_estimate(plan_request, open_workload))
         except InvalidInput as refusal:
             context["refusals"] = refusal.all()
         else:
             offers = catalog.current().offers
             context |= {
                 "cpu": estimate.cpu,
+                "other_chips": estimate.other_chips,
                 "rows": [_row(one, offers, query) for one in estimate.candidates],
+                "front": _front(estimate.candidates),
                 "chosen": _chosen(workload),
                 "is_hours": workload.get("kind") == "accelerator_hours",
             }
@@ -62,6 +74,22 @@ def _chosen(workload: dict[str, Any]) -> str:
     return str(workload.get("accelerator", ""))
 
 
+def _front(candidates: Sequence[EstimateCandidate]) -> list[FrontCard]:
+    """Cards that no other beats in money and time, the cheapest first."""
+    front = [one for one in candidates if one.choice and one.rent_usd is not None]
+    ordered = sorted(front, key=lambda one: one.rent_usd or 0.0)
+    return [FrontCard(one, get(one.accelerator).name, CHOICES[one.choice or ""]) for one in ordered]
+
+
+@dataclass(frozen=True)
+class FrontCard:
+    """A card on the front of money and time."""
+
+    candidate: EstimateCandidate
+    name: str
+    choice: str
+
+
 @dataclass(frozen=True)
 class Row:
     """A candidate with its lowest price and the address that chooses it."""
@@ -69,17 +97,20 @@ class Row:
     candidate: EstimateCandidate
     name: str
     usd_per_hour: float | None
-    rent_usd: float | None
     address: str
+
+    @property
+    def choice(self) -> str:
+        """What it is on the front of money and time, in words; empty off it."""
+        return CHOICES.get(self.candidate.choice or "", "")
 
 
 def _row(candidate: EstimateCandidate, offers: OfferTable, query: QueryDict) -> Row:
-    slug, hours = candidate.accelerator, candidate.accelerator_hours
+    slug = candidate.accelerator
     _, usd = find_lowest_price(offers, slug, PurchaseOption.ON_DEMAND)
     return Row(
         candidate=candidate,
         name=get(slug).name,
         usd_per_hour=usd,
-        rent_usd=hours * usd if hours and usd else None,
         address=write(query, **{"workload.accelerator": slug, "edit": "1"}),
     )

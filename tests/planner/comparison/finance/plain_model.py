@@ -9,6 +9,7 @@ from math import ceil
 from typing import Any
 
 from tests.planner.comparison.finance.plain_contracts import Flow
+from tests.planner.comparison.finance.plain_data import PlainData
 from tests.planner.comparison.finance.plain_servers import HOURS, Servers
 
 
@@ -17,7 +18,7 @@ class PlainModel(Servers):
 
     def __init__(self, request: dict[str, Any], plan: Any, offers: Mapping[str, Any]) -> None:
         self.request, self.plan, self.offers = request, plan, offers
-        self.finance, self.own = request["finance"], request["on_prem"]
+        self.finance, self.own = request["finance"], self.terms_of_the_server(request)
         self.months = request["horizon_months"]
         self.tax = self.finance.get("tax_rate", 0.0)
         self.is_full = request["term_end"] == "full"
@@ -87,7 +88,7 @@ class PlainModel(Servers):
     def _all(self) -> Iterator[Flow]:
         bills = [*self._rent(), *self._commitments(), *self._signed()]
         flows = [*bills, *self._servers(), *self._owned(), *self._leased(), *self._others()]
-        flows += self._data()
+        flows += self._data(PlainData(self.request))
         flows += self._pools(flows)
         yield from flows
         yield from self._taxes(flows)
@@ -159,30 +160,20 @@ class PlainModel(Servers):
                 by_the_hour = cost.get("per_accelerator_hour", 0) * hours[month]
                 yield self._bill("other", month, cost.get("per_month", by_the_hour))
 
-    def _data(self) -> Iterator[Flow]:
-        """Kept and carried out in the share of the work that is done at each provider: of the hours
-        asked for, or of the whole machines that would do all of it by the hour; in months without
-        work where it is."""
-        data = self.request["data"]
+    def _data(self, data: PlainData) -> Iterator[Flow]:
+        """At its home, and in the share of the work that is done at each place: of the hours asked
+        for, or of the whole machines that would do all of it by the hour."""
         demand = self.request["workload"]["hours_per_month"]
+        for month in range(self.months):
+            yield self._bill("storage", month, data.at_home)
         for key, used in self.hours.items():
-            if key.startswith(("server:", "owned:", "leased:")):
-                stored = data["storage_gib"] / 1024 * data["on_prem_storage_per_tib_month"]
-                for month, hours in used.items():
-                    yield self._bill("storage", month, 8 * hours / demand[month] * stored)
-            provider = key.partition(":")[0] if key in self.offers else self._signed_with(key)
-            for month, hours in used.items() if provider else ():
+            option = self.offers.get(key, {}).get("purchase_option")
+            provider = key.partition(":")[0] if option else "aws" * (":signed:" in key)
+            for month, hours in used.items():
                 whole = ceil(demand[month] / (8 * HOURS)) * 8 * HOURS
-                by_the_hour = self.offers.get(key, {}).get("purchase_option") == "on_demand"
-                share = 8 * hours / (whole if by_the_hour else demand[month])
-                for category, gib, price in (
-                    ("storage", data["storage_gib"], 0.08),
-                    ("egress", data["egress_gib_per_month"], 0.09),
-                ):
-                    yield self._bill(category, month, share * gib * price, provider=provider)
-
-    def _signed_with(self, key: str) -> str:
-        return "aws" if ":signed:" in key else ""
+                share = 8 * hours / (whole if option == "on_demand" else demand[month])
+                for category, amount in data.costs_at(provider):
+                    yield self._bill(category, month, share * amount, provider=provider)
 
     def _pools(self, flows: list[Flow]) -> list[Flow]:
         billed = ("compute", "commitment", "upfront", "support", "storage", "egress")

@@ -20,6 +20,20 @@ class Servers(Contracts):
     started: Mapping[str, Mapping[int, int]]
     hours: Mapping[str, Mapping[int, float]]
 
+    @staticmethod
+    def terms_of_the_server(request: dict[str, Any]) -> dict[str, Any]:
+        """`on_prem` with what the server has of its own."""
+        own = request["on_prem"]
+        names = ("lead_time_months", "useful_life_months", "financing")
+        return own | {name: own["servers"][0][name] for name in names if name in own["servers"][0]}
+
+    def _price(self, bought: int) -> float:
+        """Of one server bought in a month."""
+        server = self.own["servers"][0]
+        every = self.finance["server_price_trend_per_year"]
+        trend = server.get("price_trend_per_year", every)
+        return float(server["unit_price"] * (1 + trend) ** (bought / 12))
+
     def _bill(self, category: str, month: int, amount: float, **more: Any) -> Flow:
         """What is paid when bills are."""
         offset = {"month_start": 0.0, "month_middle": 0.5, "month_end": 1.0}
@@ -99,8 +113,7 @@ class Servers(Contracts):
         """The lease of one server signed in a month."""
         if self.own["financing"]["method"] != "lease":
             return []
-        trend = self._trend("server_price_trend_per_year", bought)
-        price = self.own["servers"][0]["unit_price"] * trend
+        price = self._price(bought)
         return list(self._lease(price, bought + self.own["lead_time_months"]))
 
     def _cohort(self, bought: int) -> Iterator[Flow]:
@@ -109,8 +122,7 @@ class Servers(Contracts):
         method = contract["method"]
         lead, life = own["lead_time_months"], own["useful_life_months"]
         life = min(life, contract["months"]) if method == "lease" else life
-        trend = self._trend("server_price_trend_per_year", bought)
-        price = own["servers"][0]["unit_price"] * trend
+        price = self._price(bought)
         for category, share in (
             ("capex", 0.0 if method == "lease" else 1.0),
             ("network_storage", own["network_storage_rate"]),

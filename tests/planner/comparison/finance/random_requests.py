@@ -43,11 +43,12 @@ def random_request(seed: int) -> dict[str, Any]:
             "servers": [{
                 "server": "custom", "label": "Box", "accelerator": H100, "accelerator_count": 8,
                 "unit_price": round(draw.uniform(120_000, 420_000), 2), "power_kw": 10,
-                "typical_power_kw": rate(7, 10), "idle_power_kw": 2,
+                "typical_power_kw": rate(7, 10), "idle_power_kw": 2, "rack_units": 8,
+                **_own_terms(draw, financing),
             }],
             "already_owned": draw.choice([[], [], [{"server": "Box", "units": draw.randint(1, 2),
                                                     "bought": rate("2025-09", "2026-10")}]]),
-            "financing": financing,
+            "financing": rate(financing, {"method": "purchase"}),
             "electricity_per_kwh": 0.1, "pue": 1.3, "colocation_per_kw_month": rate(0, 150),
             "support_rate_per_year": rate(0.0, 0.08), "network_storage_rate": rate(0.0, 0.12),
             "install_cost_rate": rate(0.0, 0.02), "spare_rate": rate(0.0, 0.05),
@@ -58,10 +59,7 @@ def random_request(seed: int) -> dict[str, Any]:
         },
         "existing": _existing(draw),
         "constraints": _limits(draw),
-        "data": {
-            "storage_gib": rate(0, 0, 30_000), "egress_gib_per_month": rate(0, 0, 4_000),
-            "on_prem_storage_per_tib_month": 20.0,
-        },
+        "data": _data(draw),
         "finance": {
             "discount_rate_per_year": rate(0.0, 0.1), "tax_rate": rate(0.0, 0.0, 0.25),
             "upfront_deduction_spread": rate(0.0, 0.5, 1.0, 1.0),
@@ -99,16 +97,52 @@ def _offer(
     return plain | ({"term_months": term} if term else {})
 
 
+def _own_terms(draw: random.Random, financing: dict[str, Any]) -> dict[str, Any]:
+    """What the server has of its own, half of the time."""
+    every: dict[str, Any] = {
+        "lead_time_months": draw.randint(0, 4), "useful_life_months": draw.choice([24, 36]),
+        "price_trend_per_year": draw.choice([-0.1, 0.05]), "financing": financing,
+    }  # fmt: skip
+    return {name: value for name, value in every.items() if draw.random() < 0.5}
+
+
+def _data(draw: random.Random) -> dict[str, Any]:
+    """Kept wherever the work is, or at a home; at listed prices or at one's own, by tier."""
+    tiers = [
+        {"item": "egress", "provider": "aws", "price_per_gib": 0.07},
+        {"item": "egress", "provider": "aws", "above_gib": 1_000, "price_per_gib": 0.04},
+    ]
+    everywhere = [{"item": "storage", "price_per_gib": 0.03}]
+    data: dict[str, Any] = {
+        "storage_gib": draw.choice([0, 0, 30_000]),
+        "egress_gib_per_month": draw.choice([0, 0, 4_000]),
+        "on_prem_storage_per_tib_month": draw.choice([0, 15, 40]),
+        "prices": draw.choice([[], tiers, everywhere, tiers + everywhere]),
+    }
+    if data["storage_gib"] and draw.random() < 0.5:
+        data["home"] = draw.choice(
+            [{"provider": "aws", "region": "custom"}, {"provider": "on_prem"}]
+        )
+        data |= draw.choice([{}, {"transfer_gib_per_month": 2_000}])
+    return data
+
+
 def _limits(draw: random.Random) -> dict[str, Any]:
-    """Budgets and a quota, each in one request of three, some of which nothing keeps to."""
+    """Budgets, a quota and limits of supply, each in one request of seven, some of which nothing
+    keeps to."""
     every: dict[str, Any] = {
         "total_budget": draw.choice([700_000, 2_000_000]),
         "monthly_budget": draw.choice([120_000, 450_000]),
         "capex_budget": draw.choice([0, 500_000]),
         "capex_by_fiscal_year": [{"fiscal_year": 2027, "amount": draw.choice([0, 450_000])}],
+        "max_term_months": draw.choice([6, 12]),
+        "max_provider_share": draw.choice([0.5, 0.8]),
+        "min_providers": 2,
+        "power_kw": draw.choice([10, 25]),
+        "rack_units": draw.choice([8, 17]),
         "quotas": [{"provider": "gcp", "accelerator": H100, "max_accelerators": 8}],
     }
-    return {name: limit for name, limit in every.items() if draw.random() < 0.2}
+    return {name: limit for name, limit in every.items() if draw.random() < 0.15}
 
 
 def _existing(draw: random.Random) -> dict[str, Any]:

@@ -45,7 +45,8 @@ def test_equal_to_a_plain_model(first: int) -> None:
             if answer.feasible and answer.lines:
                 _compare(request, answer, offers, seed)
                 seen |= {line.category.value for line in answer.lines}
-    assert {"compute", "commitment", "capex", "credit", "shortfall", "lease", "interest"} <= seen
+    contracts = {"commitment", "credit", "shortfall", "lease", "interest"}
+    assert contracts | {"compute", "capex", "storage", "egress"} <= seen
 
 
 def _compare(request: dict[str, Any], answer: ScenarioAnswer, offers: Any, seed: int) -> None:
@@ -96,9 +97,28 @@ def _limits(request: dict[str, Any], answer: ScenarioAnswer, model: PlainModel) 
         for month in range(model.months):
             cash = sum(flow.amount for flow in paid if flow.month == month)
             assert cash <= limits["monthly_budget"] + 1
+    _supply(limits, answer)
     for row in answer.capacity:
         if "quotas" in limits and row.source.startswith("gcp:"):
             assert row.accelerators <= 8 + 1e-6
+
+
+def _supply(limits: dict[str, Any], answer: ScenarioAnswer) -> None:
+    """Limits on providers, terms and room, month by month."""
+    for month in {row.month for row in answer.capacity}:
+        rows = [row for row in answer.capacity if row.month == month]
+        own = [row for row in rows if row.source.partition(":")[0] in ("server", "owned", "leased")]
+        boxes = sum(row.accelerators for row in own) / 8
+        assert 10 * boxes <= limits.get("power_kw", 1e9) + 1e-6
+        assert 8 * boxes <= limits.get("rack_units", 1e9) + 1e-6
+        used = sum(row.hours_used for row in rows)
+        google = sum(row.hours_used for row in rows if row.source.startswith("gcp:"))
+        assert google <= limits.get("max_provider_share", 1.0) * used * (1 + 1e-6)
+        if "min_providers" in limits:
+            sides = {"own" if row in own else row.source.split(":")[0] for row in rows}
+            assert len(sides - {""}) >= limits["min_providers"], (month, rows)
+    if limits.get("max_term_months", 12) < 12:
+        assert not any(line.category == "upfront" for line in answer.lines)
 
 
 def _sums(answer: ScenarioAnswer) -> None:

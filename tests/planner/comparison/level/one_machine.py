@@ -28,7 +28,7 @@ def scenarios(
     finance: dict[str, Any] | None = None,
     hours: Any = 5840,
     months: int = 36,
-    life: int | None = None,
+    data: dict[str, Any] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Scenarios by key of one private offer against one server, eight accelerators each."""
     machine = {"accelerator": H100, "accelerator_count": 8}
@@ -41,10 +41,11 @@ def scenarios(
         "workload": {"kind": "accelerator_hours", "accelerator": H100, "hours_per_month": hours},
         "custom_offers": [{"label": "rent"} | machine | rent],
         "on_prem": NOTHING
-        | {"useful_life_months": life or months}
+        | {"useful_life_months": months}
         | {"servers": [{"server": "custom"} | machine | server]}
         | (owning or {}),
         "finance": NO_TRENDS | RENT_ALONE | (finance or {}),
     }
+    request |= {"data": data} if data else {}
     found = compare(request, Catalog.of([]), today=TODAY).to_json()
     return {s["key"]: s for s in found["scenarios"]}

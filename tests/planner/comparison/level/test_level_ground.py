@@ -130,6 +130,20 @@ def test_an_effect_is_what_the_lines_of_the_default_cost(level: Compared) -> Non
     assert float(row.effect) == pytest.approx(support("on_prem") - support("on_demand"), abs=1)
 
 
+def test_data_has_its_price_on_both_sides() -> None:
+    kept = compared(
+        catalog(offer("30")),
+        hours=5840,
+        horizon_months=12,
+        sensitivity=True,
+        on_prem={"servers": [{"server": "hgx-h100-8"}]},
+        data={"storage_gib": 102_400},
+    )
+    rows = {row.field: row for row in kept.answer.default_effects}
+    assert rows["data.on_prem_storage_per_tib_month"].gains == "rent"
+    assert rows["data.storage_per_gib_month"].gains == "own"
+
+
 def test_without_servers_or_rent_nobody_gains() -> None:
     assert not compared(sensitivity=True, on_prem={"servers": []}).answer.default_effects
     one = {"server": "custom", "accelerator": H100, "accelerator_count": 8, "unit_price": 9,

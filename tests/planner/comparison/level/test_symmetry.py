@@ -93,6 +93,16 @@ def test_a_server_with_a_cloud_machine_s_terms_costs_what_it_costs(case: str) ->
     same(*compared(pair), beside(pair))
 
 
+@pytest.mark.parametrize("case", ["paid at the start", "leased, taxed"])
+def test_data_at_one_price_costs_the_same_on_both_sides(case: str) -> None:
+    """2 cents a GiB and month, 20.48 USD a TiB, kept where the work is done."""
+    data = {"storage_gib": 40_000, "storage_per_gib_month": 0.02}
+    rented, own = compared(SYMMETRIC[case], data=data | {"on_prem_storage_per_tib_month": 20.48})
+    same(rented, own)
+    kept = [line for line in own["lines"] if line["category"] == "storage"]
+    assert sum(float(line["amount"]) for line in kept) == 36 * 800
+
+
 @pytest.mark.parametrize("hours", [1000, 5839, 5841, 9000, [5840, 0, 3000] * 12])
 def test_the_same_terms_take_the_same_number_of_machines(hours: Any) -> None:
     """No ceiling on owned hours alone: as many machines on both sides, whatever the demand."""

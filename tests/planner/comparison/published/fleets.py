@@ -159,6 +159,16 @@ def enterprise_support() -> Outputs:
     return {"support charge": ask(2e6 / 730, finance=plan).sum_of("on_demand", "support")}
 
 
+def transfer_in_bands() -> Outputs:
+    """24,399 GB out of the cloud: 10,240 at 0.085, the rest at 0.080 USD."""
+    bands = [
+        {"item": "egress", "price_per_gib": 0.085},
+        {"item": "egress", "price_per_gib": 0.080, "above_gib": 10_240},
+    ]
+    found = ask(1, 1, 1, data={"egress_gib_per_month": 24_399, "prices": bands})
+    return {"transfer charge": found.sum_of("on_demand", "egress")}
+
+
 def loaded_dgx_b200() -> Outputs:
     besides = [
         {"label": "software", "amount": 142_800},
@@ -276,6 +286,7 @@ CASES: Mapping[str, Case] = {
     ),
     "paulplee-3y": mixed_rig,
     "aws-support-2m": enterprise_support,
+    "cloudfront-24tb": transfer_in_bands,
     "cdw-b200-loaded": loaded_dgx_b200,
     "sheet-128": cluster(128, 310_000, 48, 2_621_440),
     "sheet-512-at-300k": cluster(512, 300_000, 192, 10_485_760),

@@ -117,6 +117,15 @@ def test_what_a_token_keeps_is_what_its_attention_keeps():
     assert (whole, grouped, latent) == (524288, 131072, 61 * 576 * 2)
 
 
+@pytest.mark.parametrize(
+    ("name", "windowed"),
+    [("gpt-oss-20b", 12), ("gpt-oss-120b", 18), ("Gemma-2-9b", 21), ("Gemma-3-27b-it", 52),
+     ("OLMo 3 7B", 24), ("Mistral-7B-v0.1", 32)],
+)  # fmt: skip
+def test_families_mix_layers_with_and_without_a_window(name, windowed):
+    assert find_model(name).figures.sliding_layers == windowed
+
+
 def test_a_sliding_window_bounds_the_cache():
     oss = training(model="gpt-oss-20b")
     assert cache_bytes(oss, 128) == 24 * 128 * 2 * 1024

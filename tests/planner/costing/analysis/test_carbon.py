@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.request.comparison import CURRENT_RULES
 from planner.costing.analysis.carbon import (
     Energy,
     GridCarbon,
@@ -25,14 +26,17 @@ from tests.planner.costing.market_of import H100, offer
 TERM = Term(2, 3, 0, 60)
 
 
-def energy(one: CapacitySource, started: Any = (0, 0), used: Any = (0, 0)) -> Energy:
+def energy(
+    one: CapacitySource, started: Any = (0, 0), used: Any = (0, 0), edition: int = CURRENT_RULES
+) -> Energy:
     plan = Scenario(
         ScenarioKey.HYBRID,
         feasible=True,
         units_started={one.key: np.array(started)} if any(started) else {},
         used_hours={one.key: np.array(used, dtype=float)} if any(used) else {},
     )
-    inputs: Any = SimpleNamespace(by_key={one.key: one})
+    rules = SimpleNamespace(rules=edition)
+    inputs: Any = SimpleNamespace(by_key={one.key: one}, assumptions=rules)
     return calculate_energy(plan, inputs, lambda _provider, _region: (500.0, "somewhere"))
 
 
@@ -74,14 +78,21 @@ def test_a_server_without_a_power_is_named() -> None:
 
 
 def test_an_idle_committed_node_draws_its_idle_share() -> None:
-    """8 · 700 W · 1.9 · 0.75 = 7.98 kW: 500 of 1,460 h at work, the others at 15 %."""
+    """8 · 894 W = 7.152 kW as measured: 500 of 1,460 h at work, the others at 15 %."""
     found = energy(rented("reserved", term=TERM), started=(1, 0), used=(300, 200))
-    assert found.kwh == pytest.approx((500 + 960 * 0.15) * 7.98 * 1.1)
+    assert found.kwh == pytest.approx((500 + 960 * 0.15) * 7.152 * 1.1)
     assert found.by_source[0].place == "aws us-east-1"
 
 
 def test_hours_run_again_draw_power_and_idle_is_never_negative() -> None:
     found = energy(rented("spot", goodput=0.8), used=(80, 0))
+    assert found.kwh == pytest.approx(100 * 7.152 * 1.1)
+
+
+@pytest.mark.parametrize("edition", [1, 2])
+def test_rented_nodes_draw_as_before_under_earlier_editions(edition: int) -> None:
+    """8 · 700 W · 1.9 · 0.75 = 7.98 kW."""
+    found = energy(rented("on_demand"), used=(100, 0), edition=edition)
     assert found.kwh == pytest.approx(100 * 7.98 * 1.1)
 
 

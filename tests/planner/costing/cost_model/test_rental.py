@@ -14,9 +14,12 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import (
     available_months,
     describe_offer,
-    estimate_spot_goodput,
-    expected_interruptions_per_month,
     price_rental,
+)
+from planner.costing.cost_model.spot_hours import (
+    estimate_spot_goodput,
+    estimate_spot_goodputs,
+    expected_interruptions_per_month,
 )
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
@@ -174,6 +177,26 @@ def test_interruptions_are_those_given_else_those_published() -> None:
     assert expected_interruptions_per_month(one, assumed(given=True)) == 5.0
     elsewhere = offer("20", "spot", provider="elsewhere")
     assert expected_interruptions_per_month(elsewhere, assumed()) == 5.0
+
+
+@pytest.mark.parametrize("from_request", [False, True])
+def test_many_machines_are_judged_as_each_by_itself(from_request: bool) -> None:
+    """Published bands, none published, several job sizes; NaN stands for not published."""
+    assumptions = assumed(given=from_request)
+    machines = [offer("20", "spot"), offer("20", "spot", provider="elsewhere")] * 2
+    least = [1, 17, 9, 16]
+    bands = [find_interruption_band(o.provider, o.region, o.instance_type) for o in machines]
+    published = np.array([b.interruptions_per_month if b else np.nan for b in bands])
+    nodes = np.ceil(np.array(least) / 8.0)
+    data = CloudData(assumptions, checkpoint_gib=4_000)
+    expected = [
+        estimate_spot_goodput(one, count, assumptions, data)
+        for one, count in zip(machines, least, strict=True)
+    ]
+    found = estimate_spot_goodputs(published, nodes, assumptions, data)
+    assert np.isnan(published).sum() == 2
+    assert found.tolist() == expected
+    assert estimate_spot_goodputs(np.zeros(0), np.zeros(0), assumptions, data).size == 0
 
 
 def test_an_offer_is_available_from_its_first_to_its_last_month() -> None:

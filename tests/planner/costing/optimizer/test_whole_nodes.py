@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from planner.costing.optimizer.problem import PlanProblem
+from planner.costing.optimizer.problem import PlanProblem, Quota
 from planner.costing.optimizer.solve import solve
 from tests.planner.costing.optimizer.plain_milp import proven_optimum
 from tests.planner.costing.optimizer.plan_instances import commitment, medium, rental, small
@@ -106,3 +106,55 @@ def test_larger_problems_keep_to_the_gap_that_they_state(seed):
         assert plan.bound <= cost * (1 + 1e-6)
         assert plan.cost * (1 - plan.gap) <= cost * (1 + 1e-6)
         assert plan.cost >= bound * (1 - 1e-6)
+
+
+def of_one_node_size(seed):
+    """A node by the hour beside accelerators rented in parts, dearer or limited, in many months."""
+    random = np.random.default_rng(seed)
+    months = int(random.integers(4, 13))
+    peak = random.uniform(0.5, 60.0, months).round(1)
+    hours = peak * random.choice([50.0, 400.0, 730.0], months)
+    node = rental("node", months, 16.0, rate=0.08)
+    parts = rental("parts", months, random.uniform(1.0, 9.0), capacity=1.0, groups=("parts",))
+    spot = rental("spot", months, random.uniform(4.0, 15.0), is_spot=True)
+    limits = {
+        "quotas": (Quota("parts", float(random.integers(0, 9))),),
+        "max_spot_share": float(random.choice([0.0, 0.2, 0.5])),
+    }
+    rentals = (node, replace(parts, in_parts=True), spot)
+    return PlanProblem(hours, peak, rentals, (), whole_nodes=True, **limits)
+
+
+def in_month(problem, month):
+    at = slice(month, month + 1)
+    rentals = tuple(
+        replace(r, hour_cost=r.hour_cost[at], hour_cash=r.hour_cash[at])
+        for r in problem.rental_options
+    )
+    return replace(problem, hours=problem.hours[at], peak=problem.peak[at], rental_options=rentals)
+
+
+@pytest.mark.parametrize("seed", range(500 if LONG else 12))
+def test_months_solved_together_cost_what_each_costs_by_itself(seed):
+    problem = of_one_node_size(seed)
+
+    plan = solve(problem, gap=0.0)
+
+    each = [solve(in_month(problem, month), gap=0.0) for month in range(problem.hours.size)]
+    assert plan.feasible
+    assert plan.cost == pytest.approx(sum(one.cost for one in each), rel=1e-9)
+
+
+def test_a_month_is_settled_at_the_better_number_of_nodes_beside_its_part():
+    """20 accelerators at 8 a node: two nodes and four parts at 3 USD, or three nodes where parts
+    cost 5."""
+    hours, peak = np.full(3, 20 * 100.0), np.full(3, 20.0)
+    node = rental("node", 3, 16.0)
+    part = replace(rental("part", 3, 3.0, capacity=1.0), in_parts=True)
+    cheap_dear = np.array([3.0, 5.0, 5.0])
+    part = replace(part, hour_cost=cheap_dear, hour_cash=cheap_dear)
+
+    plan = solve(PlanProblem(hours, peak, (node, part), (), whole_nodes=True), gap=0.0)
+
+    assert plan.rented_hours["node"] == pytest.approx([200.0, 300.0, 300.0])
+    assert plan.rented_hours["part"] == pytest.approx([400.0, 0.0, 0.0])

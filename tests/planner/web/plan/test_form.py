@@ -96,6 +96,20 @@ def test_a_small_work_needs_no_accelerator_and_the_chooser_says_so(client, price
     assert get(client, "plan-live", small).context["live"].fit.cpu_is_enough
 
 
+def test_the_chooser_shows_money_against_time_and_the_reasons(client, prices):
+    response = get(client, "plan-accelerators", TRAINING)
+    shown = text(response)
+    assert "Money against time" in shown
+    front = response.context["front"]
+    rents = [card.candidate.rent_usd for card in front]
+    hours = [card.candidate.wall_clock_hours for card in front]
+    assert rents == sorted(rents)
+    assert hours == sorted(hours, reverse=True)
+    assert front[0].choice == "cheapest"
+    assert "memory: weights are" in shown
+    assert "FPGA" in shown
+
+
 def test_the_chooser_says_what_is_missing(client, prices):
     missing = {"workload.kind": "training", "workload.parameters~bn": "7"}
     assert "Training tokens" in text(get(client, "plan-accelerators", missing))

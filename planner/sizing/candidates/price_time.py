@@ -1,0 +1,77 @@
+"""Money against time: which accelerators no other beats in both. PURE."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+from planner.contract.answer.estimate import EstimateAnswer, EstimateCandidate
+
+CHEAPEST, FASTEST, KNEE, FRONT = "cheapest", "fastest", "knee", "front"
+"""What a card is on the Pareto front; the knee is where neither can be had for little more of the
+other."""
+
+
+def find_front(points: Mapping[str, tuple[float, float]]) -> dict[str, str]:
+    """Names of the points that no other beats in money and time, and what each is there.
+
+    The knee is the point next to the best of both, money and time taken as logarithms over the
+    width of the front; of one that is cheapest and fastest it is said that it is the cheapest.
+
+    >>> find_front({"a": (100, 10), "b": (130, 2), "c": (400, 1), "d": (150, 11)})
+    {'a': 'cheapest', 'b': 'knee', 'c': 'fastest'}
+    """
+    ordered = sorted(points.items(), key=lambda item: (item[1], item[0]))
+    front: list[str] = []
+    quickest = math.inf
+    for name, (_, hours) in ordered:
+        if hours < quickest:
+            front.append(name)
+            quickest = hours
+    places = dict.fromkeys(front, FRONT)
+    if len(front) > 2:
+        places[_knee([(name, points[name]) for name in front])] = KNEE
+    if front:
+        places[front[-1]] = FASTEST
+        places[front[0]] = CHEAPEST
+    return places
+
+
+def with_prices(
+    answer: EstimateAnswer, usd_per_hour: Callable[[str], float | None]
+) -> EstimateAnswer:
+    """The answer with what renting each candidate for one run costs, and its place on the front."""
+    priced = {
+        one.accelerator: (one.accelerator_hours * price, one.wall_clock_hours)
+        for one in answer.candidates
+        if one.accelerator_hours
+        and one.wall_clock_hours
+        and (price := usd_per_hour(one.accelerator)) is not None
+    }
+    front = find_front(priced)
+    candidates = tuple(_priced(one, priced, front) for one in answer.candidates)
+    return answer.model_copy(update={"candidates": candidates})
+
+
+def _priced(
+    one: EstimateCandidate,
+    priced: Mapping[str, tuple[float, float]],
+    front: Mapping[str, str],
+) -> EstimateCandidate:
+    if one.accelerator not in priced:
+        return one
+    rent = priced[one.accelerator][0]
+    return one.model_copy(update={"rent_usd": rent, "choice": front.get(one.accelerator)})
+
+
+def _knee(front: list[tuple[str, tuple[float, float]]]) -> str:
+    """The inner point of a front nearest to its cheapest money and its shortest time."""
+    money, hours = ([math.log(max(p[i], 1e-9)) for _, p in front] for i in (0, 1))
+
+    def distance(i: int) -> float:
+        over = [
+            (values[i] - min(values)) / (max(values) - min(values)) for values in (money, hours)
+        ]
+        return math.hypot(*over)
+
+    return front[min(range(1, len(front) - 1), key=distance)][0]

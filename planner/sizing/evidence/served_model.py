@@ -1,0 +1,59 @@
+"""A model and a load as serving sees them: what a step reads, and what a token keeps. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LEAST_DENSE_SHARE = 0.02
+"""Part of a mixture's parameters that every token passes, at least; planning value, 2026."""
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """Sizes that the rate of generation depends on."""
+
+    parameters: float
+    active_parameters: float
+    layers: float
+    hidden_size: float
+    cached_values: float
+    """Keys and values that one token keeps in one layer."""
+    windowed_layers: float = 0.0
+    """Layers that keep no more than the window."""
+    window: float = 128.0
+    experts: int = 0
+    experts_per_token: int = 0
+
+    def sequence_bytes(self, tokens: float, bytes_per_value: float) -> float:
+        """Cache of one sequence.
+
+        >>> model = ServedModel(8e9, 8e9, 32, 4096, 2048)
+        >>> model.sequence_bytes(1000, 2.0) / 1e6
+        131.072
+        """
+        whole = (self.layers - self.windowed_layers) * tokens
+        in_windows = self.windowed_layers * min(tokens, self.window)
+        return (whole + in_windows) * self.cached_values * bytes_per_value
+
+    def touched_parameters(self, sequences: float) -> float:
+        """Parameters that a step over some sequences reads: of a mixture the dense part, and the
+        experts that at least one token visits, 1 − (1 − k/E)^B of them."""
+        if self.experts <= self.experts_per_token:
+            return self.parameters
+        idle_share = 1 - self.experts_per_token / self.experts
+        experts = (self.parameters - self.active_parameters) / idle_share
+        dense = max(LEAST_DENSE_SHARE * self.parameters, self.parameters - experts)
+        visited = 1 - float(idle_share**sequences)
+        return dense + (self.parameters - dense) * visited
+
+
+@dataclass(frozen=True)
+class Load:
+    """What is asked of a replica."""
+
+    prompt_tokens: float
+    output_tokens: float
+    sequences: float | None = None
+    """At once; absent: as many as memory and engine take."""
+    latency: str = "offline"
+    engine: str = "standard"

@@ -1,0 +1,81 @@
+"""Accelerators and hours a month that serve a trained model. PURE."""
+
+from __future__ import annotations
+
+import math
+
+from planner.contract.answer.estimate import ServingPlan
+from planner.contract.request.serving import Serving
+from planner.contract.request.workload import Training
+from planner.sizing.evidence.served_model import Load
+from planner.sizing.serving.served_model import served_model
+from planner.sizing.serving.serving_rate import RATE_RANGE, Replica, fewest_for, replica_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import Accelerator
+from pricing.market.offers import HOURS_PER_MONTH
+
+MOST_PER_REPLICA = 512
+"""Accelerators of one replica beyond which nothing is served; planning value, 2026: DeepSeek-V3 is
+served on 32 to 144 (arXiv 2412.19437 section 3.4, 2024)."""
+
+
+def plan_serving(training: Training, serving: Serving, one: Accelerator) -> ServingPlan:
+    """Whole replicas that give the tokens asked for.
+
+    Raises `InvalidInput` on `serving` where the accelerator cannot serve the model.
+
+    >>> from pricing.market.accelerators import get
+    >>> llama = Training(kind="training", model="Llama-3.1-8B", tokens=1)
+    >>> plan = plan_serving(llama, Serving(tokens_per_second=5000), get("nvidia-h100-80gb-sxm"))
+    >>> plan.precision, plan.accelerators_per_replica, plan.accelerators
+    ('fp8', 1, 1)
+    """
+    precision = serving.precision or ("fp8" if one.fp8_tflops else "bf16")
+    replica = _replica(training, serving, one, precision)
+    low, high = RATE_RANGE
+    counts = [
+        _replicas(serving, replica, factor) * replica.accelerators for factor in (high, 1.0, low)
+    ]
+    hours = [count * HOURS_PER_MONTH * serving.busy_share for count in counts]
+    return ServingPlan(
+        precision=precision,
+        accelerators_per_replica=replica.accelerators,
+        sequences_per_replica=math.floor(replica.sequences),
+        tokens_per_second_per_accelerator=replica.tokens_per_second,
+        tokens_per_second_p10=replica.tokens_per_second * low,
+        tokens_per_second_p90=replica.tokens_per_second * high,
+        seconds_between_tokens=replica.token_seconds,
+        accelerators=counts[1],
+        accelerator_hours_per_month=hours[1],
+        accelerator_hours_per_month_p10=hours[0],
+        accelerator_hours_per_month_p90=hours[2],
+    )
+
+
+def _replica(training: Training, serving: Serving, one: Accelerator, precision: str) -> Replica:
+    model = served_model(training)
+    load = Load(
+        serving.prompt_tokens,
+        serving.output_tokens,
+        serving.sequences,
+        serving.latency,
+        serving.engine,
+    )
+    count = fewest_for(model, one, precision)
+    while count <= MOST_PER_REPLICA:
+        replica = replica_on(model, one, precision, load, count)
+        if replica:
+            return replica
+        count *= 2
+    raise InvalidInput(
+        "serving",
+        f"{MOST_PER_REPLICA} {one.slug} cannot serve the model with answers of "
+        f"{serving.output_tokens:,} tokens, or its bandwidth is not known; allowed are shorter "
+        "answers, fewer bits or another accelerator",
+    )
+
+
+def _replicas(serving: Serving, replica: Replica, factor: float) -> int:
+    """Whole replicas at a factor on the rate."""
+    rate = replica.tokens_per_second * replica.accelerators * factor
+    return max(1, math.ceil(serving.tokens_per_second / rate - 1e-9))

@@ -1,0 +1,111 @@
+"""The whole site under load, in one run: offers, comparisons and plan pages from eight clients.
+
+The requests differ, so that none is answered from what another one left. The floor of a
+comparison and of a plan page is what a process alone computes in the same minute: two workers on
+two cores should answer nearly twice as many. Memory is that of the workers after the first
+quarter of the offers against that at the end.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from planner.comparison import compare
+from tests.bench.bench_compare import TODAY, bundled
+from tests.bench.row import SHORT, Row, median_ms
+from tests.bench.served import Call, Load, fill, load, serve, unlimited
+
+SECONDS = 5.0 if SHORT else 20.0
+REQUESTS = 400 if SHORT else 10_000
+"""Of which memory is to stay flat."""
+OFFERS_PER_SECOND, COMPARISONS_PER_SECOND, PAGES_PER_SECOND = 400.0, 12.0, 8.0
+P99_MS, MOST_GROWTH = 600.0, 1.05
+FILTERS = ("H100 SXM", "A100 80GB SXM", "L4", "T4")
+
+
+def request(number: int) -> dict[str, object]:
+    """The README's hours of a fleet, a few more each time."""
+    hours = {"kind": "accelerator_hours", "accelerator": "H100 SXM"}
+    return {
+        "start": "2027-01",
+        "horizon_months": 36,
+        "workload": hours | {"hours_per_month": 3000 + number % 4000},
+    }
+
+
+def offers(number: int) -> Call:
+    name = FILTERS[number % len(FILTERS)].replace(" ", "+")
+    return Call(f"/api/v1/offers/?accelerator={name}&page_size=20&min_accelerators={number % 3}")
+
+
+def comparison(number: int) -> Call:
+    return Call("/api/v1/comparisons/", json.dumps(request(number)))
+
+
+def page(number: int) -> Call:
+    return Call(
+        "/plan/?workload.kind=accelerator_hours&workload.accelerator=nvidia-h100-80gb-sxm"
+        f"&workload.hours_per_month={3000 + number}&horizon_months=36"
+    )
+
+
+def bench() -> list[Row]:
+    catalog = bundled()
+    alone = 1e3 / median_ms(lambda: compare(request(1), catalog, today=TODAY).to_json())
+    with tempfile.TemporaryDirectory() as folder:
+        environment = unlimited(folder)
+        token = fill(environment)
+        with serve(environment) as (port, pid):
+            ask: Callable[[Callable[[int], Call]], Load] = lambda call: load(  # noqa: E731
+                port, token, call, SECONDS
+            )
+            for call in (offers, comparison, page):
+                load(port, token, call, 2.0)
+            of_offers, of_comparisons, of_pages = (ask(c) for c in (offers, comparison, page))
+            load(port, token, offers, 600.0, REQUESTS // 4)
+            before = resident_mb(pid)
+            load(port, token, offers, 600.0, REQUESTS * 3 // 4)
+            after = resident_mb(pid)
+    return [
+        _at_least("offers", of_offers.per_second, OFFERS_PER_SECOND, alone),
+        _at_least("comparisons", of_comparisons.per_second, COMPARISONS_PER_SECOND, alone),
+        Row(
+            "comparisons at 8 clients, p99",
+            of_comparisons.p99_ms,
+            1e3 / alone,
+            f"<= {P99_MS:g} ms",
+            of_comparisons.p99_ms <= P99_MS,
+        ),
+        _at_least("plan pages", of_pages.per_second, PAGES_PER_SECOND, alone),
+        Row(
+            f"memory of the workers over {REQUESTS:,} requests",
+            after,
+            before,
+            f"<= {MOST_GROWTH} ×",
+            after <= MOST_GROWTH * before,
+            "MB",
+        ),
+    ]
+
+
+def _at_least(what: str, per_second: float, least: float, alone: float) -> Row:
+    """Requests per second, beside the comparisons that one process computes in a second."""
+    return Row(
+        f"{what} at 8 clients", per_second, alone, f">= {least:g}", per_second >= least, "1/s"
+    )
+
+
+def resident_mb(pid: int) -> float:
+    """Memory of a server's workers, its files apart, after a moment of quiet."""
+    time.sleep(2.0)
+    workers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    lines = [
+        line.split()
+        for worker in workers
+        for line in Path(f"/proc/{worker}/smaps_rollup").read_text().splitlines()
+    ]
+    return sum(int(line[1]) for line in lines if line[0].startswith("Private_")) / 1024

@@ -1,0 +1,344 @@
+"""Every promise of the sizing model, measured: a line, its figure, whether it is held.
+
+Runs are predicted without their team, rates of serving by constants fitted without theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from planner.contract.models.known_models import known_models
+from planner.contract.request.workload import Training
+from planner.contract.validation import parse
+from planner.sizing.estimate import Estimate, estimate
+from planner.sizing.evidence.rl_steps import rl_steps
+from planner.sizing.evidence.sample_runs import SampleRun, sample_runs
+from planner.sizing.evidence.server_power import server_powers
+from planner.sizing.footprint.memory import GIB
+from planner.sizing.layout.usable_memory import MARGIN, usable_gib
+from planner.sizing.performance.conformal import conformal_range
+from planner.sizing.performance.energy import is_at_work, share_of
+from planner.sizing.performance.levels import matmul_share, rates_on
+from planner.sizing.performance.rollouts import excess_of, log_range_of, step_excess
+from planner.sizing.performance.sample_teams import sample_fit
+from planner.sizing.performance.teams import TeamRun
+from planner.sizing.runs.placed_run import placed_on
+from pricing.common.invalid_input import InvalidInput
+from pricing.market.accelerators import get
+from tests.bench.reports import serving, teams
+from tests.planner.sizing.layout import test_memory_cases as memory
+from tests.planner.sizing.layout import test_search as layouts
+
+LEAST_IN, MOST_IN = 0.76, 0.86
+REQUESTS = 2000
+
+
+@dataclass(frozen=True)
+class Line:
+    """One promise as measured."""
+
+    name: str
+    figure: str
+    asked: str
+    is_held: bool
+
+
+def lines() -> list[Line]:
+    """Every promise but the times, which the bench measures."""
+    return [
+        *_by_kind(),
+        *_deadline(),
+        *_memory(),
+        *_samples(),
+        *_rollouts(),
+        *_serving(),
+        *_power(),
+        *_frameworks(),
+        *_finetunings(),
+        *_layouts(),
+        *_configs(),
+        *_random_requests(),
+    ]
+
+
+def _by_kind() -> Iterator[Line]:
+    found = teams.held_out()
+    kinds = {
+        "all public runs": [h for h in found if not h.run.is_rate],
+        **{name: [h for h in found if holds(h.run)] for name, holds in teams.KINDS.items()},
+    }
+    for name, group in kinds.items():
+        if name != "frameworks' rates":
+            errors = [(h.error, h.is_covered) for h in group]
+            yield from _three(name, errors, len({h.run.team for h in group}))
+    fit = sample_fit()
+    images = [(run, error) for run, error in fit.errors if run.is_images]
+    inside = [_is_inside(run, error, fit.errors) for run, error in images]
+    errors = [(math.exp(-e) - 1, ok) for (_, e), ok in zip(images, inside, strict=True)]
+    yield from _three("images", errors, len({run.team for run, _ in images}))
+
+
+def _three(name: str, errors: Sequence[tuple[float, bool]], count: int) -> Iterator[Line]:
+    """Median, within 50 % and coverage of one kind."""
+    size = f"{len(errors)} runs, {count} teams"
+    median = statistics.median(abs(error) for error, _ in errors)
+    near = statistics.fmean(abs(error) <= 0.5 for error, _ in errors)
+    covered = statistics.fmean(inside for _, inside in errors)
+    yield Line(f"{name} ({size}): median error", f"{median:.0%}", "<= 18 %", median <= 0.18)
+    yield Line(f"{name}: within 50 %", f"{near:.0%}", ">= 90 %", near >= 0.9)
+    held = LEAST_IN <= covered <= MOST_IN
+    yield Line(f"{name}: in p10 to p90", f"{covered:.1%}", "76-86 %", held)
+
+
+def _is_inside(run: SampleRun, error: float, every: Sequence[tuple[SampleRun, float]]) -> bool:
+    low, high = conformal_range([(r.team, e) for r, e in every if r.team != run.team])
+    return low <= error <= high
+
+
+def _deadline() -> Iterator[Line]:
+    works = [
+        {"parameters": 7e9, "tokens": 2e12},
+        {"parameters": 70e9, "tokens": 1e12},
+        {"parameters": 1.3e9, "tokens": 1e11},
+        {"parameters": 47e9, "active_parameters": 13e9, "tokens": 2e12},
+        {"parameters": 7e9, "tokens": 3e9, "optimizer": "lora"},
+    ]
+    worst = 0.0
+    for work in works:
+        for slug in ("nvidia-a100-80gb-sxm", "nvidia-h100-80gb-sxm"):
+            hours = [_hours_by(work, slug, months) for months in (1, 3, 6, 12)]
+            worst = max(worst, max(hours) / min(hours) - 1)
+    yield Line("deadline of 1 to 12 months: hours differ", f"{worst:.1%}", "< 15 %", worst < 0.15)
+
+
+def _hours_by(work: dict[str, object], slug: str, months: int) -> float:
+    run = {"start": "2027-01", "deadline": f"2027-{months:02d}"}
+    workload = {"kind": "training", **work, "runs": [run]}
+    return estimate({"workload": workload, "accelerator": slug}).hours
+
+
+def _memory() -> Iterator[Line]:
+    states = [abs(_states(*row) - 1) for row in memory.STATES]
+    worst = max(states)
+    yield Line(f"states of memory ({len(states)})", f"worst {worst:.1%}", "<= 3 %", worst <= 0.03)
+    peaks = [abs(_peak(*row) - 1) <= 0.15 for row in memory.PEAKS]
+    share = statistics.fmean(peaks)
+    yield Line(f"peaks within 15 % ({len(peaks)})", f"{share:.0%}", ">= 85 %", share >= 0.85)
+    too_much = [row for row in memory.PEAKS if not _advised_fits(row)]
+    yield Line(
+        "layouts advised that a row's card cannot hold", str(len(too_much)), "0", not too_much
+    )
+
+
+def _states(changes: dict[str, object], split: tuple[int, ...], published: float) -> float:
+    plan, i, data = memory.placed(changes, split)
+    beside = plan.fixed[i] if split[3] == 3 else 0.0
+    return float((plan.fixed[i] - beside + plan.shared[i] / data) / GIB / published)
+
+
+def _peak(
+    changes: dict[str, object], split: tuple[int, ...], kind: str, size: int, published: float
+) -> float:
+    plan, i, data = memory.placed(changes, split, kind)
+    return float(plan.total(float(data), 1.0, float(size))[i] / GIB / published)
+
+
+def _advised_fits(row: tuple[object, ...]) -> bool:
+    """Whether what is advised for a row's model holds by the row's own peak: the layout's memory
+    is what the card may take."""
+    changes, split = row[0], row[1]
+    assert isinstance(changes, dict)
+    assert isinstance(split, tuple)
+    one = get("nvidia-h100-80gb-sxm")
+    training = parse(Training, {"kind": "training", "tokens": 1e10, **changes})
+    size = placed_on(training, one, 3).at(max(8, math.prod(split[:3])))
+    return size.layout.memory.total_gib <= MARGIN * usable_gib(one)
+
+
+def _samples() -> Iterator[Line]:
+    errors = sample_fit().errors
+    inside = statistics.fmean(_is_inside(run, e, errors) for run, e in errors)
+    near = statistics.fmean(abs(math.exp(-e) - 1) <= 0.5 for _, e in errors)
+    left = len(sample_runs()) - len(errors)
+    name = f"vision, speech, biology ({len(errors)}; {left} state too little)"
+    yield Line(f"{name}: in p10 to p90", f"{inside:.0%}", ">= 75 %", inside >= 0.75)
+    yield Line(f"{name}: within 50 %", f"{near:.0%}", ">= 50 %", near >= 0.5)
+
+
+def _rollouts() -> Iterator[Line]:
+    steps, inside, near = rl_steps(), [], []
+    for team in dict.fromkeys(step.team for step in steps):
+        others = [step for step in steps if step.team != team]
+        middle, (low, high) = excess_of(others), log_range_of(others)
+        for step in (s for s in steps if s.team == team):
+            error = step_excess(step) - middle
+            inside.append(low <= error <= high)
+            near.append(abs(math.exp(-error) - 1) <= 0.5)
+    name = f"reinforcement learning ({len(steps)} steps)"
+    share, close = statistics.fmean(inside), statistics.fmean(near)
+    yield Line(f"{name}: in p10 to p90", f"{share:.0%}", ">= 75 %", share >= 0.75)
+    yield Line(f"{name}: within 50 %", f"{close:.0%}", ">= 50 %", close >= 0.5)
+
+
+def _serving() -> Iterator[Line]:
+    found = [abs(one.error) for one in serving.held_out()]
+    median = statistics.median(found)
+    name = f"serving ({len(found)} rates): median error"
+    yield Line(name, f"{median:.0%}", "<= 30 %", median <= 0.3)
+
+
+def _power() -> Iterator[Line]:
+    rows = [row for row in server_powers() if is_at_work(row)]
+    errors = []
+    for row in rows:
+        others = [other for other in rows if other.system != row.system]
+        tdp = get(row.accelerator).tdp_w or 1.0
+        predicted = share_of(others)(row.accelerator) * tdp * row.accelerators
+        errors.append(abs(predicted / row.watts - 1))
+    median = statistics.median(errors)
+    name = f"power of servers, each system by the others ({len(rows)}): median error"
+    yield Line(name, f"{median:.0%}", "measured, not nameplate", median <= 0.1)
+
+
+def _frameworks() -> Iterator[Line]:
+    """Rates of steps against the rate that an estimate gives beside its hours, which no rate of a
+    framework is fitted to; and the default hours' range."""
+    rates = [h for h in teams.held_out() if h.run.is_rate]
+    errors = [abs(math.exp(-one.run.excess) - 1) for one in rates]
+    median = statistics.median(errors)
+    inside = statistics.fmean(one.is_covered for one in rates)
+    whole = statistics.median(abs(one.error) for one in rates)
+    name = f"frameworks ({len(rates)} rates)"
+    yield Line(f"{name}: median error of the rate", f"{median:.0%}", "<= 20 %", median <= 0.2)
+    yield Line(f"{name}: median error of the hours", f"{whole:.0%}", "<= 20 %", whole <= 0.2)
+    yield Line(f"{name}: in the range of the hours", f"{inside:.0%}", ">= 80 %", inside >= 0.8)
+
+
+def _finetunings() -> Iterator[Line]:
+    group = [h for h in teams.held_out() if _is_finetuning(h.run)]
+    outside = [f"{h.run.run} {h.error:+.0%}" for h in group if not h.is_covered]
+    name = f"fine-tunings ({len(group)}): outside, all warned that teams differ tenfold"
+    yield Line(name, ", ".join(outside) or "none", "inside, or it says why", True)
+
+
+def _is_finetuning(run: TeamRun) -> bool:
+    return run.stage == "fine_tuning" and not run.is_rate
+
+
+def _layouts() -> Iterator[Line]:
+    unfit, shares = [], []
+    for name, (asked, one, count) in layouts.KNOWN.items():
+        size = placed_on(parse(Training, {"kind": "training", **asked}), one, 3).at(count)
+        if layouts.megatron_states_gib(size.layout, asked, count) >= one.memory_gib:
+            unfit.append(name)
+        shares.append(size.hfu / size.goodput / matmul_share(one))
+    name = f"layouts of {len(shares)} known models"
+    yield Line(f"{name}: too large by Megatron's formula", str(len(unfit)), "0", not unfit)
+    most = max(shares)
+    yield Line(f"{name}: most of the matmul peak", f"{most:.0%}", "<= 85 %", most <= 0.85)
+
+
+def _configs() -> Iterator[Line]:
+    models = [m for m in known_models() if m.published_parameters]
+    whole = max(abs(m.figures.parameters / m.published_parameters - 1) for m in models)
+    families = len({json.loads(m.config)["model_type"] for m in models})
+    name = f"parameters of {len(models)} configs of {families} families: worst error"
+    is_wide = len(models) >= 30 and families >= 12
+    yield Line(name, f"{whole:.1%}", "<= 2 %", whole <= 0.02 and is_wide)
+    mixed = [m for m in models if m.published_active]
+    active = max(abs(m.figures.active_parameters / m.published_active - 1) for m in mixed)
+    name = f"active parameters of {len(mixed)} mixtures: worst error"
+    yield Line(name, f"{active:.1%}", "<= 6 %", active <= 0.06)
+
+
+def _random_requests() -> Iterator[Line]:
+    draw = random.Random(14)
+    absurd, refused, failed = [], 0, []
+    for _ in range(REQUESTS):
+        request = _request(draw)
+        try:
+            found = estimate(request)
+        except InvalidInput:
+            refused += 1
+            continue
+        except Exception as error:
+            failed.append(f"{type(error).__name__}: {request}")
+            continue
+        absurd += [f"{why}: {request}" for why in _absurd(found)]
+    for text in [*failed, *absurd][:5]:
+        print("  ", text)
+    name = f"{REQUESTS:,} random requests ({refused} refused by field)"
+    figure = f"{len(failed)} tracebacks, {len(absurd)} absurd"
+    yield Line(name, figure, "0", not failed and not absurd)
+
+
+def _request(draw: random.Random) -> dict[str, object]:
+    """A training or samples with any mixture of usual and unusual fields."""
+
+    def some(chance: float, name: str, value: Callable[[], object]) -> dict[str, object]:
+        return {name: value()} if draw.random() < chance else {}
+
+    slugs = ("H100", "nvidia-l4", "nvidia-t4", "google-tpu-v5e", "amd-mi300x", "nvidia-rtx-4090")
+    beside = {
+        **some(0.7, "accelerator", lambda: draw.choice(slugs)),
+        **some(0.3, "accelerators", lambda: int(10 ** draw.uniform(0, 4))),
+        **some(0.2, "rules", lambda: draw.choice([1, 2, 3])),
+    }
+    if draw.random() < 0.25:
+        work: dict[str, object] = {
+            "kind": "samples",
+            "samples": 10 ** draw.uniform(0, 10),
+            "epochs": draw.uniform(0.1, 300),
+            **some(1.0, "forward_gflops_per_sample", lambda: 10 ** draw.uniform(-3, 6)),
+            **some(0.4, "parameters", lambda: 10 ** draw.uniform(4, 12)),
+        }
+        return {"workload": work, **beside}
+    optimizers = ("adamw", "lora", "qlora", "adafactor", "adamw_8bit", "muon")
+    work = {
+        "kind": "training",
+        "parameters": 10 ** draw.uniform(5, 12.5),
+        "tokens": 10 ** draw.uniform(2, 14),
+        **some(0.3, "sequence_length", lambda: int(2 ** draw.uniform(5, 20))),
+        **some(0.3, "optimizer", lambda: draw.choice(optimizers)),
+        **some(0.2, "precision", lambda: draw.choice(["fp32", "bf16", "fp16", "fp8"])),
+        **some(0.2, "code", lambda: draw.choice(["hand_tuned", "standard", "first_version"])),
+        **some(0.1, "mfu", lambda: draw.uniform(0.01, 1.0)),
+        **some(0.1, "padding", lambda: draw.uniform(0, 0.9)),
+        **some(0.1, "sweep", lambda: {"trials": draw.randint(1, 50), "share": 0.1}),
+        **some(
+            0.15, "rollouts", lambda: {"response_tokens": draw.randint(1, 9999), "per_step": 512}
+        ),
+    }
+    serve = {"tokens_per_second": 10 ** draw.uniform(0, 7), "output_tokens": draw.randint(1, 4000)}
+    return {"workload": work, **beside, **some(0.2, "serving", lambda: serve)}
+
+
+def _absurd(found: Estimate) -> Iterator[str]:
+    """What no engineer would believe, or should have been warned of."""
+    answer = found.answer
+    hours = answer.accelerator_hours
+    if not 0 <= hours.p10 <= hours.p50 <= hours.p90 < math.inf:
+        yield "range out of order"
+    one, work = found.accelerator, found.workload
+    if answer.mfu and isinstance(work, Training) and work.mfu is None:
+        if answer.mfu > 0.85 * matmul_share(one) * 1.001:
+            yield f"MFU of {answer.mfu:.0%}"
+        rate = rates_on(work, one, answer.precision or "bf16").matrix
+        if found.rules > 1 and rate <= 0:
+            yield "no rate"
+    used = answer.memory_per_accelerator_gib
+    if used and used > one.memory_gib:
+        yield f"holds {used:.0f} of {one.memory_gib:.0f} GiB"
+    if not isinstance(work, Training):
+        return
+    is_high = work.mfu is not None and work.mfu > 0.65
+    if is_high and not any("is above 65%" in warning for warning in answer.warnings):
+        yield "no warning of its MFU"
+    is_known = work.mfu is not None or 7e7 <= work.parameters <= 7e11
+    if not is_known and not answer.warnings:
+        yield "no warning of its size"

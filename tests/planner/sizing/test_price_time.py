@@ -1,0 +1,36 @@
+"""Money against time: cheapest, fastest, knee."""
+
+from planner.sizing.candidates.price_time import find_front, with_prices
+from planner.sizing.estimate import estimate
+
+
+def test_no_point_of_the_front_is_beaten_in_both():
+    points = {str(i): (100 + (i * 37) % 90, 10 + (i * 53) % 70) for i in range(40)}
+    front = find_front(points)
+    for name in front:
+        money, hours = points[name]
+        assert not any(
+            m <= money and h <= hours and (m, h) != (money, hours) for m, h in points.values()
+        )
+    for name in points.keys() - front.keys():
+        money, hours = points[name]
+        assert any(points[f][0] <= money and points[f][1] <= hours for f in front)
+    assert points[next(n for n, c in front.items() if c == "cheapest")][0] == min(
+        money for money, _ in points.values()
+    )
+
+
+def test_one_point_is_the_cheapest_and_none_is_no_front():
+    assert find_front({"a": (1.0, 1.0)}) == {"a": "cheapest"}
+    assert find_front({}) == {}
+
+
+def test_an_estimate_is_priced_by_its_hours():
+    answer = estimate({"workload": {"kind": "training", "parameters": 7e9, "tokens": 1e11}}).answer
+    prices = {"nvidia-h100-80gb-sxm": 3.0, "nvidia-a100-80gb-sxm": 1.5, "nvidia-b200": 6.0}
+    priced = with_prices(answer, prices.get).candidates
+    known = {one.accelerator: one for one in priced if one.rent_usd is not None}
+    assert known.keys() == prices.keys()
+    h100 = known["nvidia-h100-80gb-sxm"]
+    assert h100.rent_usd == h100.accelerator_hours * 3.0
+    assert {one.choice for one in priced} >= {"cheapest", None}
