@@ -67,22 +67,40 @@ class AssistantTool:
 
 def _request_schema(model: type[ComparisonRequest] | type[EstimateRequest]) -> Schema:
     schema: Schema = _without_repeats(to_json_schema(model.model_json_schema()))
-    return schema
+    return {**schema, "additionalProperties": False}
 
 
 def _without_repeats(part: Any) -> Any:
     """The schema without what would be read each time and says nothing: pydantic's titles, which
-    repeat the names, and defaults of null, which the type allows."""
+    repeat the names, null for what may be left out, and that no object takes other fields, which
+    the whole says once."""
     if isinstance(part, list):
         return [_without_repeats(entry) for entry in part]
     if not isinstance(part, dict):
         return part
     return {
-        name: _without_repeats(value)
-        for name, value in part.items()
+        name: _without_repeats(_stated(value) if name == "default" else value)
+        for name, value in _without_null(part).items()
         if (name != "title" or not isinstance(value, str))
-        and not (name == "default" and value is None)
+        and not (name == "additionalProperties" and value is False)
     }
+
+
+def _stated(default: Any) -> Any:
+    """A default without the fields that it leaves out."""
+    if not isinstance(default, dict):
+        return default
+    return {name: value for name, value in default.items() if value is not None}
+
+
+def _without_null(part: Schema) -> Schema:
+    """A field that may be left out as what it is where it is there."""
+    kinds = part.get("anyOf")
+    if not isinstance(kinds, list) or "default" not in part or part["default"] is not None:
+        return part
+    own = [kind for kind in kinds if kind != {"type": "null"}]
+    left = {name: value for name, value in part.items() if name not in ("anyOf", "default")}
+    return {**own[0], **left} if len(own) == 1 else {"anyOf": own, **left}
 
 
 def _explain_schema() -> Schema:

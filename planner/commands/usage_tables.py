@@ -34,6 +34,7 @@ def usage_tables(answer: UsageAnswer) -> str:
         console.print(f"Not understood: {named}")
     if usage.ledger.uses:
         console.print(_use(usage.lines(*by), by))
+    console.print("\n".join(_totals(usage)), end="\n" if usage.ledger.charges else "")
     if usage.ledger.commitments:
         console.print(_commitments(usage))
     if answer.idle:
@@ -51,6 +52,19 @@ def usage_tables(answer: UsageAnswer) -> str:
     for note in notes:
         console.print(f"Note: {note}")
     return out.getvalue().rstrip()
+
+
+def _totals(usage: Usage) -> list[str]:
+    """A sentence for each currency: all rows of the bills, in each view."""
+    lines = []
+    for row in usage.totals():
+        amounts = ((view, row[view]) for view in ("billed", "amortised"))
+        views = (
+            f"{view} {UNKNOWN if amount is None else f'{Decimal(amount):,.2f}'}"
+            for view, amount in amounts
+        )
+        lines.append(f"All rows, in {row['currency'] or 'no stated currency'}: {', '.join(views)}")
+    return lines
 
 
 def _rows(usage: Usage) -> Table:

@@ -12,7 +12,7 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart, Verdict
 from planner.contract.money import format_money
 from planner.contract.months import parse_month
-from planner.contract.purchase_options import COMMITTED, traits
+from planner.contract.purchase_options import COMMITTED, OWNED, traits
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.turning_points import TurningPoint
@@ -176,7 +176,9 @@ class VerdictWords:
             return ""
         extra = own.total_cost - self.plan.total_cost
         if extra > 0:
-            return f"Owning instead would cost {self._money(extra)} more{self._idle(own)}."
+            owns = any(p.purchase_option == OWNED for p in self.facts.decision)
+            other = "Buying more servers" if owns else "Owning instead"
+            return f"{other} would cost {self._money(extra)} more{self._idle(own)}."
         return self.results.why_not_allowed(ScenarioKey.ON_PREM)
 
     def _idle(self, own: Scenario) -> str:
@@ -211,8 +213,8 @@ class VerdictWords:
             return ""
         arrival = self._first_service()
         total_hours = float(self.plan.served_hours.sum())
-        before = float(self.plan.served_hours[:arrival].sum()) / total_hours
         rented = sum(p.share_of_hours for p in self.facts.decision if p.action == "rent")
+        before = min(rented, float(self.plan.served_hours[:arrival].sum()) / total_hours)
         beside = rented - before
         text = []
         if arrival and before > _SHARE_WORTH_SAYING:

@@ -73,8 +73,20 @@ def solve_by_kind(
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if best is None:
         undecided = (plan for plan in refused if UNDECIDED in plan.why_not)
-        return replace(next(undecided, refused[0]), bound=bound)
+        return replace(next(undecided, min(refused, key=_change_needed)), bound=bound)
     return replace(best, bound=min(bound, best.cost))
+
+
+def _change_needed(refused: Plan) -> float:
+    """How many times as high the limits in the way of a plan would have to be; infinite where
+    something else is, so that a limit is named wherever more of it would do."""
+    shares = [
+        one.required_value / one.current_value
+        if one.current_value and one.required_value is not None
+        else np.inf
+        for one in refused.conflicts
+    ]
+    return max(shares, default=np.inf)
 
 
 def least_cost(problem: PlanProblem) -> float:

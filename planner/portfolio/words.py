@@ -64,10 +64,16 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare, others: Decimal | 
         return "It waits: budgets and quotas leave no room for it beside the projects before it."
     if one.share is None or one.alone is None:
         return "It has no share: a project has no plan of its own to measure shares by."
+    more = f", {format_money(one.saving, money)} more" if one.saving else ""
     sentences = [
         f"It pays {format_money(one.share, money)}, {one.fraction or 0:.0%} of the plan; alone it "
-        f"would pay {format_money(one.alone, money)}."
+        f"would pay {format_money(one.alone, money)}{more}."
     ]
+    if one.direct_cost > 0:
+        sentences.append(
+            f"Machines rented for it alone, and running those it shares, take "
+            f"{format_money(one.direct_cost, money)} of all payments."
+        )
     months = describe_months(answer, one.busy_months)
     if one.shared_fraction:
         sentences.append(
@@ -85,10 +91,10 @@ def explain_share(answer: PortfolioAnswer, one: ProjectShare, others: Decimal | 
 
 
 METHODS = {
-    "shapley": "The share is what it adds to groups of the others, averaged over all orders of "
-    "joining.",
-    "shapley_sampled": "The share is what it adds to groups of the others, averaged over sampled "
-    "orders of joining.",
+    "shapley": "The share is what it adds to the cost of those that joined before it, averaged "
+    "over all orders of joining, so that none is favoured.",
+    "shapley_sampled": "The share is what it adds to the cost of those that joined before it, "
+    "averaged over sampled orders of joining, so that none is favoured.",
     "use": "The share follows the hours that it uses of every machine, at that machine's cost for "
     "an hour of use.",
 }

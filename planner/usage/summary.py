@@ -86,6 +86,7 @@ class Usage:
             },
             "not_understood": list(ledger.not_understood),
             "notes": self.notes(),
+            "totals": self.totals(),
             "months": self.month_rows(),
             "use": [line.as_dict() for line in self.lines(*by)],
             "charges": [_charge_row(key, sums) for key, sums in sorted(ledger.charges.items())],
@@ -125,6 +126,22 @@ class Usage:
                 row["unknown_hours"] = round(seen.unknown_hours, 6)
             rows.append(row)
         return rows
+
+    def totals(self) -> list[dict[str, Any]]:
+        """Sum of every row of the bills by currency, use or not: what the provider charges."""
+        billed: dict[str, MoneySum] = defaultdict(MoneySum)
+        amortised: dict[str, MoneySum] = defaultdict(MoneySum)
+        for key, sums in self.ledger.charges.items():
+            _merge(billed[key.currency], sums.billed)
+            _merge(amortised[key.currency], sums.amortised)
+        return [
+            {
+                "currency": currency,
+                "billed": _text(billed[currency].known),
+                "amortised": _text(amortised[currency].known),
+            }
+            for currency in sorted(billed)
+        ]
 
     def commitment_rows(self) -> list[dict[str, Any]]:
         """What is already owned, and how much of it was used."""

@@ -105,6 +105,14 @@ class ChargeSerializer(serializers.Serializer[Any]):
     credits = serializers.CharField(allow_null=True)
 
 
+class TotalSerializer(serializers.Serializer[Any]):
+    """Sum of all rows of the bills in one currency; null where a part is not stated."""
+
+    currency = _text()
+    billed = serializers.CharField(allow_null=True)
+    amortised = serializers.CharField(allow_null=True)
+
+
 class OwnedCommitmentSerializer(serializers.Serializer[Any]):
     """A commitment of the bill, and how much of it was used."""
 
@@ -164,6 +172,7 @@ class UsageSerializer(serializers.Serializer[Any]):
     rows = serializers.DictField(child=RowsSerializer())
     not_understood = serializers.ListField(child=serializers.CharField())
     notes = serializers.ListField(child=serializers.CharField())
+    totals = TotalSerializer(many=True)
     months = UsedMonthSerializer(many=True)
     use = UseSerializer(many=True)
     charges = ChargeSerializer(many=True)

@@ -22,6 +22,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.custom_offers import NOWHERE
+from planner.costing.inputs.existing import SIGNED
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from pricing.market.accelerators import get
@@ -164,7 +165,8 @@ class _Part:
         if source.is_owned or source.instance_type in ("", NOWHERE):
             return source.label
         name = get(source.accelerator).name
-        return f"{source.instance_type} ({source.accelerators:g} × {name})"
+        machine = source.label if source.instance_type == SIGNED else source.instance_type
+        return f"{machine} ({source.accelerators:g} × {name})"
 
     # Words ------------------------------------------------------------------------------------
 

@@ -40,9 +40,10 @@ def find_drivers(inputs: ModelInputs, keys: Collection[str] | None = None) -> Pr
     processes: dict[PriceProcess, int] = {}
     of_source: dict[str, int] = {}
     on_demand = _on_demand_prices(inputs.sources)
+    year, edition = inputs.calendar.start.year, int(inputs.assumptions["price_process_edition"])
     for key, source in sorted(inputs.by_key.items()):
         if source.accelerator and (keys is None or key in keys):
-            process = _find_process(source, on_demand, inputs.calendar.start.year)
+            process = _find_process(source, on_demand, year, edition)
             of_source[key] = processes.setdefault(process, len(processes))
     return PriceDrivers(tuple(processes), of_source)
 
@@ -65,12 +66,12 @@ def _on_demand_prices(sources: Iterable[CapacitySource]) -> dict[_Place, float]:
 
 
 def _find_process(
-    source: CapacitySource, on_demand: Mapping[_Place, float], year: int
+    source: CapacitySource, on_demand: Mapping[_Place, float], year: int, edition: int
 ) -> PriceProcess:
     if source.is_owned:
         return find_process(source.accelerator, PriceKind.HARDWARE, year)
     kind = _find_kind(source)
-    process = find_process(source.accelerator, kind, year)
+    process = find_process(source.accelerator, kind, year, edition)
     if kind is not PriceKind.SPOT:
         return replace(process, place=source.provider)
     places = ((source.provider, region, source.accelerator) for region in (source.region, ""))

@@ -80,6 +80,7 @@ _PRICE_PROCESSES = (
     "spot_patience_hours",
 )
 """What samples with fitted prices rest on besides; no request gives them."""
+_EDITION = "risk.price_process_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 """Counted from edition 2 on; not in answers of before it was there."""
@@ -138,13 +139,12 @@ class Assumptions:
         """
         is_level = _is_level(request, previous)
         rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
+        rows += _rule_rows(request, previous)
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (*LEVEL_FIELDS, OWN_STORAGE):
+        values.setdefault("price_process_edition", 1.0 if previous else 2.0)
+        for field in (*LEVEL_FIELDS, OWN_STORAGE, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
-        before = previous[PAYBACK_MARGIN].value if PAYBACK_MARGIN in previous else 0.0
-        values["payback_margin"] = margin_in_force(request, float(before), bool(previous))
-        rows += _rule_rows(request, previous)
         method = request.finance.depreciation
         rows.append(
             Assumption(
@@ -199,8 +199,12 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
     elif own_margin is not None or margin_in_force(request, is_computed_again=bool(previous)):
         standard = default("payback_margin", request.rules)
         yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
+    rules = resolve_rules(request)
+    if rules.price_processes and rules.interruptible and (_EDITION in previous or not previous):
+        today = _row(_EDITION, None, default("price_process_edition"), request.currency, 1.0)
+        yield previous.get(_EDITION, today)
     stated = request.constraints.undated_price_margin
-    margin = resolve_rules(request).undated_price_margin
+    margin = rules.undated_price_margin
     if margin or stated is not None:
         yield Assumption(
             "constraints.undated_price_margin",
@@ -220,13 +224,11 @@ def _rows(
     price_processes: bool,
     is_level: bool,
 ) -> Iterator[Assumption]:
-    currency = request.currency
-
     def row(field: str, request_value: float | None) -> Assumption:
         if request_value is None and field in previous:
             return previous[field]
         standard = default(field.rsplit(".", 1)[-1], request.rules)
-        return _row(field, request_value, standard, currency, units_per_usd)
+        return _row(field, request_value, standard, request.currency, units_per_usd)
 
     for section, fields in (("on_prem", _ON_PREM), ("finance", _FINANCE), ("risk", _RISK)):
         part = getattr(request, section)

@@ -9,17 +9,12 @@ from planner.costing.assumptions.defaults import default
 PAYBACK_MARGIN = "on_prem.payback_margin"
 
 
-def margin_in_force(
-    request: ComparisonRequest, previous: float | None = None, is_computed_again: bool = False
-) -> float:
+def margin_in_force(request: ComparisonRequest, is_computed_again: bool = False) -> float:
     """Share of its price that a purchase must save before its resale; 0 where the rules ask for
-    none. `previous` is the default of an earlier answer that is computed again, None where that
-    was given before there was one, which then stays without it."""
+    none, and where an answer of before there was a margin is computed again."""
     if not resolve_rules(request).needs_payback:
         return 0.0
     stated = request.on_prem.payback_margin
     if stated is not None:
         return stated
-    if is_computed_again:
-        return previous or 0.0
-    return default("payback_margin", request.rules).value
+    return 0.0 if is_computed_again else default("payback_margin", request.rules).value

@@ -27,6 +27,8 @@ from pricing.market.accelerators import resolve
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 
 Floats = NDArray[np.float64]
+SIGNED = "signed"
+"""Machine of a contract, whose own is not known: its label is shown instead."""
 SOURCE = "request"
 
 
@@ -81,7 +83,7 @@ class ExistingContracts:
         offer = Offer(
             provider=one.provider,
             region=one.region,
-            instance_type="signed",
+            instance_type=SIGNED,
             accelerator=slug,
             accelerator_count=Fraction(str(one.accelerator_count)).limit_denominator(1000),
             purchase_option=PurchaseOption.RESERVED,
@@ -115,7 +117,7 @@ class ExistingContracts:
             accelerator=slug,
             accelerators=float(one.accelerator_count),
             capacity=float(one.accelerator_count),
-            instance_type="signed",
+            instance_type=SIGNED,
             offer=offer,
             price_per_hour=price,
             term=Term(calendar.months, calendar.length, 0, max(1, calendar.months)),

@@ -16,6 +16,10 @@ from planner.costing.price_processes.process import KINDS, PriceKind, PriceProce
 from pricing.market.offers import PurchaseOption
 
 TABLE = Path(__file__).with_name("parameters.csv")
+_SPOT_OF_EDITION_1 = Path(__file__).with_name("spot_parameters_of_edition_1.csv")
+"""What stood in it for spot until November 2026; fitted on levels that were never set anew too."""
+CURRENT_EDITION = 2
+"""Edition of the fit, which an answer with spot names; others have no parameter that changed."""
 GENERAL = "general"
 NUMBERS = (
     *("changes_per_year", "changes_shape", "change_size", "change_size_sd", "rise_share"),
@@ -28,13 +32,16 @@ Scope = tuple[PriceKind, str]
 
 
 def find_process(
-    accelerator: str, purchase_option: PurchaseOption | PriceKind, year: int | None = None
+    accelerator: str,
+    purchase_option: PurchaseOption | PriceKind,
+    year: int | None = None,
+    edition: int = CURRENT_EDITION,
 ) -> PriceProcess:
     """The process of an accelerator's price: its family's, its tier's, or that of the kind.
 
     `accelerator` is a canonical slug; one that is not known takes the general process of the
     kind, whose range is wider. `year` is the year asked in, by default that of the evidence:
-    list prices of young families are cut more often.
+    list prices of young families are cut more often. `edition` is that of the fit.
 
     >>> find_process("nvidia-h100-80gb-sxm", PurchaseOption.SPOT).level
     'family'
@@ -44,8 +51,8 @@ def find_process(
     kind = purchase_option if isinstance(purchase_option, PriceKind) else KINDS[purchase_option]
     family = find_family(accelerator)
     if family is None:
-        return replace(all_processes()[kind, GENERAL], family=accelerator)
-    return find_in(all_processes(), kind, family, year)
+        return replace(all_processes(edition)[kind, GENERAL], family=accelerator)
+    return find_in(all_processes(edition), kind, family, year)
 
 
 def find_in(
@@ -64,11 +71,17 @@ def find_in(
 
 
 @cache
-def all_processes() -> Mapping[Scope, PriceProcess]:
+def all_processes(edition: int = CURRENT_EDITION) -> Mapping[Scope, PriceProcess]:
     """Every fitted process by kind and scope, such as "family:h100"."""
-    with TABLE.open(newline="", encoding="utf-8") as lines:
-        rows = list(csv.DictReader(lines))
-    return MappingProxyType({(PriceKind(r["kind"]), r["scope"]): _process(r) for r in rows})
+    rows = _read(TABLE)
+    if edition < CURRENT_EDITION:
+        rows |= _read(_SPOT_OF_EDITION_1)
+    return MappingProxyType(rows)
+
+
+def _read(path: Path) -> dict[Scope, PriceProcess]:
+    with path.open(newline="", encoding="utf-8") as lines:
+        return {(PriceKind(r["kind"]), r["scope"]): _process(r) for r in csv.DictReader(lines)}
 
 
 def _process(row: Mapping[str, str]) -> PriceProcess:

@@ -38,7 +38,8 @@ from pricing import catalog as catalogs
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
 
-_AGES = frozenset({"age_days"})
+_PASSING = frozenset({"age_days", "headline", "explanation", "warnings", "why_not"})
+"""Fields of an answer that may differ in a replay: how old a price is, and sentences."""
 MOST_DIFFERENCES = 50
 
 
@@ -262,9 +263,9 @@ def own_projects(access: Access, saved: SavedPortfolio) -> set[str]:
 
 
 def _lasting(value: Any) -> Any:
-    """JSON without what says how old it is."""
+    """JSON without what says how old it is, and without sentences, whose wording is today's."""
     if isinstance(value, dict):
-        return {name: _lasting(part) for name, part in value.items() if name not in _AGES}
+        return {name: _lasting(part) for name, part in value.items() if name not in _PASSING}
     return [_lasting(part) for part in value] if isinstance(value, list) else value
 
 

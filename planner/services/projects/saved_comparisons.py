@@ -22,6 +22,7 @@ from planner.contract.months import format_month, next_month
 from planner.models import Access, Project, Role, SavedComparison, State, Variant, WebhookEvent
 from planner.services.projects.comparisons import compare_for_team, with_sources
 from planner.services.projects.projects import compose
+from planner.services.projects.replay_versions import left_out_of
 from planner.services.teams.audit import edit, record
 from planner.services.teams.errors import WrongStateError
 from planner.services.teams.permissions import APPROVE, EDIT, require
@@ -35,29 +36,6 @@ from pricing.market.snapshot import Catalog
 
 _LAST_DIGITS = 1e-9
 """Relative difference of two numbers that are no money below which they are one."""
-_AGE_FIELDS = frozenset({"age_days"})
-"""Parts of an answer that say how old it is; everything else replays to the cent."""
-_WORDING = frozenset(
-    {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
-)
-_NEW_IN_VERSION_6 = _WORDING | {"headline", "reasons"}
-_NEW_IN_VERSION_5 = _NEW_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
-_NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
-_NEW_IN_VERSION_3 = _NEW_IN_VERSION_4 | {
-    *("verdict", "cheaper_if", "coverage", "why_not_allowed", "relaxations"),
-    *("total_p10", "total_p50", "total_p90", "price_model", "parts"),
-}
-_NEW_SINCE = {
-    5: _AGE_FIELDS | _NEW_IN_VERSION_6,
-    4: _AGE_FIELDS | _NEW_IN_VERSION_5,
-    3: _AGE_FIELDS | _NEW_IN_VERSION_4,
-    2: _AGE_FIELDS | _NEW_IN_VERSION_3,
-    1: _AGE_FIELDS
-    | _NEW_IN_VERSION_3
-    | {"purchases", "costs_by_source", "within_horizon", "owed_after"},
-}
-"""What a replay of an older answer leaves aside, by its version: its wording, which has changed
-since, and what it did not say itself."""
 
 
 @transaction.atomic
@@ -163,7 +141,7 @@ def replay(saved: SavedComparison) -> Replay:
     replayed = with_sources(result, {row.field: row.source for row in original.inherited})
     version = saved.answer.get("version", 1)
     is_current = version == VERSION
-    left_out = _NEW_SINCE.get(version, _AGE_FIELDS)
+    left_out = left_out_of(version)
     saved_answer = saved.answer if is_current else original.to_json()
     differences = list_differences(
         "", _comparable(saved_answer, left_out), _comparable(replayed.to_json(), left_out)

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 from django import forms
 
+from planner.contract.purchase_options import TRAITS
 from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.commitments import TakenOver
 from planner.usage.demand.plan import Demand, list_accelerators, next_month
@@ -275,6 +276,7 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
         "figures": figures,
         "files": usage.files,
         "use": usage.lines(*answer.by)[:SHOWN_LINES],
+        "option_labels": {name: traits.label for name, traits in TRAITS.items()},
         "has_more": len(figures["use"]) > SHOWN_LINES,
         "has_slices": any(row["slice_hours"] for row in figures["months"]),
         "accelerators": [name for name in list_accelerators(usage) if name],

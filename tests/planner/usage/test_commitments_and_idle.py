@@ -102,6 +102,11 @@ def test_what_is_whole_goes_into_the_request_of_a_comparison():
     assert "existing" not in answer(table(months), reserved(), **asked).request()
 
 
+def test_the_sum_of_all_rows_is_the_provider_s_in_each_view():
+    [total] = answer(reserved()).usage.totals()
+    assert total == {"currency": "USD", "billed": "17856", "amortised": "17856"}
+
+
 def hourly_plan(covered_hours):
     """Ten hours of a savings plan of 14 dollars an hour, with a machine under it."""
     rows = []

@@ -14,23 +14,22 @@ PRIOR_DISCOUNT = math.log(0.19)
 """Before any history: the middle, by logarithm, of the discounts of 60 to 91 % that GCP
 announces for spot; AWS and Azure announce up to 90 %."""
 BORROWED_YEARS = 12.0
-"""Provider-years of all families that count as much as a family's own usual discount: a price
-that has not been set anew yet says little of where it will be."""
+"""Provider-years of the level above, and before that of what is believed before any history, that
+count as much as a family's own resets: a provider sets all its prices at once, so that even many
+of them tell of few cases."""
 PRIOR_SD = 0.45
 """Before any history: τ; with it p10 to p90 of the discount are about the announced 60 to 91 %."""
-BORROWED_SPREAD = 5.0
-"""Provider-years of the level above that count as much as a family's own spread."""
 PRIOR_RESET = 0.6
 """Before any history: share of spot prices that are set anew within a year. Assumed."""
 RESET = 0.05
 """|ln| from which a year's move is a reset and not one of many small ones."""
-SMALL = 0.15
-"""Cap on the steps of a month that count as small moves."""
+SMALL = RESET
+"""Cap on the steps of a month that count as small moves: what lies above is a reset."""
 GENERAL_WIDENING = 1.25
 """Factor on the sds for accelerators about which nothing is known."""
 UNSURE_YEARS = 1.5
-"""Provider-years of its own after which a family's usual discount is known twice as well; a family
-that takes the process of its tier has none."""
+"""Provider-years of resets of its own after which a family's usual discount is known twice as
+well; a family that takes the process of its tier has none."""
 _CASE = ["provider", "year_seen"]
 """All families and regions of a provider in a year count once: it sets them together."""
 
@@ -38,32 +37,53 @@ _CASE = ["provider", "year_seen"]
 def fit_kind(
     lagged: pd.DataFrame, observations: pd.DataFrame
 ) -> dict[tuple[PriceKind, str], PriceProcess]:
-    """Processes of all scopes of spot."""
+    """Processes of all scopes of spot: of every family with a price, if only by its tier."""
     known = observations[(observations.kind == PriceKind.SPOT) & observations.discount.notna()]
     known = known.assign(year_seen=known.month // 12)
-    usual = levels(known, "discount", PRIOR_DISCOUNT, _CASE, weight=BORROWED_YEARS)
     spot = lagged[lagged.kind == PriceKind.SPOT].assign(year_seen=lagged.end // 12)
     moves = spot[spot.lag == LAG]
+    after = _after_resets(moves)
+    usual = levels(after, "discount", PRIOR_DISCOUNT, _CASE, weight=BORROWED_YEARS)
+    variances = _variances(after, usual)
     share = _reset_share(moves)
-    variances = _variances(moves, known, usual)
     small = _small_sd(spot[spot.lag == 1])
-    counts = cells(known)
+    counts, resets = cells(known), cells(after)
     processes = {}
-    for scope, middle in usual.items():
-        own = counts[scope] if scope.startswith("family:") else 0
+    for scope, above in _scopes(known).items():
+        own = resets.get(scope, 0) if scope.startswith("family:") else 0
         unsure = 1.0 + UNSURE_YEARS / (own + UNSURE_YEARS)
         wide = GENERAL_WIDENING if scope == "general" else 1.0
+        nearest = next(name for name in (scope, above, "general") if name in usual)
         processes[PriceKind.SPOT, scope] = PriceProcess(
             family="",
             kind=PriceKind.SPOT,
             tier="",
             resets_per_year=-math.log1p(-share),
-            usual_discount=middle,
-            discount_sd=wide * math.sqrt(variances.get(scope, variances["general"]) * unsure),
+            usual_discount=usual[nearest],
+            discount_sd=wide * math.sqrt(variances[nearest] * unsure),
             shock_sd=wide * small,
             cells=counts[scope],
         )
     return processes
+
+
+def _scopes(known: pd.DataFrame) -> dict[str, str]:
+    """Every scope in which a price is known → the one above it."""
+    pairs = known[["tier", "family"]].drop_duplicates()
+    above = {"general": "general"}
+    above |= {f"tier:{tier}": "general" for tier in pairs.tier}
+    return above | {
+        f"family:{family}": f"tier:{tier}"
+        for tier, family in zip(pairs.tier, pairs.family, strict=True)
+    }
+
+
+def _after_resets(moves: pd.DataFrame) -> pd.DataFrame:
+    """Discounts to which prices were set anew: only these tell where a reset leads. Where a price
+    stands that was never set anew tells of its first price alone."""
+    after = moves[moves.move.abs() > RESET]
+    after = after.assign(discount=after.discount + after.move)
+    return after[after.discount.notna()]
 
 
 def _reset_share(moves: pd.DataFrame) -> float:
@@ -72,21 +92,11 @@ def _reset_share(moves: pd.DataFrame) -> float:
     return shrink(float(reset.sum()), len(reset), PRIOR_RESET)
 
 
-def _variances(
-    moves: pd.DataFrame, known: pd.DataFrame, usual: dict[str, float]
-) -> dict[str, float]:
-    """τ² of every scope: of levels after a reset, around the usual discount of the family.
-
-    Levels of prices that have not moved say nothing of where a reset leads, but where no move
-    is known a level is better than none: both count.
-    """
-    after = moves[moves.move.abs() > RESET]
-    after = after.assign(discount=after.discount + after.move)
-    columns = ["tier", "family", "provider", "year_seen", "discount"]
-    rows = pd.concat([known[columns], after[columns].dropna()], ignore_index=True)
-    middle = rows.family.map(lambda f: usual[f"family:{f}"]).astype(float)
-    rows["square"] = (rows.discount - middle) ** 2
-    return levels(rows, "square", PRIOR_SD**2, _CASE, weight=BORROWED_SPREAD)
+def _variances(after: pd.DataFrame, usual: dict[str, float]) -> dict[str, float]:
+    """τ² of every scope: of levels after a reset, around the usual discount of the family."""
+    middle = after.family.map(lambda family: usual[f"family:{family}"]).astype(float)
+    rows = after.assign(square=(after.discount - middle) ** 2)
+    return levels(rows, "square", PRIOR_SD**2, _CASE, weight=BORROWED_YEARS)
 
 
 def _small_sd(moves: pd.DataFrame) -> float:

@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from planner.costing.price_processes.fitting import backtest, histories, moves, parameters
+from planner.costing.price_processes.fitting import (
+    backtest,
+    histories,
+    moves,
+    parameters,
+    resets,
+)
 from planner.costing.price_processes.fitting.fit import fit
 from planner.costing.price_processes.fitting.sources import read_folder
 from planner.costing.price_processes.process import PriceKind
@@ -83,6 +89,28 @@ def test_parameters_follow_the_evidence(series: pd.DataFrame) -> None:
     assert found[PriceKind.MARKET, "family:h100"].drift == pytest.approx(-0.22, abs=0.05)
     assert cut.source == "a/list"
     assert cut.fitted_to.isoformat() == "2023-12-31"
+
+
+def test_where_spot_goes_is_told_by_prices_that_were_set_anew(series: pd.DataFrame) -> None:
+    """From 80 to 30 % of on demand, in month 20, and with on demand from 10 to 6: the 28 months
+    at 80 % and those at 30 % since tell of no other reset."""
+    start = int(moves.find_moves(histories.observations(series)).levels.month.min())
+    known = moves.find_moves(histories.observations(series))
+    spot, family = PriceKind.SPOT, "family:h100"
+    first = fit(known, start + 20).processes[spot, family]
+    assert first.usual_discount == pytest.approx(resets.PRIOR_DISCOUNT)  # of tier and family too
+    assert first.discount_sd == pytest.approx(resets.PRIOR_SD * np.sqrt(2))  # none of its own
+    last = fit(known, start + 48).processes[spot, family]
+    # One provider's two years with ends of such moves; in the second of them on demand was cut,
+    # and what is left of it is counted against the price before: 30 % of 6 of 10.
+    assert np.log(0.18) < last.usual_discount < resets.PRIOR_DISCOUNT / 2
+    assert last.discount_sd < first.discount_sd
+
+
+def test_what_a_reset_moves_is_no_small_move(series: pd.DataFrame) -> None:
+    known = moves.find_moves(histories.observations(series))
+    found = fit(known, int(known.levels.month.max()) + 1).processes[PriceKind.SPOT, "general"]
+    assert found.shock_sd < resets.GENERAL_WIDENING * np.sqrt(12) * resets.RESET
 
 
 def test_a_fit_sees_nothing_of_the_future(series: pd.DataFrame) -> None:

@@ -89,3 +89,14 @@ def test_old_families_are_cut_more_rarely() -> None:
 def test_price_lists_words_are_understood(text: str, family: str, tier: Tier) -> None:
     read = read_family(text)
     assert (read.name, read.tier) == (family, tier)
+
+
+def test_the_edition_of_before_is_still_there() -> None:
+    """Answers of before November 2026 are computed again with it: spot alone differs."""
+    for slug in ("nvidia-h100-80gb-sxm", "nvidia-x900"):
+        assert find_process(slug, PriceKind.SPOT, edition=1) != find_process(slug, PriceKind.SPOT)
+        for kind in set(PriceKind) - {PriceKind.SPOT}:
+            assert find_process(slug, kind, edition=1) == find_process(slug, kind)
+    assert all_processes(1).keys() == all_processes().keys()
+    before = find_process("nvidia-h100-80gb-sxm", PriceKind.SPOT, edition=1)
+    assert (before.usual_discount, before.discount_sd) == (-1.257, 0.5902)

@@ -52,6 +52,12 @@ def test_a_saved_portfolio_replays_to_the_cent(work):
     assert answer.net_present_cost == saved.read_answer().net_present_cost
 
 
+def test_a_replay_is_no_matter_of_wording(work):
+    saved = saved_of(work)
+    saved.answer["headline"] = saved.answer["projects"][0]["explanation"] = "In other words."
+    assert portfolios.replay_portfolio(saved)[1] == []
+
+
 def test_a_replay_says_where_the_answer_was_changed(work):
     saved = saved_of(work)
     saved.answer["total_cost"] = "1.00"

@@ -37,6 +37,8 @@ def test_a_bill_is_shown_row_by_reason_and_month_by_month(client, db):
     assert "use of accelerators: hours and money count" in page
     assert "5,840.00" in page
     assert "60.00 USD" in page
+    assert "billed <strong>420.00 USD</strong>" in page
+    assert "on demand" in page
     assert "2025-10" in page
 
 

@@ -1,0 +1,36 @@
+"""What a replay leaves aside of an answer in the form of an earlier version. PURE."""
+
+from __future__ import annotations
+
+_AGE_FIELDS = frozenset({"age_days"})
+"""Parts of an answer that say how old it is; everything else replays to the cent."""
+_WORDING = frozenset(
+    {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
+)
+_NEW_IN_VERSION_6 = _WORDING | {"headline", "reasons", "plan", "why_not_allowed", "relaxations"}
+_NEW_IN_VERSION_5 = _NEW_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
+_NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
+_NEW_IN_VERSION_3 = (
+    _WORDING
+    | _NEW_IN_VERSION_4
+    | {
+        *("verdict", "cheaper_if", "coverage", "why_not_allowed", "relaxations"),
+        *("total_p10", "total_p50", "total_p90", "price_model", "parts"),
+    }
+)
+_NEW_SINCE = {
+    5: _AGE_FIELDS | _NEW_IN_VERSION_6,
+    4: _AGE_FIELDS | _NEW_IN_VERSION_5,
+    3: _AGE_FIELDS | _NEW_IN_VERSION_4,
+    2: _AGE_FIELDS | _NEW_IN_VERSION_3,
+    1: _AGE_FIELDS
+    | _NEW_IN_VERSION_3
+    | {"purchases", "costs_by_source", "within_horizon", "owed_after"},
+}
+"""What a replay of an older answer leaves aside, by its version: its wording, which has changed
+since, and what it did not say itself."""
+
+
+def left_out_of(version: int) -> frozenset[str]:
+    """Fields in which a replay of an answer of this version is not held against it."""
+    return _NEW_SINCE.get(version, _AGE_FIELDS)

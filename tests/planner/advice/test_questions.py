@@ -1,0 +1,153 @@
+"""Questions as teams ask them, through the library: no answer breaks what a practitioner asks.
+
+`questions.json` holds the examples of the pages and ten questions each in the words of a team
+lead, a finance analyst, an ML engineer and a purchasing officer. What every plan must keep to is
+worked out here from the request and the plan's parts, not by the rules of the planner.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpu_cost_planner import compare
+from planner.contract.answer.comparison import ComparisonAnswer
+from planner.contract.answer.verdict import DecisionPart
+from planner.contract.money import format_money
+from pricing.bundled import files
+from pricing.market.accelerators import find_software
+from pricing.market.offers import PurchaseOption
+from pricing.market.places import find_partition
+
+QUESTIONS = json.loads(Path(__file__).with_name("questions.json").read_text(encoding="utf-8"))
+IS_LONG = os.environ.get("FUZZ") == "1"
+ASKED = QUESTIONS if IS_LONG else QUESTIONS[4::7]
+LARGEST_NODE, WORD = 8, 45
+INTERRUPTIBLE = {"spot", "low_priority", "dws_flex_start"}
+NO_PLAN = {
+    "Train a 7B model twice next year in the EU for 300,000.": "It takes a budget in total of",
+}
+"""Questions that no plan answers, and what is said of it."""
+MARGIN = 0.25
+
+
+def job_size(request: dict[str, Any], answer: ComparisonAnswer, accelerator: str) -> float:
+    """Accelerators of one job: what the request says, or the sizing found for a kind."""
+    stated = request["workload"].get("accelerators_per_job")
+    sized = {one.accelerator: one.min_accelerators for one in answer.demand.candidates}
+    joined = 1
+    if request.get("constraints", {}).get("interconnect"):
+        hours = request["workload"].get("hours_per_month", 0)
+        joined = min(LARGEST_NODE, round(hours / 730))
+    return max(stated or 1, sized.get(accelerator) or 1, joined)
+
+
+def check_part(part: DecisionPart, request: dict[str, Any], answer: ComparisonAnswer) -> None:
+    """One thing to do, against what was asked."""
+    months = request["horizon_months"]
+    limits, workload = request.get("constraints", {}), request["workload"]
+    if part.action in ("commit", "reserve"):
+        assert (part.term_months or 0) <= months, part.sentence
+    if part.provider in ("aws", "azure"):
+        assert find_partition(part.provider, part.region) == "commercial", part.sentence
+    consents = workload.get("interruptible") or limits.get("max_spot_share")
+    assert consents or part.purchase_option not in INTERRUPTIBLE, part.sentence
+    for field, value in (("providers", part.provider), ("regions", part.region)):
+        assert not part.provider or value in limits.get(field, [value]), part.sentence
+    offer = answer.offers.get(part.source)
+    if offer is None:
+        return
+    named = workload.get("accelerator")
+    asked_for = find_software(named) if named else "cuda"
+    assert find_software(offer.accelerator) == asked_for, part.sentence
+    per_machine = (part.accelerators or 0) / (part.units or 1)
+    size = job_size(request, answer, offer.accelerator)
+    assert per_machine >= min(size, LARGEST_NODE), part.sentence
+    if part.action == "commit" and not offer.source.startswith("request"):
+        assert (offer.provider, offer.region, offer.instance_type) in sold_on_demand()
+
+
+@cache
+def sold_on_demand() -> frozenset[tuple[str, str, str]]:
+    """Provider, region and machine of every offer that nobody has to sign for."""
+    return frozenset(
+        (offer.provider, offer.region, offer.instance_type)
+        for offer in files.read_offers()
+        if offer.purchase_option is PurchaseOption.ON_DEMAND
+    )
+
+
+def check_purchase(answer: ComparisonAnswer) -> None:
+    """Before any resale a purchase saves a quarter of its price against the best rent."""
+    verdict = answer.verdict
+    plan = answer.by_key[str(answer.recommendation.scenario)]
+    capital = sum(
+        float(plan.cost_by_category.get(name, 0))
+        for name in ("capex", "install", "network_storage", "spares")
+    )
+    rents = [
+        one
+        for one in answer.scenarios
+        if one.feasible and one.allowed and not {"capex", "lease"} & set(one.cost_by_category)
+    ]
+    if not capital or not rents:
+        return
+    rent = min(rents, key=lambda one: one.net_present_cost)
+    unsold = float(plan.total_cost) + float(verdict.resale or 0)
+    assert unsold + MARGIN * capital <= float(rent.total_cost) + 1.0, verdict.sentence
+
+
+def check_words(answer: ComparisonAnswer) -> None:
+    """The first sentence holds what all four readers look for."""
+    verdict = answer.verdict
+    assert verdict.total is not None
+    assert format_money(verdict.total, answer.currency) in verdict.sentence
+    assert "owed after" in verdict.sentence
+    assert "  " not in verdict.sentence
+    assert len(verdict.reasons) <= 3
+    for text in (*verdict.reasons, *(one.why for one in answer.cheaper_if)):
+        assert text.endswith(".")
+        assert not re.search(r"[a-z]_[a-z]", text), text
+    if verdict.decision:
+        assert max(part.share_of_hours for part in verdict.decision) > 0.0
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("question", ASKED, ids=lambda one: one["words"][:WORD])
+def test_a_practitioner_would_sign(question: dict[str, Any]) -> None:
+    request = question["request"]
+    answer = compare(request).answer
+    if question["words"] in NO_PLAN:
+        assert answer.recommendation.scenario is None
+        assert NO_PLAN[question["words"]] in answer.verdict.sentence
+        return
+    assert answer.recommendation.scenario is not None, answer.verdict.sentence
+    for part in answer.verdict.decision:
+        check_part(part, request, answer)
+    check_purchase(answer)
+    check_words(answer)
+
+
+def test_each_reader_asks_ten() -> None:
+    readers = [one["reader"] for one in QUESTIONS]
+    people = ("team lead", "finance analyst", "ML engineer", "purchasing officer")
+    assert all(readers.count(reader) == 10 for reader in people)
+    assert (readers.count("worked example"), readers.count("README")) == (5, 1)
+    assert len({one["words"] for one in QUESTIONS}) == len(QUESTIONS)
+    assert {one["words"] for one in QUESTIONS} > set(NO_PLAN)
+
+
+def test_one_h200_for_a_year_on_aws_is_rented_as_its_machine() -> None:
+    (one,) = [q for q in QUESTIONS if q["words"] == "One H200 for a year on AWS."]
+    answer = compare(one["request"]).answer
+    (part,) = answer.verdict.decision
+    assert (part.action, part.units, part.accelerators) == ("rent", 1, 8)
+    (margin,) = [x for x in answer.cheaper_if if x.field == "on_prem.payback_margin"]
+    assert margin.plan.startswith("Buy 1 ×")
+    assert margin.saving > 0
