@@ -27,7 +27,13 @@ from pricing.common.bounded import number_problem, read_decimal
 
 PLAN = (
     _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
-    _f("start", "First month", kind="month", typical="2027-01", help="Month 0 of the plan."),
+    _f(
+        "start",
+        "First month",
+        kind="month",
+        typical="2027-01",
+        help="Month in which the plan begins.",
+    ),
     _f("horizon_months", "Horizon", unit="months", typical="36", help="1 to 120 months."),
     _f("currency", "Currency", kind="choice", choices="currencies"),
 )
