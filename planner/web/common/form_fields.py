@@ -85,6 +85,10 @@ RULES = (
        choices="term_ends",
        help="Left open every payment counts, and a plan for less than a year takes no commitment "
             "beyond its end."),
+    _f("constraints.place_order", "Order of equal prices", typical="2",
+       help="2 takes the nearest, then the largest region; 1 the first by name."),
+    _f("constraints.near_country", "Country of the team", kind="text", typical="DE",
+       help="Of equal prices the nearest place is taken."),
     _f("rules", "Edition of these rules", kind="choice", choices="rules",
        help="Left open the current ones. The first edition rules nothing out; it gives plans made "
             "before these rules the figures they had."),
