@@ -17,7 +17,7 @@ from pathlib import Path
 from planner.comparison import compare
 from tests.bench.bench_compare import TODAY, bundled
 from tests.bench.row import SHORT, Row, median_ms
-from tests.bench.served import Call, Load, fill, load, serve, unlimited
+from tests.bench.site.served import Call, Load, fill, load, serve, unlimited
 
 SECONDS = 5.0 if SHORT else 20.0
 REQUESTS = 400 if SHORT else 10_000

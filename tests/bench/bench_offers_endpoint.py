@@ -10,7 +10,7 @@ import statistics
 import tempfile
 
 from tests.bench.row import SHORT, Row
-from tests.bench.served import Call, Load, fill, load, serve, unlimited
+from tests.bench.site.served import Call, Load, fill, load, serve, unlimited
 
 SECONDS = 2.0 if SHORT else 6.0
 ROUNDS = 1 if SHORT else 3
@@ -26,7 +26,7 @@ def bench() -> list[Row]:
     with tempfile.TemporaryDirectory() as folder:
         environment = unlimited(folder)
         token = fill(environment)
-        with serve(environment, "tests.bench.offers_server:application") as (port, _):
+        with serve(environment, "tests.bench.site.offers_server:application") as (port, _):
             ours, floor = _measured(port, token)
     return [
         Row(

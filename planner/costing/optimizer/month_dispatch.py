@@ -23,7 +23,7 @@ from planner.costing.optimizer.work import WorkMeter
 
 _WHOLE = 1e-6
 _SHORTFALL = 1e3
-"""Cost of a missing accelerator, in times the dearest one."""
+"""Cost of a missing accelerator, in times the penalty one."""
 _JOINT_GAP = 1e-4
 _JOINT_NODES = 2_000
 """Effort for the whole nodes of all months together."""
@@ -110,9 +110,9 @@ def _beside_parts(
         return None
     one, each = np.ones(months.size), np.arange(months.size)
     shortfall = [(family.row[months], each, one) for family in (rows.width, rows.hours)]
-    dearest = np.full(months.size, _SHORTFALL * max(float(cost_per_column.max()), 1.0))
+    penalty = np.full(months.size, _SHORTFALL * max(float(cost_per_column.max()), 1.0))
     entries = Entries.ordered(shortfall, months.size)
-    program.add_columns(dearest, np.zeros(months.size), np.full(months.size, np.inf), entries)
+    program.add_columns(penalty, np.zeros(months.size), np.full(months.size, np.inf), entries)
     fewer = solve_at(lower)
     if fewer is None:
         return None

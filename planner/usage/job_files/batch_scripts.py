@@ -44,8 +44,8 @@ def _words(text: str, mark: re.Pattern[str]) -> list[str]:
     """Words of all directives, those before the first command alone."""
     words: list[str] = []
     for line in text.splitlines():
-        if found := mark.match(line):
-            rest = line[found.end() :]
+        if directive := mark.match(line):
+            rest = line[directive.end() :]
             try:
                 words += shlex.split(rest, comments=True)
             except ValueError:

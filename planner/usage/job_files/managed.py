@@ -72,8 +72,8 @@ def _read_sagemaker(document: Document) -> JobFacts:
 def _vertex_pools(document: Document) -> list[Document]:
     for spec in (document, inner(document, "jobSpec"), inner(document, "trialJobSpec")):
         for name in ("workerPoolSpecs", "worker_pool_specs"):
-            if found := items(spec, name):
-                return found
+            if pools := items(spec, name):
+                return pools
     return []
 
 

@@ -1,6 +1,6 @@
 """The site with one view more: the floor that the offers endpoint is held against.
 
-Served by bench_offers_endpoint: `gunicorn tests.bench.offers_server:application`.
+Served by bench_offers_endpoint: `gunicorn tests.bench.site.offers_server:application`.
 """
 
 from __future__ import annotations
@@ -31,4 +31,4 @@ class FloorView(APIView):
 
 
 urlpatterns = [path("floor/", FloorView.as_view()), path("", include("planner.urls"))]
-settings.ROOT_URLCONF = "tests.bench.offers_server"
+settings.ROOT_URLCONF = "tests.bench.site.offers_server"

@@ -1,0 +1,1 @@
+"""The site as it is run, for the benches that load it."""
