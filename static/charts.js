@@ -22,10 +22,10 @@
   ];
   const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
   const DECALS = [
-    null,
-    { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0.8 },
-    { symbol: "circle", symbolSize: 0.6 },
-    { symbol: "rect", dashArrayX: [[8, 8], [0, 8, 8, 0]], dashArrayY: [6, 0] },
+    null, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: 0.8 },
+    { symbol: "circle", symbolSize: 0.6 }, { symbol: "rect", dashArrayX: [[8, 8], [0, 8, 8, 0]], dashArrayY: [6, 0] },
+    { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -0.8 }, { symbol: "triangle", symbolSize: 0.7 },
+    { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 4] }, { symbol: "diamond", symbolSize: 0.4 },
   ];
   const DASHES = ["solid", "solid", "dotted", "dashed"];
 

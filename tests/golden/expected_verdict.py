@@ -56,7 +56,7 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     rows.append(["Capital to approve now", _or_nothing(told.capital_to_approve, currency)])
     if told.obligation_to_sign is not None:
         rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
-    rows += _budgets(told, currency)
+    rows += [*_by_date(told, currency), *_budgets(told, currency)]
     within = f"Due within {answer.horizon_months} months"
     rows.append([within, money(told.within_horizon, currency)])
     rows.append(["Owed afterwards", _or_nothing(told.owed_after, currency)])
@@ -94,6 +94,13 @@ def _of_which(answer: ComparisonAnswer) -> str:
     barred = [one.require_total() for one in answer.feasible if not one.allowed]
     is_undercut = any(total < best.require_total() for total in barred)
     return " of the plans that may be advised" if is_undercut else ""
+
+
+def _by_date(told: Verdict, currency: str) -> list[list[str]]:
+    """What calendar reservations take, which are paid before they begin."""
+    amounts = [one.amount for one in told.decision if one.action == "reserve"]
+    shown = money(sum(amounts), currency)
+    return [["Reserved by date", f"{shown} to sign and pay ahead"]] if amounts else []
 
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:

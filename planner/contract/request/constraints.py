@@ -91,6 +91,12 @@ class Constraints(RequestModel):
         tuple[Quota, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
     ] = ()
     """Most accelerators at once, by provider, region and kind."""
+    near_country: Slug | None = None
+    """Country of the team by ISO 3166-1 code, such as DE: of equal prices the nearest place is
+    taken, unless the data has a home that says where that is."""
+    place_order: Annotated[Whole, Field(ge=1, le=2)] | None = None
+    """Which place is taken of equal prices: 1 the first by name; 2 the nearest to the data or the
+    team, then the larger region, then by name; absent: as the rules say."""
     max_term_months: Annotated[Whole, Field(ge=1, le=120)] | None = None
     """Longest term of a commitment that may be signed, months."""
     max_provider_share: Annotated[Rate, Field(gt=0)] | None = None

@@ -121,14 +121,15 @@ def _describe_start(purchase: UnitStart, inputs: ModelInputs, calendar: Calendar
 
 
 def describe_value(value: MarginalValue, inputs: ModelInputs, request: ComparisonRequest) -> str:
-    saving_text = f"would save {format_money(value.saving, request.currency)} of present value"
+    saving = f"{format_money(value.saving, request.currency)} of present value"
     if value.limit.startswith("one more"):
         limit = _add_label(value.limit, inputs)
-        return f"{limit[0].upper()}{limit[1:]} {saving_text}."
+        worth = f"is worth {saving} to this plan, its own price not counted"
+        return f"{limit[0].upper()}{limit[1:]} {worth}."
     named = name_limit(value.limit, request, inputs)
     side = "fewer" if named.is_least else "more"
     more = f"{named.amount(value.step)} {side} of the {named.now(value.current_value)}"
-    return f"{more} {saving_text}."
+    return f"{more} would save {saving}."
 
 
 def _add_label(limit: str, inputs: ModelInputs) -> str:

@@ -83,7 +83,8 @@ _PRICE_PROCESSES = (
 _EDITION = "risk.price_process_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
-"""Counted from edition 2 on; not in answers of before it was there."""
+PLACE_ORDER = "constraints.place_order"
+"""Counted from edition 2 on; not in answers of before they were there."""
 
 DEPRECIATION = "straight_line"
 """Default depreciation: what published accounts of cloud companies use for servers (10-K 2025)."""
@@ -143,7 +144,7 @@ class Assumptions:
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         values.setdefault("price_process_edition", 1.0 if previous else 2.0)
-        for field in (*LEVEL_FIELDS, OWN_STORAGE, PAYBACK_MARGIN):
+        for field in (*LEVEL_FIELDS, OWN_STORAGE, PLACE_ORDER, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
         rows.append(
@@ -244,8 +245,9 @@ def _rows(
             yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
-    counts_own_storage = is_level and (not previous or OWN_STORAGE in previous)
-    for path, request_value in _figures_where_used(request, price_processes, counts_own_storage):
+    known = {field for field in (OWN_STORAGE, PLACE_ORDER) if not previous or field in previous}
+    later = frozenset(known if is_level else ())
+    for path, request_value in _figures_where_used(request, price_processes, later):
         yield row(path, request_value)
 
 
@@ -257,9 +259,10 @@ def _came_later(path: str, previous: PreviousAssumptions, is_level: bool) -> boo
 
 
 def _figures_where_used(
-    request: ComparisonRequest, price_processes: bool, counts_own_storage: bool
+    request: ComparisonRequest, price_processes: bool, later: frozenset[str]
 ) -> Iterator[tuple[str, float | None]]:
-    """Figures that only some requests rest on, with what the request says."""
+    """Figures that only some requests rest on, with what the request says; of those that came
+    after others the ones in `later`."""
     financing = request.on_prem.financing
     own = [server.financing for server in request.on_prem.servers or () if server.financing]
     if financing.method != "purchase" or any(
@@ -273,8 +276,11 @@ def _figures_where_used(
         for field in _DATA_PRICES:
             yield f"data.{field}", getattr(data, field)
     stated = data.on_prem_storage_per_tib_month
-    if stated is not None or (data.storage_gib and counts_own_storage):
+    if stated is not None or (data.storage_gib and OWN_STORAGE in later):
         yield OWN_STORAGE, stated
+    order = request.constraints.place_order
+    if order is not None or PLACE_ORDER in later:
+        yield PLACE_ORDER, order
 
 
 def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:

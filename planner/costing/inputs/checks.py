@@ -37,6 +37,8 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
     countries = sorted({place.country for place in catalog.regions.values() if place.country})
     _check_choices("constraints.countries", request.constraints.countries, countries)
+    near = request.constraints.near_country
+    _check_choices("constraints.near_country", None if near is None else [near], countries)
 
 
 def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequence[str]]]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule, multipliers, quota_bits
+from planner.costing.inputs.place_order import PlaceOrder
 from pricing.market.offer_table import OfferTable
 from pricing.market.offers import HOURS_PER_MONTH, Offer, PurchaseOption
 from pricing.market.places import is_local_zone
@@ -113,6 +114,8 @@ class EligibleOffers:
     """(provider, region) of the places whose grid's carbon is known."""
     tells_providers_apart: bool = False
     """Whether an offer of one provider stands for none of another."""
+    place_order: PlaceOrder | None = None
+    """How places rank among equal prices; None: by name."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -308,17 +311,21 @@ def _pick_best(offers: EligibleOffers, group: Rows, price: Floats, peak: float) 
     return min((int(i) for i in equal), key=lambda i: _preference(offers, i, peak))
 
 
-def _preference(offers: EligibleOffers, i: int, peak: float) -> tuple[bool, float, bool, bool, str]:
-    """Among equal prices: a node no larger than the peak, then the largest, then a place whose
-    grid is known, then a region rather than a zone beside one, then by name."""
+def _preference(
+    offers: EligibleOffers, i: int, peak: float
+) -> tuple[bool, float, float, bool, bool, int, str]:
+    """Among equal prices: a node no larger than the peak, then the largest, then the nearest place,
+    one whose grid is known, a region rather than a zone beside one, a large one, then by name."""
     capacity, offer = float(offers.capacity[i]), offers.offer(i)
     is_larger = capacity > peak
-    is_grid_unknown = (offer.provider, offer.region) not in offers.grids
+    place, order = (offer.provider, offer.region), offers.place_order
     return (
         is_larger,
         capacity if is_larger else -capacity,
-        is_grid_unknown,
+        0.0 if order is None else order.distance_km(place),
+        place not in offers.grids,
         is_local_zone(offer.region),
+        0 if order is None else -order.size(place),
         offer.id,
     )
 
@@ -337,13 +344,3 @@ def _pareto_frontier(
             is_better |= cost[rest] < cost[best] * (1 - TIE)
         rest = rest[is_better]
     return selected
-
-
-def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
-    """How many offers of the wanted purchase options are on sale, how many each limit alone
-    excludes of them, and how many meet every limit."""
-    total = len(filters.restrict_to(()).rows(table))
-    excluded = [
-        (name, total - len(filters.restrict_to((name,)).rows(table))) for name in filters.active()
-    ]
-    return total, excluded, len(filters.rows(table))

@@ -53,6 +53,7 @@ from planner.costing.inputs.offer_rules import (
     match_quota,
     read_adjustment,
 )
+from planner.costing.inputs.place_order import read_place_order
 from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
@@ -195,7 +196,8 @@ class OfferSelection:
             self.job_sizes,
         )
         apart = SupplyLimits.read(self.request.constraints).tells_providers_apart
-        offers = replace(offers, tells_providers_apart=apart) if apart else offers
+        order = read_place_order(self.request, self.catalog, self.assumptions)
+        offers = replace(offers, tells_providers_apart=apart, place_order=order)
         if custom:
             return offers
         converted = convert_prices(offers, self.catalog.exchange_rates, self.rates)

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from planner.contract.labels import LIMIT_TITLES, cloud_title
 from planner.contract.purchase_options import traits
-from planner.costing.inputs.dominance import WHOLE_NODE, Filters, count_exclusions
+from planner.costing.inputs.dominance import WHOLE_NODE, Filters
 from planner.costing.inputs.eligible_offers import OfferSelection
 from pricing.market.accelerators import get
+from pricing.market.offer_table import OfferTable
 from pricing.market.offers import PurchaseOption
 
 _FEW = 2
@@ -86,3 +87,13 @@ def _show(name: str, value: tuple[str, ...] | float | str) -> str:
         return value
     says = {"providers": cloud_title, "purchase_options": lambda option: traits(option).label}
     return ", ".join(map(says.get(name, str), value))
+
+
+def count_exclusions(table: OfferTable, filters: Filters) -> tuple[int, list[tuple[str, int]], int]:
+    """How many offers of the wanted purchase options are on sale, how many each limit alone
+    excludes of them, and how many meet every limit."""
+    total = len(filters.restrict_to(()).rows(table))
+    excluded = [
+        (name, total - len(filters.restrict_to((name,)).rows(table))) for name in filters.active()
+    ]
+    return total, excluded, len(filters.rows(table))

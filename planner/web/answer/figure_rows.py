@@ -44,6 +44,9 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     yield FigureRow("Capital to approve now", _or_nothing(verdict.capital_to_approve, currency))
     if verdict.obligation_to_sign is not None:
         yield FigureRow("Contracts to sign now", money(verdict.obligation_to_sign, currency))
+    dated = sum(one.amount for one in verdict.decision if one.action == "reserve")
+    if dated:
+        yield FigureRow("Reserved by date", money(dated, currency), note="to sign and pay ahead")
     yield from (_budget(one, currency) for one in verdict.budget)
     if not verdict.budget:
         yield FigureRow("Budget", "none given")

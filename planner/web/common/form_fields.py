@@ -27,7 +27,13 @@ from pricing.common.bounded import number_problem, read_decimal
 
 PLAN = (
     _f("name", "Name of this plan", kind="text", typical="Fine-tuning 2027"),
-    _f("start", "First month", kind="month", typical="2027-01", help="Month 0 of the plan."),
+    _f(
+        "start",
+        "First month",
+        kind="month",
+        typical="2027-01",
+        help="Month in which the plan begins.",
+    ),
     _f("horizon_months", "Horizon", unit="months", typical="36", help="1 to 120 months."),
     _f("currency", "Currency", kind="choice", choices="currencies"),
 )
@@ -79,6 +85,10 @@ RULES = (
        choices="term_ends",
        help="Left open every payment counts, and a plan for less than a year takes no commitment "
             "beyond its end."),
+    _f("constraints.place_order", "Order of equal prices", typical="2",
+       help="2 takes the nearest, then the largest region; 1 the first by name."),
+    _f("constraints.near_country", "Country of the team", kind="text", typical="DE",
+       help="Of equal prices the nearest place is taken."),
     _f("rules", "Edition of these rules", kind="choice", choices="rules",
        help="Left open the current ones. The first edition rules nothing out; it gives plans made "
             "before these rules the figures they had."),

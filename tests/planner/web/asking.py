@@ -31,8 +31,8 @@ TRAINING = {
 IN_PLACE = {"HX-Request": "true", "HX-Target": "figures"}
 
 
-def get(client: Any, name: str, values: dict[str, str] | None = None, **more: Any) -> Any:
-    return client.get(f"{reverse(name)}?{urlencode(values or {})}", **more)
+def get(client: Any, name: str, values: dict[str, Any] | None = None, **more: Any) -> Any:
+    return client.get(f"{reverse(name)}?{urlencode(values or {}, doseq=True)}", **more)
 
 
 def text(response: Any) -> str:

@@ -181,6 +181,8 @@ def test_an_unknown_offer_is_not_found(client, prices):
 
 def test_hardware_compares_what_is_ticked(client, prices):
     assert "Side by side" in text(get(client, "hardware", {"compare": H100}))
+    many = text(get(client, "hardware", {"compare": [H100] * 6}))
+    assert "2 are left out" in strip(many)
 
 
 def test_closed_pages_ask_for_signing_in_and_keep_the_address(client, prices, settings):
@@ -294,7 +296,7 @@ def test_a_host_that_is_not_ours_is_refused_in_our_layout(client, db):
 def test_words_of_the_trade_have_their_meaning_behind_them(client, prices):
     page = text(get(client, "plan", HOURS))
     assert 'href="/method/#term-accelerator-hour"' in page
-    assert "Eight of them for a day are 192." in page
+    assert "Eight for a day are 192 of them." in page
     assert 'id="term-accelerator-hour"' in text(get(client, "method"))
 
 

@@ -19,7 +19,7 @@ from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_scenarios
 from planner.web.answer.board_pack.paper import link, table, text
 from planner.web.answer.tables import SourceRow
-from planner.web.common.formatting import money, number, rate, singular
+from planner.web.common.formatting import money, number, rate, singular, words
 
 WHOLE_FROM = Decimal(1000)
 MOST_PURCHASES, MOST_SOURCES, MOST_ASSUMPTIONS = 12, 12, 14
@@ -168,7 +168,7 @@ def _source(row: SourceRow, currency: str) -> tuple[object, ...]:
     source = row.offer.source if row.offer else ""
     unit = singular(cost.unit) if cost.quantity == 1 else cost.unit
     return (
-        cost.label,
+        f"{row.what} in {row.where}, {words(cost.purchase_option)}" if row.offer else cost.label,
         f"{number(cost.quantity)} {unit}",
         price,
         money(cost.amount, currency),

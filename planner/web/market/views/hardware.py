@@ -82,7 +82,8 @@ def _newest_first(one: Accelerator) -> tuple[bool, int, str]:
 @require_safe
 def hardware(request: HttpRequest) -> HttpResponse:
     """Every accelerator and server; with `compare`, up to four of them in columns."""
-    chosen = request.GET.getlist("compare")[:COMPARED_AT_MOST]
+    ticked = request.GET.getlist("compare")
+    chosen = ticked[:COMPARED_AT_MOST]
     offers = catalog.current().offers
     rows = [_build_row(one, offers) for one in sorted(all_accelerators(), key=_newest_first)]
     known = {row.accelerator.slug: row for row in rows}
@@ -93,5 +94,6 @@ def hardware(request: HttpRequest) -> HttpResponse:
         "compared_servers": _servers(chosen) if chosen else [],
         "chosen": chosen,
         "most": COMPARED_AT_MOST,
+        "left_out": len(ticked) - len(chosen),
     }
     return render(request, "web/hardware.html", context)

@@ -35,7 +35,7 @@ _REPEATED_GROUPS = {
     "runs": (
         "workload.runs",
         "Runs",
-        "when the training happens; spread over the horizon if left empty",
+        "when the training happens; one run from the first month if left empty",
     ),
     "quotas": ("constraints.quotas", "Quotas", "most accelerators a provider gives you at once"),
     "year_budgets": (

@@ -46,7 +46,8 @@ def test_equal_to_a_plain_model(first: int) -> None:
                 _compare(request, answer, offers, seed)
                 seen |= {line.category.value for line in answer.lines}
     contracts = {"commitment", "credit", "shortfall", "lease", "interest"}
-    assert contracts | {"compute", "capex", "storage", "egress"} <= seen
+    if first == 0:  # the twenty that always run have every kind of cost
+        assert contracts | {"compute", "capex", "storage", "egress"} <= seen
 
 
 def _compare(request: dict[str, Any], answer: ScenarioAnswer, offers: Any, seed: int) -> None:

@@ -13,10 +13,10 @@ from planner.costing.inputs.dominance import (
     EligibleOffers,
     Filters,
     build_eligible_offers,
-    count_exclusions,
     undominated_commitments,
     undominated_rentals,
 )
+from planner.costing.inputs.exclusions import count_exclusions
 from planner.costing.inputs.offer_rules import Adjustment, QuotaRule
 from pricing.market.offers import Offer
 from tests.planner.costing.market_of import CATALOG, H100, catalog, offer

@@ -10,7 +10,7 @@ from planner.web.answer.drivers import MOST
 from tests.planner.web.asking import HOURS, TRAINING, WHOLE, get, text
 
 ASKED = {**HOURS, **WHOLE}
-OWNING = {**ASKED, "horizon_months": "36", "workload.hours_per_month": "5840"}
+OWNING = {**ASKED, "horizon_months": "48", "workload.hours_per_month": "5840"}
 SERVER = {"on_prem.servers.0.server": "dgx-h100"}
 
 
@@ -43,7 +43,7 @@ def test_tokens_stand_for_the_hours_of_a_training_in_the_unit_of_their_box(clien
 
 
 def test_hours_month_by_month_have_no_slider(client, prices):
-    column = "\n".join(["5840"] * 36)
+    column = "\n".join(["5840"] * 48)
     assert "workload.hours_per_month" not in drivers(
         client, {**OWNING, "workload.hours_per_month": column}
     )
