@@ -63,7 +63,7 @@ def _row(name: str, ours: float, most: float, unit: str) -> Row:
 
 @contextmanager
 def _servers(delay_s: float) -> Iterator[dict[str, str]]:
-    command = [sys.executable, "-m", "tests.bench.refresh_servers", str(delay_s)]
+    command = [sys.executable, "-m", "tests.bench.site.refresh_servers", str(delay_s)]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdin is not None

@@ -1,4 +1,4 @@
-"""Three fake clouds as large as the real ones: `python -m tests.bench.refresh_servers DELAY`.
+"""Three fake clouds as large as the real ones: `python -m tests.bench.site.refresh_servers DELAY`.
 
 Prints their addresses as JSON and serves until it is ended. Each call of AWS takes DELAY s.
 """
