@@ -136,19 +136,24 @@ def read(client: AwsClient, context: FetchContext, listed: PriceList) -> Fetched
     yield from _read_unlisted_families(client, state, context)
     yield from _report_unpriced(state)
     ec2_regions = [region for region in regions if state.sold_by_region.get(region)]
-    yield from _region_by_region(
-        "spot and capacity blocks by region",
-        ec2_regions,
-        lambda region: _read_interruptible(client, state, region),
-        context,
+    # EC2 and savings plans are services of their own, each with a pace of its own.
+    parts = (
+        _region_by_region(
+            "spot and capacity blocks by region",
+            ec2_regions,
+            lambda region: _read_interruptible(client, state, region),
+            context,
+        ),
+        _region_by_region(
+            "savings plans by region",
+            regions,
+            lambda region: _read_savings_plans(client, state, region),
+            context,
+            workers=_SAVINGS_PLAN_CALLS,
+        ),
     )
-    yield from _region_by_region(
-        "savings plans by region",
-        regions,
-        lambda region: _read_savings_plans(client, state, region),
-        context,
-        workers=_SAVINGS_PLAN_CALLS,
-    )
+    for rows in map_side_by_side(list, parts, len(parts)):
+        yield from rows
 
 
 def _region_by_region(
