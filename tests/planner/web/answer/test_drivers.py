@@ -11,7 +11,7 @@ from tests.planner.web.asking import HOURS, TRAINING, WHOLE, get, text
 
 ASKED = {**HOURS, **WHOLE}
 OWNING = {**ASKED, "horizon_months": "48", "workload.hours_per_month": "5840"}
-SERVER = {"on_prem.servers.0.server": "dgx-h100"}
+SERVER = {"on_prem.servers.0.server": "dgx-h100", "on_prem.payback_margin~pct": "0"}
 
 
 def drivers(client, asked):
