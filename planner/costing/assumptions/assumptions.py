@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from dataclasses import field as dataclass_field
 from decimal import Decimal
 from math import nan
 from types import MappingProxyType
@@ -112,7 +113,8 @@ class Assumptions:
     """Values by the last part of their field, and the rows that show where each is from."""
 
     values: Mapping[str, float]
-    rows: tuple[Assumption, ...]
+    rows: tuple[Assumption, ...] = dataclass_field(compare=False)
+    """What is shown of them; two with the same values compute the same."""
     depreciation: str = DEPRECIATION
     request_fields: frozenset[str] = frozenset()
     """Last parts of the fields that the request gives."""

@@ -13,7 +13,7 @@ def name_place(provider: str, region: str, names: Mapping[str, str]) -> str:
     >>> name_place("aws", "eu-south-2", {"aws:eu-south-2": "Europe (Spain)"})
     'AWS Europe (Spain)'
     >>> name_place("lambda", "", {})
-    'lambda'
+    'Lambda'
     """
     return f"{cloud_title(provider)} {names.get(f'{provider}:{region}', region)}".strip()
 

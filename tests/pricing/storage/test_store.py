@@ -109,10 +109,11 @@ def test_the_collector_is_left_as_it_was(was_on):
 @pytest.mark.django_db(transaction=True)
 def test_prices_move_into_their_key_and_back_as_they_are():
     try:
-        call_command("migrate", "pricing", "0001", verbosity=0)
         states = [machines(30), machines(30, "2.5")[3:], machines(30)]
         revisions = [publish(offers) for offers in states]
         rows = list(Price.objects.order_by("pk").values())
+        call_command("migrate", "pricing", "0001", verbosity=0)
+        assert list(Price.objects.order_by("pk").values()) == rows
         call_command("migrate", "pricing", verbosity=0)
         assert list(Price.objects.order_by("pk").values()) == rows
         assert all(map(store.verify_revision, revisions))

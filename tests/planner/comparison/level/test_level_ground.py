@@ -161,6 +161,7 @@ def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
     now = compare(request, CATALOG, today=TODAY)
     known = {
         "on_prem.workstation_lead_time_months",
+        "constraints.place_order",
         "on_prem.insurance_rate_per_year",
         "on_prem.resale_cost_rate",
         "finance.upfront_deduction_spread",

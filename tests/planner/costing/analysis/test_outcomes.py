@@ -12,6 +12,7 @@ from planner.costing.analysis.monte_carlo import RiskParameters
 from planner.costing.analysis.outcomes import draw_outcomes
 from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
 from planner.costing.price_processes.process import PriceKind
+from pricing.market.places import PARTITIONS
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.market_of import CATALOG, catalog, offer
 
@@ -93,7 +94,8 @@ def test_a_given_spread_replaces_the_processes(comparison: Compared) -> None:
 
 def _process_of(price: str, option: str, **fields: Any) -> Any:
     added = offer(price, option, **fields)
-    one = compared(catalog(*CATALOG_OFFERS, added), rules=2)
+    limits = {"partitions": list(PARTITIONS)}
+    one = compared(catalog(*CATALOG_OFFERS, added), rules=2, constraints=limits)
     drivers = find_drivers(one.inputs)
     return drivers.processes[drivers.of_source[added.id]]
 

@@ -32,7 +32,7 @@ UNIT = re.compile(rf"^\s*(?:%|×|°|(?:{_UNITS}|{_THINGS}|{_SINGULAR})\b)")
 """What may follow a number: its currency, its unit, or the things that it counts."""
 NAMES_UNIT = re.compile(
     rf"\b(?:(?:{_UNITS}|GB/s|TFLOP/s|TFLOP-hour)\b|(?i:hours?|days?|months?|years?|runs|tokens|"
-    rf"{_THINGS}|count|quantity|revision|rank|ratio|seed|futures)\b)|%|×"
+    rf"{_THINGS}|count|quantity|revision|edition|rank|ratio|seed|futures)\b)|%|×"
 )
 """What the head of a column or row, a label or a caption says that gives its numbers a unit."""
 _DATES = (
