@@ -25,8 +25,16 @@ TIED_FAMILIES = frozenset(
 )
 """Families that share input and output embedding unless the config says otherwise (same source,
 2025)."""
-BIASED_FAMILIES = frozenset({"qwen2", "qwen2_moe", "qwen2_vl"})
+BIASED_FAMILIES = frozenset({"qwen2", "qwen2_moe", "qwen2_vl", "gpt_oss"})
 """Families with a bias on queries, keys and values that the config does not name."""
+NORMED_HEADS = frozenset({"qwen3", "qwen3_moe", "gemma3", "gemma3_text"})
+"""Families that scale queries and keys, with one vector of a head's size each (Qwen3 and Gemma 3
+reports, 2025)."""
+NORMED_PROJECTIONS = frozenset({"olmo2", "olmo3"})
+"""The same with a vector over all heads (OLMo 2 report, 2024)."""
+BIASED_EXPERTS = frozenset({"gpt_oss"})
+"""Families whose router, experts and output of attention have a bias, and each head a sink
+(gpt-oss model card, 2025)."""
 POSITION_FAMILIES = frozenset(
     ["gpt2", "gpt_neo", "opt", "bert", "roberta", "distilbert", "electra"]
 )
@@ -153,7 +161,12 @@ def _attention(fields: ConfigFields) -> int:
     head, kv = _head_size(fields), _key_value_heads(fields)
     weights = hidden * head * (2 * heads + 2 * kv)
     has_bias = fields.flag("attention_bias") or fields.family in BIASED_FAMILIES
-    return weights + (head * (heads + 2 * kv) if has_bias else 0)
+    biases = head * (heads + 2 * kv) if has_bias else 0
+    if fields.family in BIASED_EXPERTS:
+        biases += hidden + heads
+    if fields.family in NORMED_HEADS:
+        return weights + biases + 2 * head
+    return weights + biases + (head * (heads + kv) if fields.family in NORMED_PROJECTIONS else 0)
 
 
 def _is_gated(fields: ConfigFields) -> bool:
@@ -213,8 +226,13 @@ def _shared(fields: ConfigFields) -> int:
 
 def _experts(fields: ConfigFields, count: int) -> int:
     hidden = fields.need("hidden_size")
-    router = hidden * (fields.get("experts") or 0)
-    return router + _shared(fields) + count * _matrices(fields) * hidden * _expert_width(fields)
+    width, routed = _expert_width(fields), fields.get("experts") or 0
+    expert = _matrices(fields) * hidden * width
+    router = hidden * routed
+    if fields.family in BIASED_EXPERTS:
+        expert += (_matrices(fields) - 1) * width + hidden
+        router += routed
+    return router + _shared(fields) + count * expert
 
 
 def _sparse(fields: ConfigFields) -> int:

@@ -169,3 +169,13 @@ def test_a_name_and_a_config_are_not_both_taken():
 def test_deeply_nested_text_is_refused_and_nothing_else():
     with pytest.raises(InvalidInput):
         read_config("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("Qwen3-8B", 8_190_735_360), ("Qwen3-235B-A22B", 235_093_634_560),
+     ("gpt-oss-20b", 20_914_757_184)],
+)  # fmt: skip
+def test_norms_of_heads_and_biases_of_experts_are_counted(name, parameters):
+    """The tensors of the published weights, counted by hand."""
+    assert find_model(name).figures.parameters == parameters
