@@ -1,9 +1,12 @@
-"""How many examples a property is tried on."""
+"""How many examples a property is tried on, and how many cases of a table."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 IS_LONG = os.environ.get("FUZZ") == "1"
@@ -18,3 +21,12 @@ def examples(short: int, long: int) -> settings:
         derandomize=not IS_LONG,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
+
+
+def one_in(every: int, cases: Sequence[Any]) -> list[Any]:
+    """Cases of a table, of which one in so many always runs and all others in `make sweep`. Under
+    FUZZ=1 none is left to the sweep."""
+    return [
+        case if IS_LONG or not place % every else pytest.param(case, marks=pytest.mark.sweep)
+        for place, case in enumerate(cases)
+    ]

@@ -44,7 +44,9 @@ SHORT_UNITS, SHORT_OVERRUN = 1_200_000, 1.1
 where work is charged afterwards."""
 
 
-@pytest.mark.parametrize("shape", [LARGEST, WORST, CUT_SHORT])
+@pytest.mark.parametrize(
+    "shape", [LARGEST, WORST, pytest.param(CUT_SHORT, marks=pytest.mark.sweep)]
+)
 def test_the_worst_requests_known_do_the_same_work_within_their_budget(
     shape: Shape, catalog: Catalog
 ) -> None:

@@ -86,6 +86,7 @@ def test_comparisons_asked_together_share_what_is_allowed():
         [answer(work) for _ in range(5)]  # what is left allows for a shorter answer at first
 
 
+@pytest.mark.sweep
 @pytest.mark.fuzz
 def test_the_worst_requests_found_end_within_their_work():
     """An adaptive search: random shapes, then changes of those that took the most."""

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.planner.comparison.level.one_machine import scenarios
+from tests.properties import one_in
 
 UPFRONT = {"purchase_option": "reserved", "term_months": 36}
 FIGURES = ("total_cost", "within_horizon", "owed_after", "net_present_cost")
@@ -109,7 +110,7 @@ def test_the_same_terms_take_the_same_number_of_machines(hours: Any) -> None:
     same(*compared(SYMMETRIC["paid at the start"], hours=hours))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", one_in(5, range(40)))
 def test_random_terms(seed: int) -> None:
     """Any price, rent of a month, term, tax, discount and timing, any demand that is highest at
     first: a commitment that begins later is paid to an end after that of the server."""
