@@ -84,7 +84,7 @@ def answer_or_refusal(request):
 
 
 @pytest.mark.fuzz
-@examples(60, 5000)
+@examples(25, 5000)
 @given(WORKLOADS, WORDS, NUMBERS, st.sampled_from([1, 2]))
 def test_anything_is_answered_or_refused(workload, accelerator, accelerators, rules):
     answer_or_refusal(
@@ -98,7 +98,7 @@ def test_anything_is_answered_or_refused(workload, accelerator, accelerators, ru
 
 
 @pytest.mark.fuzz
-@examples(60, 5000)
+@examples(25, 5000)
 @given(
     st.sampled_from(["training", "samples"]),
     st.dictionaries(st.sampled_from(FIELDS), NUMBERS, max_size=2),
@@ -126,7 +126,7 @@ LINES = st.lists(
 
 
 @pytest.mark.fuzz
-@examples(100, 5000)
+@examples(40, 5000)
 @given(LINES, st.booleans())
 def test_any_log_is_read_or_refused(lines, has_header):
     header = ["utilization.gpu [%], memory.used [MiB], clocks_event_reasons.active"]

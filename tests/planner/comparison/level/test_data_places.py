@@ -150,7 +150,7 @@ def test_the_cheapest_place_by_plain_arithmetic(seed: int) -> None:
         assert float(plan.total_cost) == pytest.approx(min(costs), abs=0.02)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 3))
+@pytest.mark.parametrize("seed", one_in(4, range(0, 60, 3)))
 def test_own_servers_pay_for_data_too(seed: int) -> None:
     data, _ = drawn(seed)
     data.pop("transfer_gbit_per_s", None)

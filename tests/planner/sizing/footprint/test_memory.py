@@ -112,7 +112,7 @@ sizes = st.floats(min_value=1e6, max_value=2e12)
 memories = st.sampled_from([16.0, 24.0, 40.0, 80.0, 141.0, 180.0])
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(sizes, sizes, memories)
 def test_more_parameters_never_need_fewer_accelerators(one, other, memory):
     small, large = sorted((one, other))
@@ -121,7 +121,7 @@ def test_more_parameters_never_need_fewer_accelerators(one, other, memory):
     assert many is None or few <= many
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(sizes, st.sampled_from([None, 0, 1, 2, 3]), st.sampled_from([None, True, False]))
 def test_from_the_least_number_on_there_is_a_layout(parameters, stage, checkpointing):
     work = training(parameters=parameters, zero_stage=stage, activation_checkpointing=checkpointing)

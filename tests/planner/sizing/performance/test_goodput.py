@@ -46,7 +46,7 @@ def test_llama_3_kept_about_nine_tenths_of_its_time_from_failures():
     assert 1 - overhead(job_mtbf(16_384)) == pytest.approx(0.9, abs=0.03)
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(st.integers(1, 1_000_000), st.integers(1, 1_000_000))
 def test_more_accelerators_never_have_a_better_goodput(one, other):
     few, many = sorted((one, other))
@@ -60,7 +60,7 @@ def test_a_dearer_band_never_leaves_more_and_more_nodes_leave_less():
     assert list(few)[-1] == "above 20%"
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(st.floats(0, 100), st.floats(0, 100), st.integers(1, 64))
 def test_more_interruptions_never_leave_more(one, other, nodes):
     few, many = sorted((one, other))

@@ -48,7 +48,7 @@ def refusal(one=A100, count=None, **changes):
     return caught.value
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(PARAMETERS, PARAMETERS, TOKENS, LENGTHS, CARDS)
 def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card):
     few, many = sorted((one, other))
@@ -60,7 +60,7 @@ def test_more_parameters_never_lower_the_hours(one, other, tokens, length, card)
 SHAPES = st.sampled_from([{"layers": 12, "hidden_size": 768}, {"hidden_size": 11_000}, {}])
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(
     st.floats(1e6, 1e10),
     st.sampled_from([1.0001, 1.05, 2, 10]),
@@ -83,7 +83,7 @@ def test_attention_fills_an_accelerator_that_a_small_model_does_not():
     assert short / long == pytest.approx(0.445 / 0.522, abs=0.12)
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(TOKENS, TOKENS, PARAMETERS, LENGTHS, CARDS)
 def test_more_tokens_never_lower_the_hours(one, other, parameters, length, card):
     few, many = sorted((one, other))
@@ -91,7 +91,7 @@ def test_more_tokens_never_lower_the_hours(one, other, parameters, length, card)
     assert hours(card, tokens=few, **rest) <= hours(card, tokens=many, **rest) * (1 + 1e-12)
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(st.floats(0.01, 1), st.floats(0.01, 1), PARAMETERS, CARDS)
 def test_a_lower_mfu_never_lowers_the_hours(one, other, parameters, card):
     low, high = sorted((one, other))
@@ -99,7 +99,7 @@ def test_a_lower_mfu_never_lowers_the_hours(one, other, parameters, card):
     assert hours(card, mfu=low, **rest) >= hours(card, mfu=high, **rest) * (1 - 1e-12)
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(st.integers(2, 20_000), st.integers(2, 20_000), CARDS)
 def test_more_accelerators_never_need_fewer_accelerator_hours(one, other, card):
     few, many = sorted((one, other))
@@ -107,7 +107,7 @@ def test_more_accelerators_never_need_fewer_accelerator_hours(one, other, card):
     assert size_training(work, card, few).hours <= size_training(work, card, many).hours + 1e-9
 
 
-@examples(50, 2000)
+@examples(20, 2000)
 @given(PARAMETERS, TOKENS, CARDS)
 def test_the_answers_figures_multiply_up(parameters, tokens, card):
     size = size_training(training(parameters=parameters, tokens=tokens), card)
