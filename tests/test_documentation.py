@@ -33,7 +33,10 @@ REPOSITORY_PATH = re.compile(r"`((?:docs|planner|pricing|gpu_cost_planner|tests)
 TOML = re.compile(r"^ *```toml\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 FIELD_NAME = re.compile(r"(?<!\$)`([a-z]+(?:_[a-z0-9]+)+)`")
 TEST_NAME = re.compile(r"`(test_\w+)`")
-READ_BY_A_PROVIDER = re.compile(r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?)"([A-Z_]+)"')
+READ_BY_A_PROVIDER = re.compile(
+    r'(?:settings\.get\(|endpoint\((?:[a-z_]+, )?|^    (?:key_)?setting = )"([A-Z_]+)"',
+    re.MULTILINE,
+)
 
 
 @pytest.fixture(scope="module")
