@@ -200,6 +200,7 @@ def test_projects_are_planned_together_ticked_out_and_kept(work, enter, scripts)
     shares = page.get_by_role("region", name="Shares")
     expect(shares).to_contain_text("vision")
     if scripts:
+        page.locator("[data-chart]").first.scroll_into_view_if_needed()
         expect(page.locator("[data-chart] canvas").first).to_be_visible()
     page.get_by_label("vision").uncheck()
     if not scripts:
