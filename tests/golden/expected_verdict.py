@@ -44,6 +44,17 @@ def day(value: dt.date) -> str:
     return f"{value.day} {MONTHS[value.month - 1]} {value.year}"
 
 
+def _capital(told: Verdict, currency: str) -> str:
+    words = _or_nothing(told.capital_to_approve, currency)
+    ahead = told.capital_to_approve or told.obligation_to_sign or _by_date(told, currency)
+    return words if ahead else f"{words} rent falls due month by month"
+
+
+def _due(told: Verdict, currency: str) -> str:
+    due = money(told.within_horizon, currency)
+    return f"{due} after {money(told.resale, currency)} of resale" if told.resale else due
+
+
 def figures(answer: ComparisonAnswer) -> list[list[str]]:
     """Title and figure of each field of the verdict's block, in its order."""
     told, currency = answer.verdict, answer.currency
@@ -53,12 +64,12 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
     if told.range:
         low, high = money(told.range.p10, currency), money(told.range.p90, currency)
         rows.append(["In 8 of 10 cases", f"{low} – {high}"])
-    rows.append(["Capital to approve now", _or_nothing(told.capital_to_approve, currency)])
+    rows.append(["Capital to approve now", _capital(told, currency)])
     if told.obligation_to_sign is not None:
         rows.append(["Contracts to sign now", money(told.obligation_to_sign, currency)])
     rows += [*_by_date(told, currency), *_budgets(told, currency)]
     within = f"Due within {answer.horizon_months} months"
-    rows.append([within, money(told.within_horizon, currency)])
+    rows.append([within, _due(told, currency)])
     rows.append(["Owed afterwards", _or_nothing(told.owed_after, currency)])
     if told.resale is not None:
         rows.append(["Resale counted at the end", money(told.resale, currency)])

@@ -143,7 +143,7 @@ def test_each_amount_stands_under_its_own_title(owed: int, budget: str) -> None:
         ["Budget", f"{left[0]} of 500,000 USD"],
         ["Capital budget", f"{left[1]} of 501,000 USD"],
         ["Monthly budget", f"{left[2]} of 502,000 USD"],
-        ["Due within 30 months", "1,034,568 USD"],
+        ["Due within 30 months", "1,034,568 USD after 99,001 USD of resale"],
         ["Owed afterwards", "200,000 USD" if owed else "nothing"],
         ["Resale counted at the end", "99,001 USD"],
         ["Pays back", "March 2028"],

@@ -41,7 +41,8 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if verdict.range:
         low, high = money(verdict.range.p10, currency), money(verdict.range.p90, currency)
         yield FigureRow("In 8 of 10 cases", f"{low} – {high}", term="p10, p50, p90")
-    yield FigureRow("Capital to approve now", _or_nothing(verdict.capital_to_approve, currency))
+    capital = _or_nothing(verdict.capital_to_approve, currency)
+    yield FigureRow("Capital to approve now", capital, note=_rent_alone(verdict))
     if verdict.obligation_to_sign is not None:
         yield FigureRow("Contracts to sign now", money(verdict.obligation_to_sign, currency))
     dated = sum(one.amount for one in verdict.decision if one.action == "reserve")
@@ -51,7 +52,8 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if not verdict.budget:
         yield FigureRow("Budget", "none given")
     months = f"Due within {answer.horizon_months} months"
-    yield FigureRow(months, money(verdict.within_horizon, currency))
+    resale = f"after {money(verdict.resale, currency)} of resale" if verdict.resale else ""
+    yield FigureRow(months, money(verdict.within_horizon, currency), note=resale)
     yield FigureRow("Owed afterwards", _or_nothing(verdict.owed_after, currency))
     if verdict.resale is not None:
         yield FigureRow("Resale counted at the end", money(verdict.resale, currency))
@@ -70,6 +72,13 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""
         yield FigureRow("Exchange rate", f"{rate.units_per_usd} {currency} per USD{day}")
+
+
+def _rent_alone(verdict: Verdict) -> str:
+    """What there is to pay where nothing is bought, signed or reserved."""
+    ahead = verdict.capital_to_approve or verdict.obligation_to_sign
+    is_reserved = any(one.action == "reserve" for one in verdict.decision)
+    return "" if ahead or is_reserved else "rent falls due month by month"
 
 
 def _or_nothing(amount: Decimal | None, currency: str) -> str:
