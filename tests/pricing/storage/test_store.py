@@ -133,3 +133,12 @@ def _is_within_key() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT sql FROM sqlite_master WHERE name = 'pricing_price'")
         return cursor.fetchone()[0].endswith("WITHOUT ROWID")
+
+
+@pytest.mark.django_db
+def test_offers_are_not_read_through_a_cursor_of_the_server(django_assert_num_queries):
+    """PostgreSQL plans such a cursor for its first rows: reading a list took 20 s, not one."""
+    revision = publish(machines(3))
+    with django_assert_num_queries(1) as seen:
+        assert len(store.read_stored_offers(revision)) == 3
+    assert "DECLARE" not in seen.captured_queries[0]["sql"]
