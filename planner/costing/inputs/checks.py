@@ -62,15 +62,15 @@ def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:
     home = request.data.home
     if home is None or home.provider == ON_PREMISES:
         return
-    named = [*request.custom_offers, *(p for p in request.data.prices if p.provider is not None)]
-    if any(one.provider == home.provider and one.region in (home.region, None) for one in named):
+    named = {(offer.provider, offer.region) for offer in request.custom_offers}
+    named |= {(p.provider, p.region or "") for p in request.data.prices if p.provider}
+    if named & {home.place, (home.provider, "")}:
         return
-    providers = sorted({provider for provider, _ in catalog.regions})
-    own = sorted({str(one.provider) for one in named} - set(providers))
-    _check_choices("data.home.provider", [home.provider], [*providers, *own, ON_PREMISES])
-    regions = {region for provider, region in catalog.regions if provider == home.provider}
-    regions |= {str(one.region) for one in named if one.provider == home.provider and one.region}
-    _check_choices("data.home.region", [str(home.region)], sorted(regions))
+    places = named | set(catalog.regions)
+    providers = sorted({provider for provider, _ in places})
+    _check_choices("data.home.provider", [home.provider], [*providers, ON_PREMISES])
+    regions = sorted(region for provider, region in places if provider == home.provider)
+    _check_choices("data.home.region", [home.place[1]], regions)
 
 
 def _check_choices(field: str, names: Sequence[str] | None, allowed: Sequence[str]) -> None:
