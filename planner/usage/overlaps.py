@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, BinaryIO, cast
 
-from planner.usage.tables import plain_name
+from planner.usage.cells import plain_name
 
 MAX_COMPARED_ROWS = 2_000_000
 """Most rows that are compared with those of other files: about 200 MB of marks."""
