@@ -123,8 +123,8 @@ def _never(row: Row, number: int) -> bool:
 
 
 def _text_of(row: Mapping[str, Any]) -> str:
-    kept = {name: value for name, value in row.items() if plain_name(name) not in _VOLATILE}
-    return json.dumps(kept, sort_keys=True, default=str)
+    lasting = {name: value for name, value in row.items() if plain_name(name) not in _VOLATILE}
+    return json.dumps(lasting, sort_keys=True, default=str)
 
 
 def _span(months: Iterable[str]) -> str:
