@@ -144,19 +144,28 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
-    return answer_usage(_open_each(names), read_question(options), today)
+    return answer_usage(_Files(names), read_question(options), today)
 
 
-def _open_each(names: list[str]) -> Iterator[tuple[str, BinaryIO]]:
-    for name in names:
-        if name == "-":
-            yield "standard input", sys.stdin.buffer
-            continue
-        try:
-            with Path(name).open("rb") as stream:
-                yield Path(name).name, stream
-        except OSError as error:
-            raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
+class _Files:
+    """Files by their names, each opened when it is its turn."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
+        for name in self._names:
+            if name == "-":
+                yield "standard input", sys.stdin.buffer
+                continue
+            try:
+                with Path(name).open("rb") as stream:
+                    yield Path(name).name, stream
+            except OSError as error:
+                raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
 def describe(answer: UsageAnswer, as_json: bool) -> str:

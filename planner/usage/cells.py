@@ -143,3 +143,16 @@ def clip(text: str, length: int = 120) -> str:
     """A name without blanks around it, cut to `length`; a cell that says nothing is empty."""
     text = text.strip()
     return "" if text in EMPTY else text[:length]
+
+
+_TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
+
+
+def plain_name(name: str) -> str:
+    """A column's name for comparing: `Kosten (PreTaxCost)` and `pre_tax_cost` are one.
+
+    >>> plain_name("Kosten (PreTaxCost)"), plain_name("pre_tax_cost")
+    ('pretaxcost', 'pretaxcost')
+    """
+    translated = _TRANSLATED.fullmatch(name)
+    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())

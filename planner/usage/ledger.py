@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from planner.usage.commitments import CommitmentSums
 from planner.usage.hourly_use import HourlyUse
+from planner.usage.overlaps import Overlaps
 from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums
 
 MAX_GROUPS = 200_000
@@ -166,6 +167,7 @@ class Ledger:
         """Hashes of rows that count once."""
         self.views: set[str] = set()
         """Views of money in exports that hold one of them: actual, amortised."""
+        self.overlaps = Overlaps()
 
     def account(self, reason: Reason) -> None:
         """A row more, and what became of it."""
@@ -227,6 +229,8 @@ class Ledger:
         if sums is None:
             sums = self.charges[key] = ChargeSums()
             self._check_size()
+        if self.overlaps.is_on:
+            self.overlaps.charge(key.provider, key.month)
         sums.rows += 1
         sums.quantity += quantity
         sums.billed.add(billed)

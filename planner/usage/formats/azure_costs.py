@@ -74,7 +74,11 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     moments = Moments(day_first=_is_day_first(columns, table.sample))
     number: Callable[[str], str] = to_point if table.decimal_comma else str
     reader = _Reader(columns, ledger, options, moments, number)
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for index, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, index):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             reader.read(row, index)
         except InvalidInput as refusal:

@@ -71,7 +71,11 @@ class _Row:
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     """Reads every row; refuses a file that calls its rows a forecast, which is no bill."""
     columns, moments = _Row(table), Moments()
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         if columns.forecast(row).strip().lower() in _TRUE:
             problem = "says that the row is a forecast, which is no bill; read what was billed"
             raise InvalidInput(f"row {number}, x_IsForecast", problem)

@@ -30,7 +30,11 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
         for tag in options.projects.tags
     }
     moments = Moments()
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             start = moments(start_of(row), "lineItem/intervalUsageStart")
             end = moments(end_of(row), "lineItem/intervalUsageEnd") if end_of(row) else start

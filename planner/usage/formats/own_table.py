@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from planner.usage.cells import amount, clip, quantity, to_point
+from planner.usage.cells import amount, clip, plain_name, quantity, to_point
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine, name_accelerator
-from planner.usage.tables import Table, plain_name
+from planner.usage.tables import Table
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)

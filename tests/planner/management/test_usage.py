@@ -117,3 +117,9 @@ def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
             | {"watch": "", "files": [str(bill)], "request": str(tmp_path / "no" / "x.json")},
             lambda: None,
         )
+
+
+def test_a_file_that_is_named_twice_is_said(bill):
+    text = run(bill, bill, "--forecast", "0")
+    assert "bill.csv is the same file as bill.csv, to the byte, and counts once." in text
+    assert run(bill, "--forecast", "0").count("counts once") == 0
