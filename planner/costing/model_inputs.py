@@ -17,6 +17,7 @@ from planner.costing.cost_model import other_costs
 from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import price_rental
+from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.spend_pools import SpendPool
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
@@ -131,6 +132,12 @@ class ModelInputs:
     def by_key(self) -> dict[str, CapacitySource]:
         """Sources by key."""
         return {source.key: source for source in self.sources}
+
+    @cached_property
+    def unsure_servers(self) -> dict[str, ServerToBuy]:
+        """Servers to buy whose price or delivery may be another than planned, by key."""
+        servers = {f"server:{s.slug}": s for s in self.servers.to_buy}
+        return {key: s for key, s in servers.items() if s.price_range or s.delivery}
 
     @cached_property
     def units(self) -> dict[str, CommitmentOption]:
@@ -326,9 +333,10 @@ class ModelInputs:
         )
         return self._share_with(replace(self, rentals=rentals), rentals=False, servers=True)
 
-    def with_unit_prices(self, factor: float) -> ModelInputs:
-        """The same with the price of every server to buy times `factor`."""
-        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
+    def with_unit_prices(self, factor: float, in_range: bool = False) -> ModelInputs:
+        """The same with the price of every server to buy times `factor`; `in_range`: as far as the
+        range of its own price goes."""
+        servers = tuple(s.at_price(factor, in_range) for s in self.servers.to_buy)
         changed = replace(self, servers=replace(self.servers, to_buy=servers))
         return self._share_with(changed, rentals=True, servers=False)
 
