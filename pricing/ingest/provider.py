@@ -68,6 +68,8 @@ class FetchContext:
     retrieved_at: dt.datetime
     regions: tuple[str, ...] = ()
     """Limit to these regions; empty means all."""
+    known_regions: tuple[str, ...] = ()
+    """Regions of which prices were published; they are read where the provider lists none."""
     progress: Callable[[str, int, int | None], None] = lambda _what, _done, _total: None
     """progress(what, done, total) for the progress bar."""
     deadline: float | None = None

@@ -32,6 +32,7 @@ from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish_locked
 from pricing.publish.refresh_result import RefreshResult
 from pricing.publish.signals import refresh_ended
+from pricing.storage import reference
 from pricing.storage.locks import AlreadyRunning, provider_lock
 
 log = logging.getLogger(__name__)
@@ -156,6 +157,7 @@ class _RefreshJob:
             settings=dict(os.environ),
             retrieved_at=read_at,
             regions=options.regions,
+            known_regions=tuple(sorted(reference.listed_regions(name))),
             progress=lambda what, publication, total: self.listener.progress(
                 name, what, publication, total
             ),

@@ -78,8 +78,13 @@ def _suggest_regions(region: str, known: frozenset[str]) -> str:
 
 
 def _known_regions(provider: str) -> frozenset[str]:
+    return region_names(provider) | listed_regions(provider)
+
+
+def listed_regions(provider: str) -> frozenset[str]:
+    """Regions of which prices were published."""
     listed = models.Listing.objects.filter(provider=provider).values_list("region", flat=True)
-    return region_names(provider) | frozenset(listed.distinct())
+    return frozenset(listed.distinct())
 
 
 @transaction.atomic

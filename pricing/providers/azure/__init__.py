@@ -14,11 +14,10 @@ from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.parts import read_part
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.market.offers import Offer
-from pricing.providers.azure import management, quotas
+from pricing.providers.azure import management, quotas, retail
 from pricing.providers.azure.machines import MachineLookup, ResourceSku, read_resource_sku
 from pricing.providers.azure.meters import resolve_meters
 from pricing.providers.azure.price_rows import Price, read_row, region_name
-from pricing.providers.azure.retail import price_rows
 
 SOURCE = "Azure Retail Prices API"
 
@@ -30,8 +29,8 @@ class AzureProvider:
     def fetch(self, context: FetchContext) -> Iterator[Offer | SkippedRow | NotRead]:
         with ProviderHttpClient(self.name, context) as http:
             rows = list(self._read_prices(http))
-            yield from (one for one in rows if isinstance(one, SkippedRow))
-            prices = [one for one in rows if not isinstance(one, SkippedRow)]
+            yield from (one for one in rows if isinstance(one, (SkippedRow, NotRead)))
+            prices = [one for one in rows if isinstance(one, Price)]
             skus = list(self._read_machines(http))
             failures = [one for one in skus if isinstance(one, NotRead)]
             machines = MachineLookup(
@@ -57,20 +56,17 @@ class AzureProvider:
         """What the subscription may run, as rows of `constraints.quotas`."""
         return quotas.fetch_quotas(context)
 
-    def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow]:
+    def _read_prices(self, http: ProviderHttpClient) -> Iterator[Price | SkippedRow | NotRead]:
         """Every price of the list in the wanted regions. Some may be another cloud's."""
-        wanted = {region_name(region) for region in http.context.regions}
-        regions_with_prices: set[str] = set()
-        for row in price_rows(http):
-            region = region_name(str(row.get("armRegionName") or ""))
-            if wanted and region not in wanted:
-                continue
-            regions_with_prices.add(region)
-            yield from read_row(row, http.context.retrieved_at)
-        if wanted and not regions_with_prices:
+        is_empty = True
+        for row in retail.read_prices(http, lambda row: read_row(row, http.context.retrieved_at)):
+            is_empty = False
+            yield row
+        if http.context.regions and is_empty:
+            wanted = sorted({region_name(region) for region in http.context.regions})
             raise ProviderUnavailable(
                 self.name,
-                f"there are no prices for region {', '.join(sorted(wanted))}",
+                f"there are no prices for region {', '.join(wanted)}",
                 "Check the spelling; Azure's regions are named like westus3 and westeurope.",
             )
 

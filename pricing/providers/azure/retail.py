@@ -1,140 +1,183 @@
-"""The pages of the public Retail Prices API.
+"""The price list of Azure, region by region.
 
-Every page names the next one (`NextPageLink`, with port and host of its own). Only the
-server that was configured is ever asked: a link back to prices.azure.com, as behind a mirror,
-is followed on the mirror, and a link elsewhere ends the run.
+The list is read once as a whole, which names the regions. Where that took one page it is what
+was sold at one moment. Where it took several, rows may have moved from page to page meanwhile,
+and each region is read anew by itself: mostly one page, and one that takes several counts once
+two readings of it agree. A region that fails is told as not read, and where the whole list fails
+the regions that are known are read all the same.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
-from urllib.parse import urlsplit
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
 
-from pricing.ingest.endpoints import redact_url, same_origin
-from pricing.ingest.http import BadRequest, ProviderHttpClient
-from pricing.ingest.provider import ProviderUnavailable
-from pricing.ingest.retries import RetryableError
+from pricing.ingest.http import ProviderHttpClient
+from pricing.ingest.parts import PART_ERRORS, explain_unread
+from pricing.ingest.provider import NotRead, ProviderUnavailable, RunStopped
+from pricing.ingest.side_by_side import map_side_by_side
+from pricing.providers.azure.pages import read_pages
 from pricing.providers.azure.price_rows import region_name
 
-PUBLIC_URL = "https://prices.azure.com"
-PATH = "/api/retail/prices"
-API_VERSION = "2023-01-01-preview"
-"""The first version whose rows hold savings plans. Filter values mind capitals since then."""
+REGIONS_AT_ONCE = 4
+MAX_READINGS = 3
+"""Times a region of several pages is read until two readings agree."""
+MIN_ROW_SHARE = 0.8
+"""Of the rows that the whole list has of a region, what the region's own list must have."""
+TRIED_REGIONS = 3
+"""Where none of the first so many regions answers, the whole list is taken as unavailable."""
+_PLAN_PAGE = "prices/regions.json"
+_NEW_REGIONS = "regions opened lately"
+"""In place of a region's name: nobody knows it, and nothing of it is published."""
+_RETRY_HINT = "The last published prices stay in force; try again later."
 
-_NOT_IN_REGION_NAME = re.compile(r"[^a-z0-9]")
-
-
-def price_rows(http: ProviderHttpClient) -> Iterator[Mapping[str, Any]]:
-    """Every row of the price list that may be of an accelerator machine."""
-    regions = [region_name(region) for region in http.context.regions]
-    first = _first_page(http, _query(regions, n_series_only=True))
-    if first is None:
-        first = _first_page(http, _query(regions, n_series_only=False))
-    if first is None:
-        where = f" of {', '.join(regions)}" if regions else ""
-        raise ProviderUnavailable(
-            http.provider,
-            f"the price list{where} is empty",
-            "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
-        )
-    rows_read = 0
-    for page in _iterate_pages(http, first):
-        rows_read += len(page["Items"])
-        http.context.progress("prices", rows_read, None)
-        yield from page["Items"]
+T = TypeVar("T")
+Row = Mapping[str, Any]
+ReadRow = Callable[[Row], Iterable[T]]
 
 
-def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | int]:
-    """`n_series_only` leaves the choice of N-series machines to the server; not every one can."""
-    conditions = ["serviceName eq 'Virtual Machines'"]
-    if n_series_only:
-        conditions.append("contains(armSkuName, 'Standard_N')")
-    if regions:
-        region_conditions = [
-            f"armRegionName eq '{re.sub(_NOT_IN_REGION_NAME, '', name)}'" for name in regions
-        ]
-        conditions.append(
-            region_conditions[0]
-            if len(region_conditions) == 1
-            else f"({' or '.join(region_conditions)})"
-        )
-    return {"api-version": API_VERSION, "$filter": " and ".join(conditions)}
+@dataclass
+class _Reading(Generic[T]):
+    """What one walk through the pages of one question brought, by region."""
+
+    prices: dict[str, list[T]] = field(default_factory=lambda: defaultdict(list))
+    row_counts: Counter[str] = field(default_factory=Counter)
+    digests: Counter[str] = field(default_factory=Counter)
+    """Sums over the rows of a region, in whatever order they came."""
+    pages: int = 0
+    failure: ProviderUnavailable | None = None
+    """Why the walk ended before its last page."""
+
+    def is_same(self, region: str, other: _Reading[T]) -> bool:
+        return self.digests[region] == other.digests[region]
 
 
-def _first_page(http: ProviderHttpClient, query: Mapping[str, str | int]) -> Any:
-    """The first page, or None if the question is not understood or finds nothing."""
+def read_prices(http: ProviderHttpClient, read_row: ReadRow[T]) -> Iterator[T | NotRead]:
+    """What `read_row` makes of every row that may be of an accelerator machine."""
+    wanted = list(dict.fromkeys(region_name(region) for region in http.context.regions))
+    whole = _read(http, "prices", wanted, read_row)
+    if whole.failure and len(wanted) == 1:
+        raise whole.failure
+    if _reads_by_region(http, whole):
+        yield from _read_regions(http, _list_regions(http, whole, wanted), whole, read_row)
+    else:
+        for prices in whole.prices.values():
+            yield from prices
+
+
+def _reads_by_region(http: ProviderHttpClient, whole: _Reading[T]) -> bool:
+    """Whether each region is read by itself; a replay does what its recording did."""
+    if http.context.replay is not None:
+        page = http.context.replay(_PLAN_PAGE)
+        if page is None and whole.failure:
+            raise whole.failure
+        return page is not None and bool(json.loads(page)["by_region"])
+    by_region = whole.failure is not None or whole.pages > 1
+    http.record_page(_PLAN_PAGE, json.dumps({"by_region": by_region}).encode())
+    return by_region
+
+
+def _list_regions(http: ProviderHttpClient, whole: _Reading[T], wanted: Sequence[str]) -> list[str]:
+    """The regions to read: those of the list, and those known where they are wanted.
+
+    A wanted one that nobody knows may be another cloud's.
+    """
+    known = {region_name(region) for region in http.context.known_regions}
+    if wanted:
+        known = known & set(wanted) or set(wanted if whole.failure else ())
+    return sorted((whole.row_counts.keys() | known) - {""})
+
+
+def _read(
+    http: ProviderHttpClient, folder: str, regions: Sequence[str], read_row: ReadRow[T]
+) -> _Reading[T]:
+    """One walk through the pages; `RunStopped` passes through."""
+    reading = _Reading[T]()
     try:
-        page = http.get_json(_page_name(1), _base_url(http), params=query, check=_check_complete)
-    except BadRequest:
-        return None
-    return page if page["Items"] else None
+        for page in read_pages(http, folder, regions):
+            reading.pages += 1
+            for row in page["Items"]:
+                _add_row(reading, row, regions, read_row)
+    except RunStopped:
+        raise
+    except PART_ERRORS as error:
+        reading.failure = _as_unavailable(http, error)
+    return reading
 
 
-def _iterate_pages(http: ProviderHttpClient, page: Any) -> Iterator[Any]:
-    """`page` and all that come after it."""
-    visited_links: set[str] = set()
-    number, full_page_rows = 1, len(page["Items"])
-    while True:
-        yield page
-        link = page.get("NextPageLink")
-        if not link:
-            return
-        if link in visited_links:
-            raise ProviderUnavailable(
-                http.provider,
-                f"the price list repeats itself after {number} pages",
-                "Try again later; the list may have changed while it was read.",
-            )
-        visited_links.add(link)
-        number += 1
+def _add_row(reading: _Reading[T], row: Row, regions: Sequence[str], read_row: ReadRow[T]) -> None:
+    region = region_name(str(row.get("armRegionName") or ""))
+    if regions and region not in regions:
+        return
+    reading.row_counts[region] += 1
+    reading.digests[region] += hash(json.dumps(row, sort_keys=True))
+    reading.prices[region].extend(read_row(row))
+
+
+def _as_unavailable(http: ProviderHttpClient, error: Exception) -> ProviderUnavailable:
+    if isinstance(error, ProviderUnavailable):
+        return error
+    what = f"a row of the price list is not understood ({type(error).__name__}: {error})"
+    return ProviderUnavailable(http.provider, what, _RETRY_HINT)
+
+
+def _read_regions(
+    http: ProviderHttpClient, regions: Sequence[str], whole: _Reading[T], read_row: ReadRow[T]
+) -> Iterator[T | NotRead]:
+    """Each of `regions` by itself; raises where none of them can be read."""
+    yield from whole.prices.pop("", ())
+    whole.prices.clear()
+
+    def read(region: str) -> list[T] | ProviderUnavailable:
         try:
-            page = http.get_json(
-                _page_name(number), _resolve_next_link(http, link), check=_check_not_empty
-            )
-        except BadRequest:
-            if len(page["Items"]) >= full_page_rows:
-                raise
-            # Past the end the API answers 400, and the last page was a short one.
-            http.record_page(_page_name(number), b'{"Items": []}')
-            return
+            return _read_region(http, region, whole, read_row)
+        except ProviderUnavailable as error:
+            return error
+
+    failures: dict[str, ProviderUnavailable] = {}
+    answers = map_side_by_side(read, regions, REGIONS_AT_ONCE)
+    for regions_done, (region, prices) in enumerate(zip(regions, answers, strict=True)):
+        http.context.progress("regions", regions_done, len(regions))
+        if isinstance(prices, RunStopped):
+            raise prices
+        if isinstance(prices, ProviderUnavailable):
+            failures[region] = prices
+            if regions_done + 1 == len(failures) == min(TRIED_REGIONS, len(regions)):
+                raise whole.failure or prices
+        else:
+            yield from prices
+    if whole.failure and not regions:
+        raise whole.failure
+    for region, failure in failures.items():
+        yield explain_unread(NotRead(f"prices in {region}", regions=(region,)), failure)
+    if whole.failure:
+        part = NotRead("the list of all regions", regions=(_NEW_REGIONS,))
+        yield explain_unread(part, whole.failure)
 
 
-def _resolve_next_link(http: ProviderHttpClient, link: str) -> str:
-    """Where the next page is asked for: always at the configured server."""
-    base = _base_url(http)
-    if not (same_origin(base, link) or same_origin(PUBLIC_URL, link)):
-        raise ProviderUnavailable(
-            http.provider,
-            f"the next page of prices is at {redact_url(link)}, on another server",
-            "It was not followed. Check AZURE_RETAIL_PRICES_URL and the mirror behind it.",
-        )
-    return f"{base}?{urlsplit(link).query}"
+def _read_region(
+    http: ProviderHttpClient, region: str, whole: _Reading[T], read_row: ReadRow[T]
+) -> list[T]:
+    """The prices of a region; `ProviderUnavailable` where they cannot be relied on."""
+    before = whole
+    for number in range(1, MAX_READINGS + 1):
+        reading = _read(http, f"prices/{region}-{number}", [region], read_row)
+        if reading.failure and not whole.failure and reading.is_same(region, whole):
+            return reading.prices[region]  # all of it came; it may be that there is nothing
+        if reading.failure:
+            raise reading.failure
+        if reading.pages == 1 or reading.is_same(region, before):
+            _check_row_count(http, reading.row_counts[region], whole.row_counts[region])
+            return reading.prices[region]
+        before = reading
+    what = f"its rows changed each of the {MAX_READINGS} times that they were read"
+    raise ProviderUnavailable(http.provider, what, _RETRY_HINT)
 
 
-def _base_url(http: ProviderHttpClient) -> str:
-    url = http.endpoint("AZURE_RETAIL_PRICES_URL", PUBLIC_URL).url
-    return url if url.lower().endswith(PATH) else f"{url}{PATH}"
-
-
-def _page_name(number: int) -> str:
-    return f"prices/{number:04}.json"
-
-
-def _check_complete(page: Any) -> None:
-    """A page that says that it holds more rows than came with it is asked for again."""
-    if not isinstance(page, dict) or not isinstance(page.get("Items"), list):
-        raise RetryableError("the answer has no Items")
-    if not all(isinstance(row, dict) for row in page["Items"]):
-        raise RetryableError("the answer's Items are not rows")
-    count = page.get("Count")
-    if isinstance(count, int) and count > len(page["Items"]):
-        raise RetryableError(f"{len(page['Items'])} of {count} rows received")
-
-
-def _check_not_empty(page: Any) -> None:
-    """A page that another one announced is not empty."""
-    _check_complete(page)
-    if not page["Items"]:
-        raise RetryableError("an empty page in the middle of the price list")
+def _check_row_count(http: ProviderHttpClient, rows: int, rows_of_whole: int) -> None:
+    if rows < MIN_ROW_SHARE * rows_of_whole:
+        what = f"{rows:,} rows came of the {rows_of_whole:,} that the whole list has"
+        raise ProviderUnavailable(http.provider, what, _RETRY_HINT)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.market.offers import Offer
 from pricing.providers.azure import management
 from pricing.providers.azure import provider as azure
 from pricing.providers.gcp import client
@@ -50,10 +48,6 @@ WAYS: dict[str, Callable[[], Fault]] = {
 }
 
 
-def bare_azure(offer: Offer) -> Offer:
-    return replace(offer, **azure_tools.WITHOUT_SOURCE)
-
-
 PARTS: dict[str, tuple[str, Callable[[Request], bool]]] = {
     "resource skus": ("azure", lambda r: r.path.endswith("/skus")),
     "machine types": ("gcp", lambda r: r.path.endswith("/machineTypes")),
@@ -76,7 +70,7 @@ CASES = tuple((way, part) for way in WAYS for part in PARTS) if LONG else SHORT
 def kept(cloud: str, server: FakeServer) -> set[str]:
     if isinstance(server, AzureServer):
         rows = azure.fetch(azure_tools.context(server.settings_with_subscription))
-        return kept_after(rows, azure_truth.truth(), bare_azure)[0]
+        return kept_after(rows, azure_truth.truth(), azure_tools.bare)[0]
     assert isinstance(server, GcpServer)
     rows = gcp.fetch(gcp_tools.context(server.settings_with_project))
     return kept_after(rows, gcp_truth.truth(), gcp_tools.bare)[0]

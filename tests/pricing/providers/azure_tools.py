@@ -9,7 +9,7 @@ from typing import Any
 from pricing.ingest.provider import FetchContext, SkippedRow
 from pricing.market.offers import Offer
 from pricing.providers.azure import provider
-from tests.pricing.servers.azure_truth import NOW
+from tests.pricing.servers.azure_truth import NOW, VMS
 
 WITHOUT_SOURCE = {"source": "", "sku": "", "network_gbps": None}
 
@@ -17,7 +17,12 @@ WITHOUT_SOURCE = {"source": "", "sku": "", "network_gbps": None}
 def context(settings: dict[str, str], **changes: Any) -> FetchContext:
     """A context that never really waits."""
     extra = {"sleep": lambda _seconds: None}
-    return FetchContext(settings, NOW, **({"extra": extra} | changes))
+    known = tuple(sorted({vm.region for vm in VMS}))
+    return FetchContext(settings, NOW, **({"extra": extra, "known_regions": known} | changes))
+
+
+def bare(offer: Offer) -> Offer:
+    return replace(offer, **WITHOUT_SOURCE)
 
 
 def fetched(settings: dict[str, str], **changes: Any) -> list[Offer | SkippedRow]:
@@ -30,7 +35,7 @@ def fetched(settings: dict[str, str], **changes: Any) -> list[Offer | SkippedRow
 
 def offers(rows: list[Offer | SkippedRow]) -> dict[str, Offer]:
     """Offers by id, with what the truth does not state blanked out; no id may come twice."""
-    found = [replace(row, **WITHOUT_SOURCE) for row in rows if isinstance(row, Offer)]
+    found = [bare(row) for row in rows if isinstance(row, Offer)]
     assert len({offer.id for offer in found}) == len(found)
     return {offer.id: offer for offer in found}
 

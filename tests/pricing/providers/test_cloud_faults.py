@@ -1,4 +1,4 @@
-"""Faults at random against a price list: a run gives the truth whole, or nothing and says why.
+"""Faults at random against a price list: a region gives the truth whole, or nothing, said why.
 
 Optional parts, which may fail alone, are in `tests.pricing.isolation`.
 """
@@ -13,9 +13,10 @@ from collections.abc import Callable
 import pytest
 
 from pricing.ingest.provider import ProviderUnavailable
-from pricing.market.offers import Offer
 from pricing.providers.azure import management
+from pricing.providers.azure import provider as azure
 from pricing.providers.gcp import client
+from tests.pricing.isolation.after_publication import kept_after
 from tests.pricing.providers import azure_tools, gcp_tools
 from tests.pricing.servers import azure_truth, gcp_truth
 from tests.pricing.servers.azure import AzureServer
@@ -43,22 +44,26 @@ def some_faults(seed: int) -> list[Fault]:
     ]
 
 
-def outcome(fetch: Callable[[], dict[str, Offer]]) -> dict[str, Offer] | None:
-    """What was found, or None where the run gave up as it should."""
+def outcome(settings: dict[str, str]) -> set[str] | None:
+    """What keeps its row of yesterday, or None where the run gave up as it should."""
     try:
-        return fetch()
-    except ProviderUnavailable:
+        rows = azure.fetch(azure_tools.context(settings))
+        return kept_after(rows, azure_truth.truth(), azure_tools.bare)[0]
+    except ProviderUnavailable as error:
+        assert error.hint  # noqa: PT017 - either outcome is right
         return None
 
 
 @pytest.mark.faults
 @pytest.mark.parametrize("seed", SEEDS)
-def test_azure_under_faults_gives_all_or_nothing(seed: int) -> None:
+def test_azure_under_faults_gives_each_region_whole_or_leaves_it(seed: int) -> None:
     with AzureServer() as server:
         server.faults.extend(some_faults(seed))
-        settings = server.settings
-        found = outcome(lambda: azure_tools.offers(azure_tools.fetched(settings)))
-    assert found in (None, azure_truth.truth())
+        kept = outcome(server.settings)
+    by_region = {key.split(":")[1] for key in kept or ()}
+    assert kept is None or kept == {
+        key for key in azure_truth.truth() if key.split(":")[1] in by_region
+    }
 
 
 def test_a_silence_of_google_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,10 +91,12 @@ def test_the_runs_deadline_ends_the_waiting() -> None:
             gcp_tools.fetched(server.settings, deadline=deadline)
 
 
-def test_the_seeds_meet_both_outcomes() -> None:
-    def found(seed: int) -> dict[str, Offer] | None:
+def test_the_seeds_meet_each_outcome() -> None:
+    def kept(seed: int) -> set[str] | None:
         with AzureServer() as server:
             server.faults.extend(some_faults(seed))
-            return outcome(lambda: azure_tools.offers(azure_tools.fetched(server.settings)))
+            return outcome(server.settings)
 
-    assert {found(seed) is None for seed in range(12)} == {True, False}
+    outcomes = [kept(seed) for seed in range(12)]
+    assert None in outcomes
+    assert set() in outcomes
