@@ -117,6 +117,12 @@ class Moments:
         return Moment(f"{plain:%Y-%m}", (plain - _EPOCH).total_seconds())
 
 
+def check_period(start: Moment, end: Moment, column: str) -> None:
+    """Refuses a row that ends before it starts."""
+    if end.seconds < start.seconds:
+        raise InvalidInput(column, "is before the start of the row's period")
+
+
 _SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?:[ T].*)?", re.ASCII)
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T].*)?", re.ASCII)
 

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner.usage.cells import Moments, clip, money, quantity
+from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
 from planner.usage.formats.gpu_sku import google_sku, hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -87,20 +87,25 @@ def _read(
         try:
             _read_row(row, ledger, options, moments, number)
         except InvalidInput as refusal:
-            ledger.misread(f"row {number}", str(refusal))
+            ledger.misread(f"row {number}", str(refusal), is_of_bill=True)
 
 
 def _read_row(
     row: _Row, ledger: Ledger, options: ReadOptions, moments: Moments, number: int
 ) -> None:
     start = moments(row.start, "usage_start_time")
-    end = moments(row.end, "usage_end_time") if row.end else start
-    cost = money(row.cost, "cost")
-    net = cost + row.credits
+    net = money(row.cost, "cost") + row.credits
+    invoice = _invoice_month(row, start.month)
+    charge = ChargeKey(
+        *(invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency, start.month)
+    )
+    sums_of_charge = ledger.charge(charge, net, None, credits=row.credits)
     amount = quantity(row.amount, "usage.amount")
+    sums_of_charge.quantity += amount
+    end = moments(row.end, "usage_end_time") if row.end else start
+    check_period(start, end, "usage_end_time")
     if row.cost_type not in _BY_TYPE:
         raise InvalidInput("cost_type", f"{row.cost_type[:40]!r} is unknown")
-    invoice = _invoice_month(row, start.month)
     sku = google_sku(row.sku)
     reason = _BY_TYPE[row.cost_type] or _use_reason(row, sku is not None, bool(sku and sku.is_fee))
     if reason in (Reason.ACCELERATOR_USE, Reason.ACCELERATOR_HOST):
@@ -130,10 +135,6 @@ def _read_row(
         if hours > 0 and end.seconds > start.seconds:
             mean = hours * 3600 / (end.seconds - start.seconds)
             ledger.hourly.add(accelerator, start.seconds, end.seconds, mean)
-    charge = ChargeKey(
-        invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency, start.month
-    )
-    ledger.charge(charge, net, None, amount, None, row.credits)
     ledger.account(reason)
 
 

@@ -95,10 +95,11 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     has_hours = columns.find("accelerator_hours") is not None
     for index, row in enumerate(table.rows, table.first_row):
         cell = {name: read_cell(row) for name, read_cell in get.items()}
+        has_cost = bool(cell["cost"].strip() or cell["amortised_cost"].strip())
         try:
             _read_row(cell, ledger, options, number, has_hours)
         except InvalidInput as refusal:
-            ledger.misread(f"row {index}", str(refusal))
+            ledger.misread(f"row {index}", str(refusal), is_of_bill=has_cost)
 
 
 def _read_row(
@@ -113,10 +114,14 @@ def _read_row(
         raise InvalidInput("month", f"{cell['month'][:40]!r} is not a month like 2026-01")
     month = f"{match[1]}-{match[2]}"
     provider, machine = clip(cell["provider"]).lower(), clip(cell["instance_type"])
-    instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
-    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     billed = amount(number(cell["cost"]), "cost")
     amortised = amount(number(cell["amortised_cost"]), "amortised_cost")
+    option, currency = clip(cell["purchase_option"], 30), clip(cell["currency"], 10)
+    if billed is not None or amortised is not None:
+        charge = ChargeKey(month, provider, "Usage", "", option, currency, month)
+        ledger.charge(charge, billed, amortised)
+    instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
+    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     named = find_machine(provider, machine) if machine else None
     if hours is None and instance_hours is not None:
         if (
@@ -137,19 +142,16 @@ def _read_row(
         clip(cell["region"]),
         machine,
         accelerator or (named.accelerator if named else ""),
-        clip(cell["purchase_option"], 30),
+        option,
         clip(cell["project"]) or options.projects.choose({}, account, user),
         account,
         user,
         "",
-        clip(cell["currency"], 10),
+        currency,
     )
     if hours is not None:
         machine_hours = None if instance_hours is None else float(instance_hours)
         ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
-    if billed is not None or amortised is not None:
-        charge = ChargeKey(month, provider, "Usage", "", key.option, key.currency, month)
-        ledger.charge(charge, billed, amortised)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
 
 

@@ -63,7 +63,8 @@ def test_a_file_that_is_named_twice_counts_once_and_is_named(name):
     once, twice = read(FILES[name]), read(FILES[name], FILES[name])
     assert hours_by(twice.ledger, "month") == hours_by(once.ledger, "month")
     assert twice.totals() == once.totals()
-    assert [file.rows for file in twice.files] == [once.files[0].rows, 0]
+    assert [file.rows for file in twice.files] == [once.files[0].rows] * 2
+    assert reasons(twice) == reasons(once) | {"duplicate": once.files[0].rows}
     assert "file 2 is the same file as file 1, to the byte, and counts once." in twice.notes()
 
 
