@@ -72,7 +72,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         offers=offers,
         region_names=name_regions(results, sources),
         servers=tuple(
-            build_server(source, inputs.unsure_servers.get(source.key))
+            build_server(source, inputs.servers.unsure.get(source.key))
             for source in sources
             if source.is_owned
         ),

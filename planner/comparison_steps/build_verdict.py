@@ -174,7 +174,7 @@ class _Builder:
     def _late_delivery(self) -> LateDelivery | None:
         """What it costs if the servers that may come late do; the latest of them is named."""
         parameters, inputs = self.results.risk_parameters, self.results.inputs
-        ordered = [inputs.unsure_servers.get(key) for key in self.plan.units_started]
+        ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
         risks = [one.delivery for one in ordered if one is not None and one.delivery is not None]
         if parameters is None or not risks:
             return None

@@ -18,7 +18,6 @@ from planner.costing.cost_model import other_costs
 from planner.costing.cost_model.by_date import is_list_price_by_date, limit_by_date
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.rental import price_rental
-from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.spend_pools import SpendPool
 from planner.costing.cost_model.storage_egress import CloudData
 from planner.costing.cost_model.terms import Calendar
@@ -138,12 +137,6 @@ class ModelInputs:
     def by_key(self) -> dict[str, CapacitySource]:
         """Sources by key."""
         return {source.key: source for source in self.sources}
-
-    @cached_property
-    def unsure_servers(self) -> dict[str, ServerToBuy]:
-        """Servers to buy whose price or delivery may be another than planned, by key."""
-        servers = {f"server:{s.slug}": s for s in self.servers.to_buy}
-        return {key: s for key, s in servers.items() if s.price_range or s.delivery}
 
     @cached_property
     def units(self) -> dict[str, CommitmentOption]:

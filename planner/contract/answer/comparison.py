@@ -246,11 +246,11 @@ class ComparisonAnswer(AnswerModel):
         if self.verdict is None:
             return self.recommendation.because
         turns = (turn.sentence for turn in self.verdict.switch_points)
-        contested = (self.verdict.contested,) if self.verdict.contested else ()
-        late = self.verdict.late_delivery
-        doubts = contested if late is None else (*contested, late.sentence)
+        risks = [self.verdict.contested] if self.verdict.contested else []
+        if self.verdict.late_delivery is not None:
+            risks.append(self.verdict.late_delivery.sentence)
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *doubts, *turns, *proof)
+        return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
 
     @property
     def recommended(self) -> ScenarioAnswer | None:

@@ -18,7 +18,7 @@ from planner.contract.request.fields import (
     entries,
 )
 from planner.contract.request.financing import Financing
-from planner.contract.request.purchase_risk import MAX_MONTHS_LATE, LateDelivery, ServerQuote
+from planner.contract.request.purchase_risk import MAX_MONTHS_LATE, LateDelivery, SellerQuote
 from planner.contract.request.workload import Slug
 from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
@@ -34,7 +34,7 @@ class Server(RequestModel):
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT] | None = None
     """Price of one server; absent: of its newest quote."""
     quotes: Annotated[
-        tuple[ServerQuote, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
+        tuple[SellerQuote, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
     ] = ()
     """Dated prices that sellers ask: its price lies between them. A `unit_price` without any is
     taken as firm."""

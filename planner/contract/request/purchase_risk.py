@@ -14,7 +14,7 @@ from pricing.common.invalid_input import InvalidInput
 MAX_MONTHS_LATE = 60
 
 
-class ServerQuote(RequestModel):
+class SellerQuote(RequestModel):
     """A price that a seller asks for the server."""
 
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT]

@@ -133,7 +133,7 @@ def measure_plan(
         rent=rent,
         more=rent_beyond(scenario, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
-        unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.unsure_servers),
+        unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.servers.unsure),
     )
 
 

@@ -113,7 +113,7 @@ class _Samples:
         """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
         return self.outcomes.prices[self.market.drivers[key], self.rows] if key else None
 
-    def asked_price(self, key: str) -> Floats | None:
+    def quoted_price(self, key: str) -> Floats | None:
         """[n] factor on the price of a server for what sellers ask; None: 1."""
         server, normal = self.market.servers.get(key), self.outcomes.server_price
         if server is None or server.price_range is None or normal is None:
@@ -163,7 +163,7 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
         width = width + started @ _service(plan, some, of_hours=False)
         hours = hours + started @ _service(plan, some, of_hours=True)
     for cohort in plan.unsure:
-        price = some.asked_price(cohort.source.key)
+        price = some.quoted_price(cohort.source.key)
         if price is not None:
             cost += np.multiply.outer(cohort.units * (price - 1.0), cohort.costs.priced[0])
     for cohort, month, units in _ordered(plan, some, started):
@@ -206,9 +206,9 @@ def _start_later(plan: PlanCosts, some: _Samples) -> tuple[Floats, Floats]:
         in_service = plan.width[month + lead] + started[:, :i] @ service[:i, month + lead]
         units = np.clip(np.rint((wanted - in_service) / capacity), 0.0, cohort.units)
         started[:, i] = units
-        price, asked = some.price(cohort.source.key), some.asked_price(cohort.source.key)
+        price, quoted = some.price(cohort.source.key), some.quoted_price(cohort.source.key)
         factor = units if price is None else units * price[:, month]
-        factor = factor if asked is None else factor * asked
+        factor = factor if quoted is None else factor * quoted
         cost += np.multiply.outer(units, cohort.costs.operating[month])
         cost += np.multiply.outer(factor, cohort.costs.priced[month])
         if cohort.costs.residual[month].any():

@@ -192,7 +192,7 @@ class PriceProcessSimulation:
             drivers=self.drivers.of_source,
             max_spot_share=inputs.max_spot_share,
             spot_patience_hours=self.parameters.spot_patience_hours,
-            servers=inputs.unsure_servers,
+            servers=inputs.servers.unsure,
         )
 
     def cost(
