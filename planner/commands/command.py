@@ -7,9 +7,9 @@ Both print what `answer` gives; a refusal is `field: message`, a line each, and 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.snapshot import Catalog
@@ -21,13 +21,20 @@ Options = Mapping[str, Any]
 """Arguments by name."""
 
 
+class Warned(NamedTuple):
+    """An answer, and what it warns of on the way of errors."""
+
+    text: str
+    warnings: Sequence[str]
+
+
 @dataclass(frozen=True)
 class Command:
     """A command: its arguments, and what it prints for them."""
 
     help: str
     add_arguments: Callable[[ArgumentParser], None]
-    answer: Callable[[Options, LoadCatalog], str]
+    answer: Callable[[Options, LoadCatalog], str | Warned]
     """Raises `InvalidInput` for what cannot be used."""
 
     def run(
@@ -44,5 +51,10 @@ class Command:
             for one in refusal.all():
                 write_error(str(one))
             return REFUSED
+        warnings: Sequence[str] = ()
+        if isinstance(text, Warned):
+            text, warnings = text
         write(text)
+        for warning in warnings:
+            write_error(f"Warning: {warning}")
         return 0

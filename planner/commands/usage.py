@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from planner.commands.command import Command, LoadCatalog, Options
+from planner.commands.command import Command, LoadCatalog, Options, Warned
 from planner.usage.projects import DEFAULT_SOURCES
 from planner.usage.question import (
     DEFAULT_BY,
@@ -30,6 +30,9 @@ def _add_arguments(parser: ArgumentParser) -> None:
         "files", nargs="*", metavar="FILE", help="bills and logs; - reads standard input"
     )
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse files with rows that are not understood"
+    )
     parser.add_argument(
         "--by",
         default=",".join(DEFAULT_BY),
@@ -144,19 +147,28 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
-    return answer_usage(_open_each(names), read_question(options), today)
+    return answer_usage(_Files(names), read_question(options), today)
 
 
-def _open_each(names: list[str]) -> Iterator[tuple[str, BinaryIO]]:
-    for name in names:
-        if name == "-":
-            yield "standard input", sys.stdin.buffer
-            continue
-        try:
-            with Path(name).open("rb") as stream:
-                yield Path(name).name, stream
-        except OSError as error:
-            raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
+class _Files:
+    """Files by their names, each opened when it is its turn."""
+
+    def __init__(self, names: list[str]) -> None:
+        self._names = names
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[tuple[str, BinaryIO]]:
+        for name in self._names:
+            if name == "-":
+                yield "standard input", sys.stdin.buffer
+                continue
+            try:
+                with Path(name).open("rb") as stream:
+                    yield Path(name).name, stream
+            except OSError as error:
+                raise InvalidInput("file", f"{name} cannot be read: {error.strerror}") from error
 
 
 def describe(answer: UsageAnswer, as_json: bool) -> str:
@@ -181,16 +193,19 @@ def _write_request(answer: UsageAnswer, name: str) -> None:
         raise InvalidInput("request", f"{name} cannot be written: {error.strerror}") from error
 
 
-def _answer(options: Options, _: LoadCatalog) -> str:
+def _answer(options: Options, _: LoadCatalog) -> str | Warned:
     if options["watch"]:
         from planner.commands.usage_watch import watch
 
         watch(options["watch"], options, lambda text: print(text, flush=True))
         return ""
     answer = answer_paths(options["files"], options)
+    warnings = answer.usage.warnings()
+    if warnings and options["strict"]:
+        raise InvalidInput("files", f"hold rows that are not understood: {warnings[0]}")
     if options["request"]:
         _write_request(answer, options["request"])
-    return describe(answer, options["json"])
+    return Warned(describe(answer, options["json"]), warnings)
 
 
 USAGE = Command(

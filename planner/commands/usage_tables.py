@@ -7,6 +7,7 @@ from decimal import Decimal
 from io import StringIO
 from typing import Any
 
+from rich.console import Console
 from rich.table import Table
 
 from planner.commands.tables import make_console
@@ -19,6 +20,7 @@ from pricing.common.pluralize import pluralize
 
 SHOWN_LINES = 60
 """Lines of use that the table shows; JSON has all of them."""
+SHOWN_PROBLEMS = 10
 UNKNOWN = "not stated"
 
 
@@ -29,9 +31,7 @@ def usage_tables(answer: UsageAnswer) -> str:
     console = make_console(out)
     for file in usage.files:
         console.print(f"{file.name}: {file.title}, {file.rows:,} rows")
-    console.print(_rows(usage))
-    for named in usage.ledger.not_understood:
-        console.print(f"Not understood: {named}")
+    _print_rows(console, usage)
     if usage.ledger.uses:
         console.print(_use(usage.lines(*by), by))
     console.print("\n".join(_totals(usage)), end="\n" if usage.ledger.charges else "")
@@ -54,6 +54,17 @@ def usage_tables(answer: UsageAnswer) -> str:
     return out.getvalue().rstrip()
 
 
+def _print_rows(console: Console, usage: Usage) -> None:
+    """What became of the rows, and which are not understood and why."""
+    console.print(_rows(usage))
+    for warning in usage.warnings():
+        console.print(f"Warning: {warning}")
+    for problem, count in usage.ledger.problems.most_common(SHOWN_PROBLEMS):
+        console.print(f"{count:,} × {problem}")
+    for named in usage.ledger.not_understood:
+        console.print(f"Not understood: {named}")
+
+
 def _totals(usage: Usage) -> list[str]:
     """A sentence for each currency: all rows of the bills, in each view."""
     lines = []
@@ -73,6 +84,7 @@ def _rows(usage: Usage) -> Table:
     table.add_column("what became of them")
     for reason, count in usage.ledger.reasons.most_common():
         table.add_row(f"{count:,}", REASONS[reason])
+    table.add_row(f"{usage.ledger.rows:,}", "all rows", style="bold")
     return table
 
 
@@ -102,7 +114,11 @@ def _money(amounts: Mapping[str, Decimal | None]) -> str:
     if not amounts:
         return UNKNOWN
     parts = (
-        f"{UNKNOWN} {currency}" if amount is None else f"{amount:,.2f} {currency}"
+        f"{UNKNOWN} in {currency}"
+        if amount is None and len(amounts) > 1
+        else UNKNOWN
+        if amount is None
+        else f"{amount:,.2f} {currency}"
         for currency, amount in sorted(amounts.items())
     )
     return "\n".join(parts)
@@ -157,15 +173,19 @@ def _taken_over(rows: Sequence[TakenOver]) -> Table:
         price = entry.get("price_per_month")
         table.add_row(
             entry["label"],
-            UNKNOWN
-            if units is None
-            else f"{units:,} × {entry.get('accelerator_count', 0):g} "
-            f"{entry.get('accelerator', '')}",
+            UNKNOWN if units is None else _machines(row, units),
             UNKNOWN if price is None else f"{price:,.2f}",
             entry.get("ends", UNKNOWN),
             "; ".join(row.missing.values()),
         )
     return table
+
+
+def _machines(row: TakenOver, units: int) -> str:
+    """`2 machines of 8 nvidia-a100-40gb-sxm`; of a commitment of money, what it covers."""
+    of = f"{row.entry.get('accelerator_count', 0):g} {row.entry.get('accelerator', '')}".rstrip()
+    machines = f"{pluralize(units, 'machine')} of {of}"
+    return f"money that covers {machines} on average" if row.is_of_money else machines
 
 
 def _demand(demand: Demand) -> Table:

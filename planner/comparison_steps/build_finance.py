@@ -21,11 +21,13 @@ from planner.costing.statements.returns import (
     internal_rate_of_return,
     modified_rate_of_return,
     payback_months,
+    why_no_internal_rate,
 )
 
 Floats = NDArray[np.float64]
 BOOKED = tuple(group for group in Group if group is not Group.LOAN)
 """What the profit and loss has."""
+NO_SINGLE_RATE = "no single rate between −99% and 1,000,000% makes both plans worth the same"
 
 
 def build_finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFinance:
@@ -44,10 +46,14 @@ def build_finance(scenario: Scenario, results: ComparisonResults) -> ScenarioFin
 def _returns(own: Scenario, rent: Scenario, calendar: Calendar) -> dict[str, object]:
     flows, years = _incremental(own.entries, rent.entries, calendar)
     rate = calendar.discount_rate_per_year
+    internal = internal_rate_of_return(flows, years)
     return {
         "against": rent.key,
         "net_present_value": rent.net_present_cost - own.net_present_cost,
-        "internal_rate_of_return": _rounded(internal_rate_of_return(flows, years)),
+        "internal_rate_of_return": _rounded(internal),
+        "why_no_internal_rate": ""
+        if internal is not None
+        else why_no_internal_rate(flows) or NO_SINGLE_RATE,
         "modified_internal_rate_of_return": _rounded(
             modified_rate_of_return(flows, years, rate, rate)
         ),

@@ -117,6 +117,12 @@ class Moments:
         return Moment(f"{plain:%Y-%m}", (plain - _EPOCH).total_seconds())
 
 
+def check_period(start: Moment, end: Moment, column: str) -> None:
+    """Refuses a row that ends before it starts."""
+    if end.seconds < start.seconds:
+        raise InvalidInput(column, "is before the start of the row's period")
+
+
 _SLASHES = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4}|\d{2})(?:[ T].*)?", re.ASCII)
 _DOTS = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})(?:[ T].*)?", re.ASCII)
 
@@ -143,3 +149,16 @@ def clip(text: str, length: int = 120) -> str:
     """A name without blanks around it, cut to `length`; a cell that says nothing is empty."""
     text = text.strip()
     return "" if text in EMPTY else text[:length]
+
+
+_TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
+
+
+def plain_name(name: str) -> str:
+    """A column's name for comparing: `Kosten (PreTaxCost)` and `pre_tax_cost` are one.
+
+    >>> plain_name("Kosten (PreTaxCost)"), plain_name("pre_tax_cost")
+    ('pretaxcost', 'pretaxcost')
+    """
+    translated = _TRANSLATED.fullmatch(name)
+    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())

@@ -71,6 +71,9 @@ class TakenOver(NamedTuple):
     entry: dict[str, Any]
     missing: dict[str, str]
     """Field → what the bill does not say."""
+    is_of_money: bool
+    """Whether it commits money by the hour, such as a savings plan, and covers machines on
+    average."""
 
 
 def take_over(
@@ -125,7 +128,7 @@ def _take_over(identifier: str, label: str, sums: CommitmentSums, end: str) -> T
         entry["ends"] = end
     else:
         missing["ends"] = "bills do not say when it ends"
-    return TakenOver(identifier, entry, missing)
+    return TakenOver(identifier, entry, missing, "saving" in sums.kind.lower())
 
 
 def _count_machines(sums: CommitmentSums, entry: dict[str, Any], missing: dict[str, str]) -> None:

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from planner.usage.commitments import CommitmentSums
 from planner.usage.hourly_use import HourlyUse
+from planner.usage.overlaps import Overlaps
 from planner.usage.sums import ChargeSums, MoneySum, Monitored, UnusedSums, UseSums
 
 MAX_GROUPS = 200_000
@@ -25,6 +26,8 @@ ROWS_OF_A_STEP = 4_095
 """Mask: every 4,096 rows whoever reads may learn how far it is, or stop."""
 MAX_NAMED_ROWS = 20
 """Most rows that are named one by one."""
+MAX_PROBLEMS, OTHER_PROBLEMS = 100, "another problem"
+"""Most problems that are told apart."""
 MAX_NAME_LENGTH = 120
 """Characters of a name in a sum; longer ones are cut."""
 _ZERO = Decimal(0)
@@ -151,6 +154,12 @@ class Ledger:
         self.rows = 0
         self.reasons: Counter[Reason] = Counter()
         self.not_understood: list[str] = []
+        self.problems: Counter[str] = Counter()
+        """Why rows are not understood, with their number."""
+        self.uncharged = 0
+        """Rows of bills that are not understood and whose money is in no sum either."""
+        self._is_charged = False
+        """Whether the money of the row at hand is in the sums."""
         self.uses: dict[UseKey, UseSums] = {}
         self.charges: dict[ChargeKey, ChargeSums] = {}
         self.commitments: dict[str, CommitmentSums] = {}
@@ -166,16 +175,22 @@ class Ledger:
         """Hashes of rows that count once."""
         self.views: set[str] = set()
         """Views of money in exports that hold one of them: actual, amortised."""
+        self.overlaps = Overlaps()
 
-    def account(self, reason: Reason) -> None:
-        """A row more, and what became of it."""
-        self.rows += 1
-        self.reasons[reason] += 1
+    def account(self, reason: Reason, rows: int = 1) -> None:
+        """A row more, or several, and what became of it."""
+        self.rows += rows
+        self._is_charged = False
+        self.reasons[reason] += rows
         if not self.rows & ROWS_OF_A_STEP and self._on_rows is not None:
             self._on_rows(self.rows)
 
-    def misread(self, row: str, problem: str) -> None:
+    def misread(self, row: str, problem: str, is_of_bill: bool = False) -> None:
         """A row that is not understood; the first ones are named."""
+        if is_of_bill and not self._is_charged:
+            self.uncharged += 1
+        is_counted = problem in self.problems or len(self.problems) < MAX_PROBLEMS
+        self.problems[problem if is_counted else OTHER_PROBLEMS] += 1
         self.account(Reason.NOT_UNDERSTOOD)
         if len(self.not_understood) < MAX_NAMED_ROWS:
             self.not_understood.append(f"{row}: {problem}")
@@ -221,12 +236,16 @@ class Ledger:
         quantity: float = 0.0,
         list_cost: Decimal | None = None,
         credits: Decimal = _ZERO,
-    ) -> None:
-        """Adds the money of one row of a bill."""
+    ) -> ChargeSums:
+        """Adds the money of one row of a bill, before anything of it can prove not to be
+        understood, so that the sum is that of the bill."""
+        self._is_charged = True
         sums = self.charges.get(key)
         if sums is None:
             sums = self.charges[key] = ChargeSums()
             self._check_size()
+        if self.overlaps.is_on:
+            self.overlaps.charge(key.provider, key.month)
         sums.rows += 1
         sums.quantity += quantity
         sums.billed.add(billed)
@@ -234,6 +253,7 @@ class Ledger:
         sums.list_cost.add(list_cost)
         if credits:
             sums.credits += credits
+        return sums
 
     def commitment(
         self, identifier: str, provider: str, kind: str, currency: str

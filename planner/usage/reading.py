@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sized
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -24,7 +24,7 @@ from planner.usage.formats import (
     xdmod,
 )
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
-from planner.usage.ledger import Ledger, UnusableFile
+from planner.usage.ledger import Ledger, Reason, UnusableFile
 from planner.usage.sources import Source, open_source
 from planner.usage.tables import Table, choose_separator, read_table
 from pricing.common.invalid_input import InvalidInput
@@ -170,15 +170,29 @@ def known_forms() -> str:
 def read_files(
     files: Iterable[tuple[str, BinaryIO]], options: ReadOptions
 ) -> tuple[Ledger, list[FileRead]]:
-    """Several files as one sum; a row that is in two of them counts once where rows are told apart
-    by identity. One that is refused refuses all: nothing is kept by halves."""
+    """Several files as one sum; a file or a row of a bill that is in two of them counts once. One
+    that is refused refuses all: nothing is kept by halves."""
     ledger = Ledger(options.on_rows)
+    overlaps = ledger.overlaps
+    overlaps.is_on = not (isinstance(files, Sized) and len(files) == 1)
     read: list[FileRead] = []
     for name, stream in files:
+        same = overlaps.find_same(stream)
+        overlaps.begin(name)
+        if same is not None:
+            first = read[same]
+            read.append(FileRead(name, first.format, first.title, first.rows))
+            ledger.account(Reason.DUPLICATE, first.rows)
+            ledger.note(f"{name} is the same file as {first.name}, to the byte, and counts once.")
+            continue
         try:
             read.append(read_file(stream, name, ledger, options))
         except UnmappedColumns:
             raise
         except InvalidInput as refusal:
             raise refusal.under(name) if name else refusal from None
+        for note in overlaps.notes_of_file():
+            ledger.note(note)
+    for note in overlaps.notes_of_months():
+        ledger.note(note)
     return ledger, read

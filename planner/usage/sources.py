@@ -9,7 +9,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import re
 import struct
 import zipfile
 import zlib
@@ -18,8 +17,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, BinaryIO
 
+from planner.usage.json_rows import list_objects, read_object
 from pricing.common import strict_json
-from pricing.common.bounded import MAX_DEPTH, check_nesting
+from pricing.common.bounded import check_nesting
 from pricing.common.invalid_input import InvalidInput
 
 MAX_BYTES = 8_000_000_000
@@ -30,6 +30,9 @@ MAX_LINE = 1_000_000
 """Most characters of a line."""
 MAX_DOCUMENT = 32_000_000
 """Most characters of a JSON document that is read as a whole."""
+MAX_RATIO, RATIO_BYTES = 200, 8_000_000
+"""Most bytes that one compressed byte may unpack to, from so many unpacked bytes on: bills pack to
+a tenth or a fiftieth, bombs to a thousandth."""
 HEAD = 65_536
 _OTHER = {
     b"BZh": "is compressed with bzip2; use gzip",
@@ -113,11 +116,13 @@ class Source:
         """Objects one a line, or of one list, each read as it comes."""
         if self.head.lstrip().startswith("["):
             has_lines = "\n" in self.head.strip()
-            yield from _list_objects(self.lines()) if has_lines else self._objects_of_a_line()
+            yield from (
+                list_objects(self.lines(), MAX_LINE) if has_lines else self._objects_of_a_line()
+            )
             return
         for number, line in enumerate(self.lines(), 1):
             if line.strip():
-                yield _read_object(line, number)
+                yield read_object(line, number)
 
     def _objects_of_a_line(self) -> Iterator[dict[str, Any]]:
         for number, value in enumerate(self.document(str), 1):
@@ -126,71 +131,45 @@ class Source:
             yield value
 
 
-def _read_object(text: str, number: int) -> dict[str, Any]:
-    if text.count("{") + text.count("[") > MAX_DEPTH:  # fewer brackets cannot nest deeper
-        check_nesting(text)
-    try:
-        value = json.loads(text, parse_float=str, parse_int=str)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"row {number}", f"is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        raise InvalidInput(f"row {number}", "is no JSON object")
-    return value
-
-
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[{]|[\]}]')
-"""A text or a bracket; a text of JSON holds no line end."""
-
-
-def _list_objects(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON list over several lines, each read when its brackets match."""
-    depth = size = number = 0
-    gathered: list[str] = []
-    for line in lines:
-        start = 0
-        for token in _TOKEN.finditer(line):
-            if token[0] in "[{":
-                depth += 1
-                start = token.start() if depth == 2 else start
-            elif token[0] in "]}":
-                depth -= 1
-                if depth == 1:
-                    number += 1
-                    text = "".join((*gathered, line[start : token.end()]))
-                    yield _read_object(text, number)
-                    gathered, size = [], 0
-        if depth >= 2:
-            gathered.append(line[start:])
-            size += len(line)
-        if size > MAX_LINE:
-            raise InvalidInput(f"row {number + 1}", f"is longer than {MAX_LINE:,} characters")
-    if depth:
-        raise InvalidInput("file", "is JSON that ends too early")
-
-
 def too_many_rows(most: int) -> InvalidInput:
     problem = f"has more than {most:,} rows; read it in parts, such as months"
     return InvalidInput("file", problem)
 
 
 class _Counted(io.RawIOBase):
-    """A stream that refuses to grow beyond what a file may hold."""
+    """A stream that refuses to grow beyond what a file may hold, or beyond what its compressed
+    bytes may unpack to."""
 
-    def __init__(self, stream: BinaryIO | gzip.GzipFile, max_bytes: int) -> None:
+    def __init__(
+        self,
+        stream: BinaryIO | gzip.GzipFile,
+        max_bytes: int,
+        packed: _Counted | None = None,
+    ) -> None:
         self._stream = stream
-        self._size = 0
+        self.size = 0
         self._most = max_bytes
+        self._packed = packed
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         data = self._stream.read(len(buffer))
-        self._size += len(data)
-        if self._size > self._most:
+        self.size += len(data)
+        if self.size > self._most:
             raise InvalidInput("file", f"unpacks to more than {self._most:,} bytes")
+        if self._packed is not None:
+            check_ratio(self.size, self._packed.size)
         buffer[: len(data)] = data
         return len(data)
+
+
+def check_ratio(unpacked: int, packed: int) -> None:
+    """Refuses what unpacks to more than any bill does."""
+    if unpacked > max(RATIO_BYTES, MAX_RATIO * packed):
+        problem = f"{packed:,} bytes unpack to {unpacked:,} or more, as those of no bill do"
+        raise InvalidInput("file", f"{problem}; unpack it and send the text")
 
 
 def open_source(
@@ -221,7 +200,8 @@ def _open(stream: BinaryIO, name: str, most: int) -> Source:
     buffered: Any = stream if has_peek else io.BufferedReader(_Counted(stream, most), HEAD)
     magic = buffered.peek(8)[:8]
     if magic.startswith(b"\x1f\x8b"):
-        unpacked = _Counted(gzip.GzipFile(fileobj=buffered), most)
+        packed = _Counted(buffered, most)
+        unpacked = _Counted(gzip.GzipFile(fileobj=packed), most, packed)
         return _open_text(io.BufferedReader(unpacked, HEAD), name)
     if magic.startswith(b"PAR1"):
         return Source(name, None, None, "", _seekable(stream, buffered))
@@ -276,6 +256,7 @@ def _open_zip(stream: BinaryIO, buffered: Any, name: str, most: int) -> Source:
 def _check_workbook(archive: zipfile.ZipFile, members: list[zipfile.ZipInfo]) -> None:
     """Refuses a workbook whose parts, texts or rows are larger than may be held."""
     texts = [one.file_size for one in members if one.filename.endswith("sharedStrings.xml")]
+    check_ratio(sum(one.file_size for one in members), sum(one.compress_size for one in members))
     if sum(member.file_size for member in members) > MAX_WORKBOOK:
         raise _large_workbook(f"of more than {MAX_WORKBOOK:,} bytes unpacked")
     if sum(texts) > MAX_SHARED_TEXTS:
@@ -317,6 +298,7 @@ def _open_member(
         raise InvalidInput("file", f"is a zip archive of {len(files)} files; send them one by one")
     if files[0].file_size > most:
         raise InvalidInput("file", f"unpacks to more than {most:,} bytes")
+    check_ratio(files[0].file_size, files[0].compress_size)
     if files[0].flag_bits & 1:
         raise InvalidInput("file", "is a zip archive with a password; remove it")
     try:

@@ -84,7 +84,10 @@ class Usage:
                 for reason, meaning in REASONS.items()
                 if ledger.reasons[reason]
             },
+            "row_count": ledger.rows,
             "not_understood": list(ledger.not_understood),
+            "problems": dict(ledger.problems.most_common()),
+            "warnings": self.warnings(),
             "notes": self.notes(),
             "totals": self.totals(),
             "months": self.month_rows(),
@@ -157,6 +160,26 @@ class Usage:
             }
             for identifier, sums in sorted(self.ledger.commitments.items())
         ]
+
+    def warnings(self) -> list[str]:
+        """What keeps the sums from being those of the files."""
+        ledger = self.ledger
+        misread, repeated = (
+            ledger.reasons[reason] for reason in (Reason.NOT_UNDERSTOOD, Reason.DUPLICATE)
+        )
+        if not misread:
+            return []
+        counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
+        rest = f"{ledger.rows - misread - repeated:,} are read, {repeated:,} repeat others"
+        money = ""
+        if ledger.uncharged:
+            money = (
+                f" The cost of {ledger.uncharged:,} of them cannot be read either and is missing "
+                "from the sums of all rows."
+            )
+        elif ledger.charges:
+            money = " Their costs are in the sums of all rows."
+        return [f"{counts}, and their hours are in no sum ({rest}).{money}"]
 
     def notes(self) -> list[str]:
         """What a reader has to know about the sums."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.usage import cells
+from planner.usage.cells import has_decimal_comma, plain_name
 from planner.usage.sources import HEAD, Source, too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
@@ -85,19 +85,6 @@ def _empty(row: Sequence[str]) -> str:
     return ""
 
 
-_TRANSLATED = re.compile(r".*\(([\w/]+)\)\s*", re.ASCII)
-
-
-def plain_name(name: str) -> str:
-    """A column's name for comparing: `Kosten (PreTaxCost)` and `pre_tax_cost` are one.
-
-    >>> plain_name("Kosten (PreTaxCost)"), plain_name("pre_tax_cost")
-    ('pretaxcost', 'pretaxcost')
-    """
-    translated = _TRANSLATED.fullmatch(name)
-    return re.sub(r"[^a-z0-9]", "", (translated[1] if translated else name).lower())
-
-
 def read_table(source: Source, mapping: Mapping[str, str] | None = None) -> Table:
     """The table in a file; `mapping` renames columns: name in the file → name to read it by."""
     table = _read_binary(source) if source.workbook or source.parquet else _read_csv(source)
@@ -154,7 +141,7 @@ def _sample(head: str, separator: str) -> list[Sequence[str]]:
 
 
 def _uses_comma(sample: Iterable[Sequence[str]]) -> bool:
-    return any(cells.has_decimal_comma(cell) for row in sample for cell in row)
+    return any(has_decimal_comma(cell) for row in sample for cell in row)
 
 
 def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:

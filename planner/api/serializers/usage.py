@@ -154,6 +154,7 @@ class TakenOverSerializer(serializers.Serializer[Any]):
     commitment = serializers.CharField()
     entry = serializers.DictField()
     missing = serializers.DictField(child=serializers.CharField())
+    is_of_money = serializers.BooleanField()
 
 
 class PeakSerializer(serializers.Serializer[Any]):
@@ -170,7 +171,10 @@ class UsageSerializer(serializers.Serializer[Any]):
     files = UsageFileSerializer(many=True)
     complete = serializers.BooleanField()
     rows = serializers.DictField(child=RowsSerializer())
+    row_count = serializers.IntegerField()
     not_understood = serializers.ListField(child=serializers.CharField())
+    problems = serializers.DictField(child=serializers.IntegerField())
+    warnings = serializers.ListField(child=serializers.CharField())
     notes = serializers.ListField(child=serializers.CharField())
     totals = TotalSerializer(many=True)
     months = UsedMonthSerializer(many=True)

@@ -28,7 +28,7 @@ from planner.contract.answer.sensitivity import DefaultEffect, PriceGrid, Sensit
 from planner.contract.answer.verdict import Alternative, Recommendation, Verdict
 from planner.contract.months import add_months, month_labels, parse_month
 
-VERSION = 6
+VERSION = 7
 """Version of the answer's form; saved answers of older forms are upgraded when read."""
 
 

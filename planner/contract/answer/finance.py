@@ -68,7 +68,10 @@ class ScenarioFinance(AnswerModel):
     internal_rate_of_return: Share | None = Field(
         default=None,
         description="Yearly rate at which both plans are worth the same; null where there is none, "
-        "or more than one.",
+        "more than one, or none that means anything.",
+    )
+    why_no_internal_rate: str = Field(
+        default="", description="Why there is no internal rate of return; empty where there is."
     )
     modified_internal_rate_of_return: Share | None = Field(
         default=None,

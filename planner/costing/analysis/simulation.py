@@ -31,7 +31,7 @@ from planner.costing.analysis.plan_costs import (
     measure_plan,
     measure_units,
 )
-from planner.costing.analysis.plan_exposure import measure_exposure
+from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.analysis.recourse import Market, cost_plans, stretch_peaks
@@ -130,7 +130,7 @@ class CommonPriceSimulation:
         inputs = self.inputs
         nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
         calendars = (inputs.calendar, nominal)
-        exposures = [measure_exposure(s, inputs, c) for c in calendars for s in plans]
+        exposures = [e for c in calendars for e in measure_exposures(plans, inputs, c)]
         cost = simulate(
             exposures, inputs.hours, inputs.peak, self.parameters, self.samples, report, work
         )
@@ -139,7 +139,7 @@ class CommonPriceSimulation:
     def net_present_cost(self, plans: Sequence[Scenario], work: WorkMeter | None = None) -> Floats:
         """[plan, N]"""
         inputs = self.inputs
-        exposures = [measure_exposure(plan, inputs) for plan in plans]
+        exposures = measure_exposures(plans, inputs)
         return simulate(
             exposures, inputs.hours, inputs.peak, self.parameters, self.samples, meter=work
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.data import ON_PREMISES
 from planner.contract.request.workload import AcceleratorHours
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.sizing.demand import Demand
@@ -34,6 +35,7 @@ def check_names(request: ComparisonRequest, catalog: Catalog) -> None:
     custom_names["geographies"] = set(COUNTRY_GROUPS)
     for field, kind, names in _named_fields(request):
         catalog.check_names(kind, names, field, custom_names.get(kind, ()))
+    _check_home(request, catalog)
     _check_choices("constraints.partitions", request.constraints.partitions, PARTITIONS)
     countries = sorted({place.country for place in catalog.regions.values() if place.country})
     _check_choices("constraints.countries", request.constraints.countries, countries)
@@ -52,6 +54,23 @@ def _named_fields(request: ComparisonRequest) -> Iterator[tuple[str, str, Sequen
             for part, kind in (("provider", "providers"), ("region", "regions")):
                 name = getattr(rule, part)
                 yield f"{field}.{i}.{part}", kind, () if name is None else (name,)
+
+
+def _check_home(request: ComparisonRequest, catalog: Catalog) -> None:
+    """The data lives at a provider of the catalog, in one of its regions, or where an offer or a
+    price of data of the request is."""
+    home = request.data.home
+    if home is None or home.provider == ON_PREMISES:
+        return
+    named = {(offer.provider, offer.region) for offer in request.custom_offers}
+    named |= {(p.provider, p.region or "") for p in request.data.prices if p.provider}
+    if named & {home.place, (home.provider, "")}:
+        return
+    places = named | set(catalog.regions)
+    providers = sorted({provider for provider, _ in places})
+    _check_choices("data.home.provider", [home.provider], [*providers, ON_PREMISES])
+    regions = sorted(region for provider, region in places if provider == home.provider)
+    _check_choices("data.home.region", [home.place[1]], regions)
 
 
 def _check_choices(field: str, names: Sequence[str] | None, allowed: Sequence[str]) -> None:

@@ -29,9 +29,36 @@ def present_value(flows: Floats, years: Floats, rate_per_year: float) -> float:
     return float(flows @ (1.0 + rate_per_year) ** -years)
 
 
+def why_no_internal_rate(flows: Floats) -> str:
+    """Why flows in the order of their time have no rate of return that means anything; "" where
+    they have one: money is spent first, and what is received and paid after it adds up to more
+    than that from some moment on, or never (Norstrom, 1972).
+
+    >>> why_no_internal_rate(np.array([-100.0, 60.0, 60.0]))
+    ''
+    >>> why_no_internal_rate(np.array([-100.0, 230.0, -132.0]))
+    'what is saved turns into more spent and back 2 times'
+    """
+    signs = _sign_changes(flows)
+    if not (flows < 0).any():
+        return "nothing is spent that a return could be of"
+    if not (flows > 0).any():
+        return "nothing is ever saved"
+    if flows[np.flatnonzero(flows)[0]] > 0:
+        return "money is saved before any is spent, as with a loan"
+    if signs > 1 and _sign_changes(np.cumsum(flows)) != 1:
+        return f"what is saved turns into more spent and back {signs} times"
+    return ""
+
+
+def _sign_changes(values: Floats) -> int:
+    signs = np.sign(values[values != 0])
+    return int(np.count_nonzero(signs[1:] != signs[:-1]))
+
+
 def internal_rate_of_return(flows: Floats, years: Floats) -> float | None:
-    """Yearly rate at which the present value is 0; None where there is none between −99 % and
-    1,000,000 %, or more than one.
+    """Yearly rate at which the present value is 0; None where `why_no_internal_rate` says why, and
+    where there is none between −99 % and 1,000,000 %, or more than one.
 
     >>> rate = internal_rate_of_return(np.array([-100.0, 60.0, 60.0]), np.array([0.0, 1.0, 2.0]))
     >>> round(rate, 6)
@@ -39,7 +66,7 @@ def internal_rate_of_return(flows: Floats, years: Floats) -> float | None:
     >>> internal_rate_of_return(np.array([-100.0, 230.0, -132.0]), np.array([0.0, 1.0, 2.0]))
     >>> internal_rate_of_return(np.array([10.0, 10.0]), np.array([0.0, 1.0]))
     """
-    if not (flows > 0).any() or not (flows < 0).any():
+    if why_no_internal_rate(flows):
         return None
     scale = float(np.abs(flows).sum())
     values = ((1.0 + _GRID)[:, None] ** -years[None, :]) @ (flows / scale)

@@ -7,7 +7,11 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_6 = _WORDING | {"headline", "reasons", "plan", "why_not_allowed", "relaxations"}
+_NEW_IN_VERSION_7 = frozenset({"internal_rate_of_return", "why_no_internal_rate"})
+"""Before, rates stood there that meant nothing, as where money is saved before any is spent."""
+_NEW_IN_VERSION_6 = (
+    _WORDING | _NEW_IN_VERSION_7 | {"headline", "reasons", "plan", "why_not_allowed", "relaxations"}
+)
 _NEW_IN_VERSION_5 = _NEW_IN_VERSION_6 | {"region_names", "price_source", "price_year"}
 _NEW_IN_VERSION_4 = _NEW_IN_VERSION_5 | {"finance"}
 _NEW_IN_VERSION_3 = (
@@ -19,6 +23,7 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
+    6: _AGE_FIELDS | _NEW_IN_VERSION_7,
     5: _AGE_FIELDS | _NEW_IN_VERSION_6,
     4: _AGE_FIELDS | _NEW_IN_VERSION_5,
     3: _AGE_FIELDS | _NEW_IN_VERSION_4,

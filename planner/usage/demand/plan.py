@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from statistics import fmean, median
@@ -150,6 +150,7 @@ def read_history(
     first, last = min(by_month), max(by_month)
     notes: list[str] = []
     first, last = _drop_cut_months(usage, first, last, notes)
+    first, last = _drop_corrections(by_month, first, last, notes)
     count = months_between(first, last) + 1
     if count > MAX_MONTHS * 2:
         raise InvalidInput("file", f"spans {count} months; at most {MAX_MONTHS * 2} are read")
@@ -158,7 +159,7 @@ def read_history(
     history = History(
         accelerator=chosen,
         start=first,
-        hours=[by_month.get(month, 0.0) for month in months],
+        hours=[max(0.0, by_month.get(month, 0.0)) for month in months],
         peaks=[peaks.get((month, chosen), 0.0) for month in months],
         notes=notes,
     )
@@ -166,15 +167,46 @@ def read_history(
     return history
 
 
+def _drop_corrections(
+    by_month: Mapping[str, float], first: str, last: str, notes: list[str]
+) -> tuple[str, str]:
+    """Bounds without months at either end that hold more corrections than use; such a month in
+    between counts as none. Each is named."""
+    if not any(amount > 0 for month, amount in by_month.items() if first <= month <= last):
+        months = first if first == last else f"{first} to {last}"
+        problem = f"leaves no whole month of use to plan on in {months}; add files of more months"
+        raise InvalidInput("file", problem)
+    in_use = [month for month in by_month if first <= month <= last and by_month[month] > 0]
+    begin, end = min(in_use), max(in_use)
+    for month in sorted(by_month):
+        if by_month[month] < 0 and first <= month <= last:
+            outcome = "it counts as none" if begin < month < end else "it is left out"
+            notes.append(
+                f"{month} holds corrections of {-by_month[month]:,.2f} h beyond its use, which "
+                f"take back use of other months; {outcome}."
+            )
+            if month < begin:
+                first = next_month(month)
+    last = end if by_month.get(last, 0.0) < 0 else last
+    return first, last
+
+
 def _drop_cut_months(usage: Usage, first: str, last: str, notes: list[str]) -> tuple[str, str]:
     """Bounds without a month that begins late or ends early, where others are left."""
     hourly = usage.ledger.hourly
-    if hourly.last_s == float("-inf") or first == last:
+    if hourly.last_s == float("-inf"):
         return first, last
     epoch = dt.datetime(1970, 1, 1)
     begins = epoch + dt.timedelta(seconds=hourly.first_s)
-    ends = epoch + dt.timedelta(seconds=hourly.last_s)
+    ends = epoch + dt.timedelta(seconds=hourly.last_s - 1)
     edge = dt.timedelta(days=EDGE_DAYS)
+    if first == last:
+        if begins > _month_start(first) + edge or ends < _month_start(next_month(last)) - edge:
+            notes.append(
+                f"The files cover day {begins.day} to {ends.day} of {first} alone, and their hours "
+                "are taken for those of the month."
+            )
+        return first, last
     if f"{ends:%Y-%m}" == last and ends < _month_start(next_month(last)) - edge:
         notes.append(f"{last} ends on day {ends.day} in the files and is left out of the history.")
         last = next_month(last, -1)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from planner.usage.cells import Moments, clip, money, quantity
+from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -147,13 +147,16 @@ class _Reader:
             return
         line_type = columns.type(row)
         start = self._moments(columns.start(row), "lineItem/UsageStartDate")
-        ends = columns.end(row)
-        end = self._moments(ends, "lineItem/UsageEndDate") if ends else start
-        usage = quantity(columns.amount(row), "lineItem/UsageAmount")
         billed = money(columns.cost(row), "lineItem/UnblendedCost")
+        amortised, currency = self._amortised(row, line_type, billed), columns.currency(row)
+        charge = (start.month, "aws", line_type, columns.product(row), "", currency, start.month)
+        sums_of_charge = ledger.charge(ChargeKey(*charge), billed, amortised)
+        usage = quantity(columns.amount(row), "lineItem/UsageAmount")
+        sums_of_charge.quantity += usage
+        end = self._moments(columns.end(row) or columns.start(row), "lineItem/UsageEndDate")
+        check_period(start, end, "lineItem/UsageEndDate")
         kind = self._kind(line_type, columns.usage_type(row), columns.gpus(row))
         reason = Reason.REFUND if columns.bill_type(row) == "Refund" else kind.reason
-        amortised, currency = self._amortised(row, line_type, billed), columns.currency(row)
         per_unit = self._hours_per_unit(row) if reason is Reason.ACCELERATOR_USE else 0.0
         if kind.problem and reason is Reason.ACCELERATOR_USE:
             reason = Reason.NOT_UNDERSTOOD
@@ -176,11 +179,8 @@ class _Reader:
             what = "savings plans" if columns.sp_arn(row) else kind.machine
             unused = (start.month, what, Reason.UNUSED_COMMITMENT.value)
             ledger.add_unused(unused, None, amortised, currency)
-        product, month = columns.product(row), start.month
-        charge = ChargeKey(month, "aws", line_type, product, "", currency, month)
-        ledger.charge(charge, billed, amortised, usage)
         if reason is Reason.NOT_UNDERSTOOD:
-            ledger.misread(f"row {number}", f"lineItem/UsageType: {kind.problem}")
+            ledger.misread(f"row {number}", f"lineItem/UsageType: {kind.problem}", is_of_bill=True)
         else:
             ledger.account(reason)
 
@@ -322,7 +322,7 @@ def _classify(line_type: str, usage_type: str, gpus: str) -> _Kind:
 
 def _use_reason(line_type: str, kind: str, used: str, count: float | None) -> Reason:
     if line_type not in _USES:
-        problem = f"{line_type[:40]!r} is unknown; its money is in no sum"
+        problem = f"{line_type[:40]!r} is unknown; its hours are in no sum"
         raise InvalidInput("lineItem/LineItemType", problem)
     if kind in _NO_USE:
         return _NO_USE[kind] if count != 0 else Reason.OTHER_MACHINE
@@ -339,7 +339,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
         try:
             reader.read(row, number)
         except InvalidInput as refusal:
-            ledger.misread(f"row {number}", str(refusal))
+            ledger.misread(f"row {number}", str(refusal), is_of_bill=True)
 
 
 FORMAT = TableFormat(

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from planner.usage.cells import Moments, clip, money, quantity, to_point
 from planner.usage.commitments import CommitmentSums, CoveredMachine
-from planner.usage.formats.base import ReadOptions, TableFormat
+from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle
 from planner.usage.formats.gpu_sku import hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import azure_sizes_by_meter, find_machine
@@ -74,11 +74,15 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     moments = Moments(day_first=_is_day_first(columns, table.sample))
     number: Callable[[str], str] = to_point if table.decimal_comma else str
     reader = _Reader(columns, ledger, options, moments, number)
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for index, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, index):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             reader.read(row, index)
         except InvalidInput as refusal:
-            ledger.misread(f"row {index}", str(refusal))
+            ledger.misread(f"row {index}", str(refusal), is_of_bill=True)
 
 
 def _is_day_first(columns: _Row, sample: Sequence[Sequence[str]]) -> bool:
@@ -109,11 +113,17 @@ class _Reader:
             return
         start = self._moments(columns.date(row), "Date")
         cost = money(self._number(columns.cost(row)), "Cost")
-        amount = quantity(self._number(columns.quantity(row)), "Quantity")
         charge = columns.charge(row) or "Usage"
         pricing = columns.pricing(row)
         currency = clip(columns.currency(row), 10)
         billed, amortised = self._views(charge, pricing, cost)
+        category = clip(columns.category(row))
+        key_of_charge = ChargeKey(
+            start.month, "azure", clip(charge), category, pricing, currency, start.month
+        )
+        sums_of_charge = ledger.charge(key_of_charge, billed, amortised)
+        amount = quantity(self._number(columns.quantity(row)), "Quantity")
+        sums_of_charge.quantity += amount
         name, count, accelerator = _machine(
             columns.category(row), columns.meter(row), columns.details(row)
         )
@@ -131,9 +141,10 @@ class _Reader:
                 if mean > 0:
                     label = accelerator or name
                     ledger.hourly.add(label, start.seconds, start.seconds + _DAY_S, mean)
-        elif reason is Reason.UNUSED_COMMITMENT and count:
-            unused = (start.month, name, reason.value)
-            ledger.add_unused(unused, amount * count, amortised, currency)
+        elif reason is Reason.UNUSED_COMMITMENT:
+            option = _OPTIONS["savingsplan" if "savingsplan" in charge.lower() else "reservation"]
+            idle = Idle(start.month, name, count, amount, option)
+            add_idle(ledger, idle, reason, amortised, currency)
         sums = self._add_commitment(row, reason, billed, amortised, currency)
         if sums is not None and count:
             place = clip(columns.region(row)).lower().replace(" ", "")
@@ -142,13 +153,8 @@ class _Reader:
                 sums.used[covered] += self._hours(row, amount, cost) or 0.0
             elif reason is Reason.UNUSED_COMMITMENT:
                 sums.unused[covered] += amount
-        category = clip(columns.category(row))
-        key_of_charge = ChargeKey(
-            start.month, "azure", charge, category, pricing, currency, start.month
-        )
-        ledger.charge(key_of_charge, billed, amortised, amount)
         if problem:
-            ledger.misread(f"row {index}", problem)
+            ledger.misread(f"row {index}", problem, is_of_bill=True)
         else:
             ledger.account(reason)
 
@@ -175,7 +181,7 @@ class _Reader:
         if reason is not None:
             return reason
         if charge.lower() != "usage":
-            problem = f"{charge[:40]!r} is unknown; its money is in no sum"
+            problem = f"{charge[:40]!r} is unknown; its hours are in no sum"
             raise InvalidInput("ChargeType", problem)
         if not name:
             return Reason.NOT_A_MACHINE

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
 
-from planner.usage.ledger import Ledger
+from planner.usage.ledger import Ledger, Reason
 from planner.usage.projects import ProjectRules
 from planner.usage.sources import Source
 from planner.usage.tables import Table
+from pricing.market.offers import PurchaseOption
 
 
 @dataclass
@@ -30,6 +33,31 @@ class ReadOptions:
     """Most rows of a file; the readers' own limit where None."""
     on_rows: Callable[[int], None] | None = None
     """Called every few thousand rows; what it raises ends the reading."""
+
+
+class Idle(NamedTuple):
+    """Machines that were paid for and stood idle."""
+
+    month: str
+    machine: str
+    """Empty where the row names none, as that of a commitment of money."""
+    accelerators: float | None
+    """In one of the machines; 0 for none, None where nobody knows."""
+    machine_hours: float
+    option: str
+
+
+def add_idle(
+    ledger: Ledger, idle: Idle, reason: Reason, cost: Decimal | None, currency: str
+) -> None:
+    """Adds what stood idle: hours where accelerators are known, the cost alone of a commitment on
+    no machine that is named, and nothing of machines without accelerators."""
+    if idle.accelerators:
+        key = (idle.month, idle.machine, reason.value)
+        ledger.add_unused(key, idle.machine_hours * idle.accelerators, cost, currency)
+    elif reason is Reason.UNUSED_COMMITMENT and not (idle.machine and idle.accelerators == 0):
+        what = "savings plans" if idle.option == PurchaseOption.SAVINGS_PLAN else "commitments"
+        ledger.add_unused((idle.month, idle.machine or what, reason.value), None, cost, currency)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ instance type, or `GpuCount` of `SkuPriceDetails` where no table knows the machi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
-from planner.usage.cells import Moments, amount, clip, money, quantity
+from planner.usage.cells import Moments, amount, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
-from planner.usage.formats.base import ReadOptions, TableFormat
+from planner.usage.formats.base import Idle, ReadOptions, TableFormat, add_idle
 from planner.usage.formats.focus_machines import (
     FocusMachine,
     find_focus_machine,
@@ -71,7 +72,11 @@ class _Row:
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     """Reads every row; refuses a file that calls its rows a forecast, which is no bill."""
     columns, moments = _Row(table), Moments()
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         if columns.forecast(row).strip().lower() in _TRUE:
             problem = "says that the row is a forecast, which is no bill; read what was billed"
             raise InvalidInput(f"row {number}, x_IsForecast", problem)
@@ -80,7 +85,7 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
         except InvalidInput as refusal:
             problem = str(refusal)
         if problem:
-            ledger.misread(f"row {number}", problem)
+            ledger.misread(f"row {number}", problem, is_of_bill=True)
 
 
 def _read_row(
@@ -94,45 +99,62 @@ def _read_row(
     if not currency:
         raise InvalidInput("BillingCurrency", "is empty; it says what BilledCost is in")
     provider = provider_slug(columns.host(row) or columns.provider(row))
-    consumed = quantity(columns.consumed(row), "ConsumedQuantity")
+    charge = ChargeKey(
+        start.month,
+        provider,
+        clip(columns.category(row)),
+        clip(columns.service(row)),
+        columns.pricing(row),
+        currency,
+        start.month,
+    )
+    consumed, list_cost, problem = _quantity_and_list_cost(columns, row)
+    ledger.charge(charge, billed, effective, consumed, list_cost)
+    if problem:
+        return problem
+    if ends := columns.end(row):
+        check_period(start, moments(ends, "ChargePeriodEnd"), "ChargePeriodEnd")
     option = _option(columns, row)
     machine = _find(columns, row, provider)
     reason = _reason(columns, row, machine)
-    problem = ""
     if reason is Reason.ACCELERATOR_USE and machine.accelerators is None:
         problem = f"the accelerators of {machine.name!r} are not known; its hours are in no sum"
     elif reason is Reason.ACCELERATOR_USE:
         _add_use(
             columns, row, ledger, options, moments, machine, option, consumed, billed, effective
         )
-    elif reason in (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION) and machine.accelerators:
-        hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0) * machine.accelerators
-        ledger.add_unused((start.month, machine.name, reason.value), hours, effective, currency)
+    elif reason in (Reason.UNUSED_COMMITMENT, Reason.UNUSED_RESERVATION):
+        hours = consumed * (hours_per_unit(columns.unit(row)) or 0.0)
+        idle = Idle(start.month, machine.name, machine.accelerators, hours, option)
+        add_idle(ledger, idle, reason, effective, currency)
     if commitment := clip(columns.commitment(row), 200):
         kind = clip(columns.commitment_type(row), 60)
         sums = ledger.commitment(commitment, provider, kind, currency)
         _add_cover(columns, row, sums, reason, machine, moments)
-        if reason is Reason.COMMITMENT_FEE:
-            sums.billed += billed
-        elif reason is Reason.UNUSED_COMMITMENT:
-            sums.amortised_unused += effective or 0
-        else:
-            sums.amortised_used += effective or 0
-    category = columns.category(row)
-    key = ChargeKey(
-        start.month,
-        provider,
-        category,
-        clip(columns.service(row)),
-        columns.pricing(row),
-        currency,
-        start.month,
-    )
-    list_cost = amount(columns.list_cost(row), "ListCost")
-    ledger.charge(key, billed, effective, consumed, list_cost)
+        _add_money(sums, reason, billed, effective)
     if not problem:
         ledger.account(reason)
     return problem
+
+
+def _quantity_and_list_cost(columns: _Row, row: Sequence[str]) -> tuple[float, Decimal | None, str]:
+    """Both figures, or what is wrong with one of them."""
+    try:
+        consumed = quantity(columns.consumed(row), "ConsumedQuantity")
+        return consumed, amount(columns.list_cost(row), "ListCost"), ""
+    except InvalidInput as refusal:
+        return 0.0, None, str(refusal)
+
+
+def _add_money(
+    sums: CommitmentSums, reason: Reason, billed: Decimal, effective: Decimal | None
+) -> None:
+    if reason is Reason.COMMITMENT_FEE:
+        sums.billed += billed
+    elif reason is Reason.UNUSED_COMMITMENT:
+        sums.amortised_unused += effective or 0
+    else:
+        sums.amortised_used += effective or 0
 
 
 def _add_cover(

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from planner.usage.cells import Moments, clip, money, quantity
+from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
 from planner.usage.formats.gpu_sku import google_sku, hours_per_unit
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine
+from planner.usage.overlaps import IsRepeated
 from planner.usage.projects import parse_tags
 from planner.usage.sources import Source
 from planner.usage.tables import Table
@@ -53,40 +54,58 @@ class _Row(NamedTuple):
     credits: Decimal
     invoice_month: str
     cost_type: str
+    written: Mapping[str, Any] | Sequence[str]
+    """The row as the file has it."""
 
 
 def read_json(source: Source, ledger: Ledger, options: ReadOptions) -> None:
-    _read(map(_from_object, source.objects()), ledger, options, 1)
+    rows = map(_from_object, source.objects())
+    _read(rows, ledger, options, 1, ledger.overlaps.objects())
 
 
 def read_csv(table: Table, ledger: Ledger, options: ReadOptions) -> None:
-    _read(_from_table(table), ledger, options, table.first_row)
+    is_repeated = ledger.overlaps.rows_of(table.header)
+    _read(_from_table(table), ledger, options, table.first_row, is_repeated)
 
 
-def _read(rows: Iterator[_Row], ledger: Ledger, options: ReadOptions, first: int) -> None:
+def _read(
+    rows: Iterator[_Row],
+    ledger: Ledger,
+    options: ReadOptions,
+    first: int,
+    is_repeated: IsRepeated,
+) -> None:
     moments = Moments()
     ledger.note(
         "Google Cloud's export holds no amortised costs; committed use discounts are in the "
         "billed cost as credits, fees of commitments as rows of their own."
     )
     for number, row in enumerate(rows, first):
+        if is_repeated(row.written, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             _read_row(row, ledger, options, moments, number)
         except InvalidInput as refusal:
-            ledger.misread(f"row {number}", str(refusal))
+            ledger.misread(f"row {number}", str(refusal), is_of_bill=True)
 
 
 def _read_row(
     row: _Row, ledger: Ledger, options: ReadOptions, moments: Moments, number: int
 ) -> None:
     start = moments(row.start, "usage_start_time")
-    end = moments(row.end, "usage_end_time") if row.end else start
-    cost = money(row.cost, "cost")
-    net = cost + row.credits
+    net = money(row.cost, "cost") + row.credits
+    invoice = _invoice_month(row, start.month)
+    charge = ChargeKey(
+        *(invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency, start.month)
+    )
+    sums_of_charge = ledger.charge(charge, net, None, credits=row.credits)
     amount = quantity(row.amount, "usage.amount")
+    sums_of_charge.quantity += amount
+    end = moments(row.end, "usage_end_time") if row.end else start
+    check_period(start, end, "usage_end_time")
     if row.cost_type not in _BY_TYPE:
         raise InvalidInput("cost_type", f"{row.cost_type[:40]!r} is unknown")
-    invoice = _invoice_month(row, start.month)
     sku = google_sku(row.sku)
     reason = _BY_TYPE[row.cost_type] or _use_reason(row, sku is not None, bool(sku and sku.is_fee))
     if reason in (Reason.ACCELERATOR_USE, Reason.ACCELERATOR_HOST):
@@ -116,10 +135,6 @@ def _read_row(
         if hours > 0 and end.seconds > start.seconds:
             mean = hours * 3600 / (end.seconds - start.seconds)
             ledger.hourly.add(accelerator, start.seconds, end.seconds, mean)
-    charge = ChargeKey(
-        invoice, "gcp", row.cost_type or "regular", row.service, "", row.currency, start.month
-    )
-    ledger.charge(charge, net, None, amount, None, row.credits)
     ledger.account(reason)
 
 
@@ -164,6 +179,7 @@ def _from_object(row: Mapping[str, Any]) -> _Row:
         credits=_sum_credits(row.get("credits")),
         invoice_month=_word(_inner(row, "invoice"), "month"),
         cost_type=_word(row, "cost_type"),
+        written=row,
     )
 
 
@@ -209,7 +225,7 @@ def _from_table(table: Table) -> Iterator[_Row]:
         row["labels"] = _literal_pairs(row["labels"])
         row["machine"] = clip(str(_literal_pairs(row["machine"]).get(_MACHINE_SPEC) or ""))
         row["credits"] = _sum_credits(_literal(row["credits"]))
-        yield _Row(**row)
+        yield _Row(**row, written=cells)
 
 
 @lru_cache(maxsize=20_000)

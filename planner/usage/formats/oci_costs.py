@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.usage.cells import Moments, clip, money, quantity
+from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.formats.gpu_sku import hours_per_unit, oracle_sku
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
@@ -30,15 +30,31 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
         for tag in options.projects.tags
     }
     moments = Moments()
+    is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             start = moments(start_of(row), "lineItem/intervalUsageStart")
-            end = moments(end_of(row), "lineItem/intervalUsageEnd") if end_of(row) else start
-            amount = quantity(billed_quantity(row), "usage/billedQuantity")
             cost = money(cost_of(row), "cost/myCost") + money(overage(row), "cost/myCostOverage")
             currency = clip(currency_of(row), 10)
             sku = oracle_sku(product(row)) if service(row).upper() == "COMPUTE" else None
             charge = "Correction" if correction(row).lower() == "true" else "Usage"
+            key_of_charge = ChargeKey(
+                start.month,
+                "oci",
+                charge,
+                clip(service(row)),
+                clip(product(row)),
+                currency,
+                start.month,
+            )
+            sums_of_charge = ledger.charge(key_of_charge, cost, cost)
+            amount = quantity(billed_quantity(row), "usage/billedQuantity")
+            sums_of_charge.quantity += amount
+            end = moments(end_of(row), "lineItem/intervalUsageEnd") if end_of(row) else start
+            check_period(start, end, "lineItem/intervalUsageEnd")
             if sku is not None:
                 per_unit = hours_per_unit(unit(row) or "hours")
                 if per_unit is None:
@@ -63,19 +79,9 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
                 if end.seconds > start.seconds and hours > 0:
                     mean = hours * 3600 / (end.seconds - start.seconds)
                     ledger.hourly.add(sku.accelerator, start.seconds, end.seconds, mean)
-            key_of_charge = ChargeKey(
-                start.month,
-                "oci",
-                charge,
-                clip(service(row)),
-                clip(product(row)),
-                currency,
-                start.month,
-            )
-            ledger.charge(key_of_charge, cost, cost, amount)
             ledger.account(_reason(sku is not None, service(row)))
         except InvalidInput as refusal:
-            ledger.misread(f"row {number}", str(refusal))
+            ledger.misread(f"row {number}", str(refusal), is_of_bill=True)
 
 
 def _reason(is_accelerator: bool, service: str) -> Reason:

@@ -9,11 +9,11 @@ import re
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from planner.usage.cells import amount, clip, quantity, to_point
+from planner.usage.cells import amount, clip, plain_name, quantity, to_point
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine, name_accelerator
-from planner.usage.tables import Table, plain_name
+from planner.usage.tables import Table
 from pricing.common.invalid_input import InvalidInput
 
 _MONTH = re.compile(r"([12]\d{3})-(0[1-9]|1[0-2])(?:-\d\d)?(?:[T ].*)?", re.ASCII)
@@ -95,10 +95,11 @@ def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     has_hours = columns.find("accelerator_hours") is not None
     for index, row in enumerate(table.rows, table.first_row):
         cell = {name: read_cell(row) for name, read_cell in get.items()}
+        has_cost = bool(cell["cost"].strip() or cell["amortised_cost"].strip())
         try:
             _read_row(cell, ledger, options, number, has_hours)
         except InvalidInput as refusal:
-            ledger.misread(f"row {index}", str(refusal))
+            ledger.misread(f"row {index}", str(refusal), is_of_bill=has_cost)
 
 
 def _read_row(
@@ -113,10 +114,14 @@ def _read_row(
         raise InvalidInput("month", f"{cell['month'][:40]!r} is not a month like 2026-01")
     month = f"{match[1]}-{match[2]}"
     provider, machine = clip(cell["provider"]).lower(), clip(cell["instance_type"])
-    instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
-    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     billed = amount(number(cell["cost"]), "cost")
     amortised = amount(number(cell["amortised_cost"]), "amortised_cost")
+    option, currency = clip(cell["purchase_option"], 30), clip(cell["currency"], 10)
+    if billed is not None or amortised is not None:
+        charge = ChargeKey(month, provider, "Usage", "", option, currency, month)
+        ledger.charge(charge, billed, amortised)
+    instance_hours = amount(number(cell["instance_hours"]), "instance_hours")
+    hours = amount(number(cell["accelerator_hours"]), "accelerator_hours")
     named = find_machine(provider, machine) if machine else None
     if hours is None and instance_hours is not None:
         if (
@@ -137,19 +142,16 @@ def _read_row(
         clip(cell["region"]),
         machine,
         accelerator or (named.accelerator if named else ""),
-        clip(cell["purchase_option"], 30),
+        option,
         clip(cell["project"]) or options.projects.choose({}, account, user),
         account,
         user,
         "",
-        clip(cell["currency"], 10),
+        currency,
     )
     if hours is not None:
         machine_hours = None if instance_hours is None else float(instance_hours)
         ledger.use(key, machine_hours, quantity(str(hours), "hours"), billed, amortised)
-    if billed is not None or amortised is not None:
-        charge = ChargeKey(month, provider, "Usage", "", key.option, key.currency, month)
-        ledger.charge(charge, billed, amortised)
     ledger.account(Reason.NOT_A_MACHINE if hours is None else Reason.ACCELERATOR_USE)
 
 

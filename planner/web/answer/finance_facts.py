@@ -12,12 +12,17 @@ def list_returns(finance: ScenarioFinance | None, currency: str) -> list[tuple[s
         return []
     return [
         ("Net present value", money(finance.net_present_value, currency)),
-        ("Internal rate of return", _rate(finance.internal_rate_of_return)),
+        ("Internal rate of return", _internal_rate(finance)),
         ("Modified rate of return", _rate(finance.modified_internal_rate_of_return)),
         ("Payback", _months(finance.payback_months)),
         ("Discounted payback", _months(finance.discounted_payback_months)),
         ("Cost per year", money(finance.cost_per_year, currency)),
     ]
+
+
+def _internal_rate(finance: ScenarioFinance) -> str:
+    reason = finance.why_no_internal_rate
+    return f"none: {reason}" if reason else _rate(finance.internal_rate_of_return)
 
 
 def _rate(rate: float | None) -> str:

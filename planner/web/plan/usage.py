@@ -40,7 +40,7 @@ MAX_CARRIED_BYTES = 600_000
 """Largest file that the page carries along while its columns are settled; a larger one has to be
 chosen again."""
 MAX_JOB_FILE_BYTES = 1_000_000
-SHOWN_LINES = 200
+SHOWN_LINES, SHOWN_PROBLEMS = 200, 10
 MAX_TAKEN_OVER = 20
 """Most commitments that the address of a plan takes along."""
 
@@ -275,6 +275,7 @@ def describe_answer(answer: UsageAnswer) -> dict[str, Any]:
     return {
         "figures": figures,
         "files": usage.files,
+        "problems": usage.ledger.problems.most_common(SHOWN_PROBLEMS),
         "use": usage.lines(*answer.by)[:SHOWN_LINES],
         "option_labels": {name: traits.label for name, traits in TRAITS.items()},
         "has_more": len(figures["use"]) > SHOWN_LINES,

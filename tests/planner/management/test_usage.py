@@ -117,3 +117,31 @@ def test_an_output_that_cannot_be_written_is_said(bill, tmp_path):
             | {"watch": "", "files": [str(bill)], "request": str(tmp_path / "no" / "x.json")},
             lambda: None,
         )
+
+
+def test_a_file_that_is_named_twice_is_said(bill):
+    text = run(bill, bill, "--forecast", "0")
+    assert "bill.csv is the same file as bill.csv, to the byte, and counts once." in text
+    assert run(bill, "--forecast", "0").count("counts once") == 0
+
+
+def test_rows_that_are_not_understood_are_warned_of_and_refused_when_strict(bill, capsys):
+    bill.write_bytes(table([cur_row(1, line_item_type="Riddle"), cur_row(2)]))
+    assert main(["usage", str(bill), "--forecast", "0", "--json"]) == 0
+    out, errors = capsys.readouterr()
+    assert json.loads(out)["warnings"][0].startswith("1 of 2 rows are not understood")
+    assert errors.startswith("Warning: 1 of 2 rows are not understood")
+    text = run(bill, "--forecast", "0")
+    assert "2 │ all rows" in text
+    assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in text
+    assert main(["usage", str(bill), "--strict"]) == 2
+    assert "files: hold rows that are not understood: 1 of 2" in capsys.readouterr().err
+
+
+def test_money_that_is_not_stated_has_no_currency(bill):
+    bill.write_bytes(
+        table([{"month": "2025-05", "accelerator_hours": 1, "currency": "USD", "cost": ""}])
+    )
+    text = run(bill, "--forecast", "0", "--by", "month")
+    assert "not stated" in text
+    assert "not stated USD" not in text

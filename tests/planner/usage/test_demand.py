@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from planner.contract.request.comparison import read_request
 from planner.usage.demand.forecast import forecast
 from planner.usage.demand.methods import SEASON, seasonal_naive
-from planner.usage.demand.plan import KnownRun, plan_demand, read_run
+from planner.usage.demand.plan import KnownRun, next_month, plan_demand, read_run
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import read, sacct, table
+from tests.planner.usage.make import focus_row, read, sacct, table
 from tests.planner.usage.public_series import SERIES
 
 AHEAD = 6
@@ -141,6 +141,46 @@ def test_a_month_that_the_files_cut_off_is_left_out():
     assert demand.history.hours == [16.0, 16.0, 16.0]
     assert demand.start == "2025-04"
     assert any("2025-04 ends on day 10" in note for note in demand.notes)
+
+
+def bill_of(*months):
+    """A bill of FOCUS: (month, hours of a machine of eight); less than 0 is a correction."""
+    return table(
+        focus_row(
+            x_UsageType="BoxUsage:p5.48xlarge",
+            ChargeClass="Correction" if hours < 0 else "",
+            ConsumedQuantity=str(hours),
+            ChargePeriodStart=f"{month}-01T00:00:00Z",
+            ChargePeriodEnd=f"{next_month(month)}-01T00:00:00Z",
+        )
+        for month, hours in months
+    )
+
+
+@pytest.mark.parametrize(
+    ("months", "start", "hours", "note"),
+    [
+        ([("2025-01", 9), ("2025-02", -5), ("2025-03", 9)], "2025-01", [72, 0, 72], "as none"),
+        ([("2025-01", -5), ("2025-02", 9)], "2025-02", [72], "left out"),
+        ([("2025-02", 9), ("2025-03", -5)], "2025-02", [72], "left out"),
+    ],
+)
+def test_a_month_of_more_corrections_than_use_is_no_use(months, start, hours, note):
+    demand = plan_demand(read(bill_of(*months)), 1)
+    assert (demand.history.start, demand.history.hours) == (start, hours)
+    [named] = [one for one in demand.notes if "holds corrections of 40.00 h beyond" in one]
+    assert named.endswith(f"{note}.")
+
+
+def test_a_history_without_a_whole_month_of_use_is_refused():
+    cut_off = bill_of(("2025-02", 3)).replace(b"2025-03-01T", b"2025-02-09T")
+    with pytest.raises(InvalidInput, match="no whole month of use to plan on in 2025-01;"):
+        plan_demand(read(bill_of(("2025-01", -1)), cut_off), 1)
+
+
+def test_a_single_month_that_is_covered_in_part_says_its_days():
+    [note] = plan_demand(read(sacct({})), 1).notes[:1]
+    assert "day 6 to 6 of 2025-05 alone" in note
 
 
 def test_a_name_of_several_accelerators_is_asked_for():

@@ -6,6 +6,8 @@ from decimal import Decimal
 
 import pytest
 
+from planner.usage.commitments import take_over
+from planner.usage.idle import idle_rows
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, hours_by, read, reasons, table, unused_hours
 
@@ -181,3 +183,22 @@ def test_rows_that_are_not_understood_are_named(changes, problem):
     usage = read(table([focus_row(**changes), focus_row()]))
     assert reasons(usage)["not_understood"] == 1
     assert re.search(f"^row 2: .*{problem}", usage.ledger.not_understood[0])
+
+
+def test_the_unused_part_of_a_savings_plan_is_in_the_list_of_what_stood_idle():
+    unused = {"CommitmentDiscountStatus": "Unused", "ConsumedQuantity": "", "BilledCost": "0"}
+    rows = [focus_row(**PLAN, **unused, EffectiveCost="1.5") for _ in range(6)]
+    cpu = {**unused, "ConsumedQuantity": "1", "x_UsageType": "BoxUsage:m5.large"}
+    [row] = idle_rows(read(table([*rows, focus_row(**cpu, EffectiveCost="7")])).ledger, None)
+    assert (row["machine"], row["reason"]) == ("savings plans", "unused_commitment")
+    assert (Decimal(row["cost"]), row["accelerator_hours"]) == (Decimal(9), None)
+
+
+def test_a_savings_plan_commits_money_and_a_reservation_machines():
+    fee = {"ChargeCategory": "Purchase", "ChargeFrequency": "Recurring", "BilledCost": "14"}
+    used = {"CommitmentDiscountStatus": "Used", "x_UsageType": "BoxUsage:p4d.24xlarge"}
+    for kind, is_of_money in (("Savings Plan", True), ("Reserved Instance", False)):
+        plan = PLAN | {"CommitmentDiscountType": kind}
+        rows = [focus_row(**plan, **fee), focus_row(**plan, **used)]
+        [one] = take_over(read(table(rows)).ledger.commitments, {})
+        assert (one.is_of_money, one.entry["units"]) == (is_of_money, 1)

@@ -96,6 +96,31 @@ def test_a_bomb_is_refused_in_little_memory():
     assert megabytes < 20
 
 
+@pytest.mark.parametrize("pack", [gzip.compress, lambda content: zipped(content=content)])
+@pytest.mark.parametrize("line", [BILL.splitlines(True)[1], b"\n"])
+def test_a_bomb_is_refused_by_what_its_bytes_unpack_to(pack, line, monkeypatch):
+    monkeypatch.setattr(sources, "RATIO_BYTES", 50_000)
+    monkeypatch.setattr(sources, "MAX_RATIO", 20)
+    content = pack(BILL + line * (1_000_000 // len(line)))
+    rows = Ledger()
+    with pytest.raises(InvalidInput, match=r"unpack to [\d,]+ or more, as those of no bill do"):
+        read_file(io.BytesIO(content), "x", rows, ReadOptions())
+    assert rows.rows < 3_000
+
+
+def test_a_bill_that_packs_well_is_read(monkeypatch):
+    monkeypatch.setattr(sources, "RATIO_BYTES", 10_000)
+    rows = [cur_row(number) for number in range(300)]
+    for pack in (gzip.compress, lambda content: zipped(content=content)):
+        assert read(pack(table(rows))).ledger.rows == 300
+
+
+def test_a_workbook_that_unpacks_to_more_than_any_does_is_refused(monkeypatch):
+    monkeypatch.setattr(sources, "RATIO_BYTES", 500_000)
+    with pytest.raises(InvalidInput, match="as those of no bill do"):
+        read(zipped("xl/workbook.xml", b"x" * 1_000_000))
+
+
 def test_a_file_that_unpacks_to_more_than_it_may_is_refused(monkeypatch):
     monkeypatch.setattr(sources, "MAX_BYTES", 100_000)
     rows = b"month,cost\n" + b"2025-05,1\n" * 50_000

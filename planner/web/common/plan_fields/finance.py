@@ -66,6 +66,8 @@ SERVER_TERMS = (
        typical="0"),
     _f("on_prem.servers.*.financing.balloon_rate", "Its balance left at the end",
        unit="% of price", scale="pct", typical="0"),
+    _f("on_prem.servers.*.financing.payments", "Its instalments fall due", kind="choice",
+       choices="instalments"),
 )  # fmt: skip
 """What a server has of its own in the place of what holds for all."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ from django.conf import settings
 
 from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
-from pricing.market.snapshot import Catalog
-from tests.planner.costing.market_of import TODAY
+from pricing.market.snapshot import Region
+from tests.planner.costing.market_of import TODAY, catalog, offer
 
 PAGE = (Path(settings.BASE_DIR) / "docs" / "guides" / "instruments.md").read_text()
 INTRODUCTION, *PARTS = PAGE.split("\n## ")
@@ -26,6 +27,14 @@ MONTH = 730 * 40
 YEAR_COMMITTED = 60_000 + 12 * 730 * 20
 OWNED = 300_000 + 24 * 730 * 5
 INSTALMENT = (270_000 - 60_000 / 1.01**24) * 0.01 / (1 - 1.01**-24) / 1.01
+OREGON, IRELAND = "us-west-2", "eu-west-1"
+PRICE_LIST = replace(
+    catalog(offer("40", region=OREGON), offer("40", region=IRELAND), offer("9", "spot", count=1,
+            region=OREGON)),
+    regions={("aws", OREGON): Region("north-america", "US", latitude=45.8, longitude=-119.7),
+             ("aws", IRELAND): Region("europe", "IE", latitude=53.35, longitude=-6.26)},
+)  # fmt: skip
+"""What the sections on price lists say of them; every other one leaves them aside."""
 Figure = Callable[[ComparisonAnswer], object]
 
 
@@ -44,7 +53,7 @@ def answer(title: str = "", more: str = "{}") -> ComparisonAnswer:
     """The answer to the example of a section, changed further by `more`."""
     change = json.loads(BLOCK.findall(SECTIONS[title])[0]) if title else {}
     request = merged(merged(BASE, change), json.loads(more))
-    return compare(request | {"sensitivity": False}, Catalog.of([]), today=TODAY)
+    return compare(request | {"sensitivity": False}, PRICE_LIST, today=TODAY)
 
 
 def total(key: str) -> Figure:
@@ -79,6 +88,8 @@ FIGURES: Mapping[str, list[tuple[Figure, float]]] = {
     "A commitment that is signed": [
         (category("on_demand", "commitment"), 120_000), (ON_DEMAND, 120_000 + 18 * MONTH),
     ],
+    "A contract discount": [(ON_DEMAND, 0.9 * 0.95 * 24 * MONTH)],
+    "Equal prices": [(ON_DEMAND, 24 * MONTH)],
     "A server on lease": [
         (category("on_demand", "lease"), 54_000), (category("on_demand", "power"), 6 * 730 * 5),
         (ON_DEMAND, 54_000 + 6 * 730 * 5 + 18 * MONTH),
@@ -175,3 +186,19 @@ def test_what_is_in_the_way(title: str, change: str, key: str, words: str) -> No
     assert words in " ".join(found.by_key[key].why_not)
     if "monthly_budget" in change:
         assert found.by_key["hybrid"].total_cost == 24 * MONTH
+
+
+@pytest.mark.parametrize(
+    ("title", "change", "region"),
+    [
+        ("A contract discount", "{}", IRELAND),
+        ("A contract discount", '{"price_adjustments": [{"provider": "aws", "multiplier": 0.9}]}',
+         OREGON),
+        ("Equal prices", "{}", IRELAND),
+        ("Equal prices", '{"constraints": null}', OREGON),
+        ("Equal prices", '{"constraints": {"near_country": null, "place_order": 1}}', IRELAND),
+    ],
+)  # fmt: skip
+def test_where_the_work_goes(title: str, change: str, region: str) -> None:
+    plan = answer(title, change).by_key["on_demand"]
+    assert {line.region for line in plan.lines if line.category == "compute"} == {region}

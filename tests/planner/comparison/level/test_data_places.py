@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,7 +16,7 @@ from planner.comparison import compare
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.snapshot import Catalog
+from pricing.market.snapshot import Catalog, Region
 from tests.planner.costing.market_of import TODAY
 from tests.properties import one_in
 
@@ -215,3 +216,22 @@ def test_what_makes_no_sense_is_refused(data: dict[str, Any], field: str) -> Non
     with pytest.raises(InvalidInput) as refused:
         read_request(REQUEST | {"data": data})
     assert field in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("home", "says"),
+    [
+        ({"provider": "nowhere", "region": "n1"}, "data.home.provider: 'nowhere' is not known; "
+         "allowed are aws, north, south, on_prem"),
+        ({"provider": "aws", "region": "n1"}, "data.home.region: 'n1' is not known; "
+         "allowed are us-east-1"),
+        ({"provider": "south", "region": "n1"}, "data.home.region: 'n1' is not known; "
+         "allowed are s1"),
+    ],
+)  # fmt: skip
+def test_data_lives_at_a_place_that_is_known(home: dict[str, Any], says: str) -> None:
+    catalog = replace(Catalog.of([]), regions={("aws", "us-east-1"): Region("north-america", "US")})
+    data = {**REQUEST["data"], "home": home, "prices": []}
+    with pytest.raises(InvalidInput) as refused:
+        compare(REQUEST | BRIEF | {"data": data}, catalog, today=TODAY)
+    assert str(refused.value) == says

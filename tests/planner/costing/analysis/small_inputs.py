@@ -86,6 +86,8 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "whole_nodes": False,
         "is_level": False,
         "interruptible": True,
+        "other_costs": (),
+        "worked_out_from_rentals": {},
     }
     found = SimpleNamespace(**(plain | fields))
     found.rents_whole = MethodType(ModelInputs.rents_whole, found)

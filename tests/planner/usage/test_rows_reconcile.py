@@ -1,0 +1,89 @@
+"""Rows that are not understood: their money is in the sums of all rows, their number and the
+reasons are said."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.planner.usage.make import azure_row, cur_row, focus_row, gcp_row, json_lines, read, table
+
+BOX = "BoxUsage:p5.48xlarge"
+OCI = {
+    "lineItem/intervalUsageStart": "2025-05-06T00:00Z",
+    "lineItem/intervalUsageEnd": "2025-05-06T01:00Z",
+    "product/service": "COMPUTE",
+    "product/Description": "GPU - H100",
+    "usage/billedQuantity": "8",
+    "cost/myCost": "80",
+    "cost/currencyCode": "USD",
+}
+OWN = {"month": "2025-05", "accelerator_hours": "8", "cost": "80", "currency": "USD"}
+
+
+BILLS = {
+    "FOCUS, unit": table([focus_row(x_UsageType=BOX, ConsumedUnit="GB"), focus_row()]),
+    "FOCUS, category": table([focus_row(ChargeCategory="Riddle"), focus_row()]),
+    "FOCUS, quantity": table([focus_row(ConsumedQuantity="many"), focus_row()]),
+    "AWS, type": table([cur_row(1, line_item_type="Riddle"), cur_row(2)]),
+    "AWS, unit": table([cur_row(1) | {"pricing/unit": "GB"}, cur_row(2)]),
+    "Azure, type": table([azure_row(ChargeType="Riddle"), azure_row()]),
+    "Azure, quantity": table([azure_row(Quantity="many"), azure_row()]),
+    "Google, type": json_lines([gcp_row(cost_type="riddle"), gcp_row()]),
+    "Oracle, quantity": table([OCI | {"usage/billedQuantity": "many"}, OCI]),
+    "own table, hours": table([OWN | {"accelerator_hours": "-1"}, OWN]),
+}
+BILLED = {"FOCUS": 20, "AWS": 120, "Azure": 192, "Google": 160, "Oracle": 160, "own table": 160}
+
+
+@pytest.mark.parametrize("name", BILLS)
+def test_the_money_of_a_row_that_is_not_understood_is_in_the_sum_of_all_rows(name):
+    usage = read(BILLS[name])
+    [total] = usage.totals()
+    assert float(total["billed"]) == BILLED[name.partition(",")[0]]
+    [warning] = usage.warnings()
+    assert warning.startswith("1 of 2 rows are not understood, and their hours are in no sum")
+    assert "(1 are read, 0 repeat others). Their costs are in the sums of all rows." in warning
+    figures = usage.as_dict()
+    assert (figures["row_count"], list(figures["problems"].values())) == (2, [1])
+
+
+PERIODS = {
+    "FOCUS": table([focus_row(x_UsageType=BOX, ChargePeriodEnd="2025-05-05T00:00:00Z")]),
+    "AWS": table([cur_row(1, usage_end_date="2025-05-05T00:00:00Z")]),
+    "Google": json_lines([gcp_row(usage_end_time="2025-05-05 00:00:00 UTC")]),
+    "Oracle": table([OCI | {"lineItem/intervalUsageEnd": "2025-05-05T00:00Z"}]),
+}
+
+
+@pytest.mark.parametrize("name", PERIODS)
+def test_a_row_that_ends_before_it_starts_is_not_understood(name):
+    usage = read(PERIODS[name])
+    assert not usage.ledger.uses
+    assert "is before the start of the row's period" in usage.ledger.not_understood[0]
+    assert float(usage.totals()[0]["billed"]) > 0
+
+
+def test_a_cost_that_cannot_be_read_is_said_to_be_missing():
+    rows = [focus_row(BilledCost="riddle"), focus_row(ChargePeriodStart="?"), focus_row()]
+    usage = read(table(rows))
+    assert usage.totals()[0]["billed"] == "10"
+    [warning] = usage.warnings()
+    assert "The cost of 2 of them cannot be read either and is missing from the sums" in warning
+
+
+def test_rows_of_several_files_reconcile():
+    rows = [focus_row(x_UsageType=BOX, ConsumedUnit="GB"), focus_row(x_UsageType=BOX)]
+    usage = read(table(rows), table(rows), table([rows[1], focus_row(RegionId="eu-west-2")]))
+    assert usage.ledger.rows == sum(file.rows for file in usage.files) == 6
+    assert "(2 are read, 3 repeat others)" in usage.warnings()[0]
+
+
+def test_reasons_are_counted_and_bounded():
+    rows = [focus_row(BilledCost=f"riddle {n // 2}") for n in range(400)]
+    problems = read(table(rows)).ledger.problems
+    assert problems["BilledCost: 'riddle 0' is not a number"] == 2
+    assert problems["another problem"] == 200
+
+
+def test_without_such_rows_nothing_is_warned_of():
+    assert read(table([focus_row()])).warnings() == []
