@@ -30,7 +30,7 @@ from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import OfferBatch
-from pricing.publish.doubtful_parts import find_doubts, find_unlisted
+from pricing.publish.doubtful_parts import find_doubtful_parts, find_unlisted
 from pricing.publish.losses import find_losses, summarize_names
 from pricing.publish.outliers import (
     MAX_PRICE_RATIO,
@@ -75,7 +75,7 @@ class CheckResult:
     """Offers that stay in force with their own dates because they were not read."""
     outliers: tuple[Outlier, ...] = ()
     """Prices that are not published, their published ones staying in force."""
-    doubts: tuple[NotRead, ...] = ()
+    doubtful_parts: tuple[NotRead, ...] = ()
     """Regions, or options of them, that stay as published because what came cannot be right."""
 
 
@@ -153,15 +153,17 @@ def _leave_what_is_doubtful(
     before = [o for o in published_state.offers if o.sold_now and not _is_unread(o, batch)]
     key = _key(batch, published_state)
     is_held = bool(result.reasons)
-    if doubts := find_doubts(read.passed, before, read.outliers, key, is_held=is_held):
-        without = _decide(*_leave_out(batch, read, doubts), published_state, today)
+    if doubtful_parts := find_doubtful_parts(
+        read.passed, before, read.outliers, key, is_held=is_held
+    ):
+        without = _decide(*_leave_out(batch, read, doubtful_parts), published_state, today)
         if not without.reasons:
-            return replace(without, doubts=doubts)
+            return replace(without, doubtful_parts=doubtful_parts)
     if unlisted := find_unlisted(read.passed, before, result.reasons):
         sold = [replace(o, sold_now=True) if o.id in unlisted else o for o in read.passed]
         without = _decide(batch, replace(read, passed=sold), published_state, today)
         if not without.reasons:
-            return replace(without, doubts=(_explain_unlisted(len(unlisted)),))
+            return replace(without, doubtful_parts=(_explain_unlisted(len(unlisted)),))
     return None
 
 
@@ -172,16 +174,16 @@ def _explain_unlisted(count: int) -> NotRead:
 
 
 def _leave_out(
-    batch: OfferBatch, read: _ReadRows, doubts: tuple[NotRead, ...]
+    batch: OfferBatch, read: _ReadRows, doubtful_parts: tuple[NotRead, ...]
 ) -> tuple[OfferBatch, _ReadRows]:
-    """`batch` and its rows as if `doubts` had not been read."""
+    """`batch` and its rows as if `doubtful_parts` had not been read."""
 
     def is_left_out(offer: Offer) -> bool:
-        return any(_covers(part, offer) for part in doubts)
+        return any(_covers(part, offer) for part in doubtful_parts)
 
     left_out = {offer.id for offer in batch.offers if is_left_out(offer)}
     offers = tuple(offer for offer in batch.offers if offer.id not in left_out)
-    return replace(batch, offers=offers, not_read=(*batch.not_read, *doubts)), _ReadRows(
+    return replace(batch, offers=offers, not_read=(*batch.not_read, *doubtful_parts)), _ReadRows(
         [offer for offer in read.passed if offer.id not in left_out],
         [row for row in read.rejected if row.offer_id not in left_out],
         [one for one in read.outliers if one.offer.id not in left_out],

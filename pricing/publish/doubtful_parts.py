@@ -63,7 +63,7 @@ class _Part:
     has_other_currency: bool
 
 
-def find_doubts(
+def find_doubtful_parts(
     passed: Collection[Offer],
     before: Sequence[Offer],
     outliers: Iterable[Outlier],
@@ -81,9 +81,9 @@ def find_doubts(
     moved = [one.offer for one in outliers]
     relabelled = _find_relabelled(passed, before)
     for kind in (_REGION, _FAMILY):
-        doubts = _find_of_kind(kind, before, lost, moved, relabelled, is_held)
-        if doubts:
-            return doubts
+        doubtful_parts = _find_of_kind(kind, before, lost, moved, relabelled, is_held)
+        if doubtful_parts:
+            return doubtful_parts
     return ()
 
 
@@ -119,15 +119,17 @@ def _find_of_kind(
     ]
     if len(parts) < MIN_PARTS:
         return ()
-    doubts = {part.name: doubt for part in parts for doubt in _judge(kind, part, is_held)}
-    lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubts)
-    left = sum(len(part.published) for part in parts if part.name in doubts)
+    doubtful_parts = {
+        part.name: doubtful for part in parts for doubtful in _judge(kind, part, is_held)
+    }
+    lost_elsewhere = sum(len(part.lost) for part in parts if part.name not in doubtful_parts)
+    left = sum(len(part.published) for part in parts if part.name in doubtful_parts)
     is_alone = (
-        len(doubts) <= max(kind.max_count, kind.max_share * len(parts))
+        len(doubtful_parts) <= max(kind.max_count, kind.max_share * len(parts))
         and left <= MAX_LEFT_SHARE * len(before)
         and lost_elsewhere <= max(MIN_LOST_OFFERS, MAX_LOST_ELSEWHERE * len(lost))
     )
-    return tuple(doubts.values()) if is_alone else ()
+    return tuple(doubtful_parts.values()) if is_alone else ()
 
 
 def _judge(kind: _Kind, part: _Part, is_held: bool) -> Iterator[NotRead]:
@@ -149,11 +151,11 @@ def _judge(kind: _Kind, part: _Part, is_held: bool) -> Iterator[NotRead]:
 
 
 def _leave(kind: _Kind, part: _Part, reason: str, options: tuple[str, ...] = ()) -> NotRead:
-    remedy = f"refresh with {kind.force.format(part=part.name)} if that is so"
+    hint = f"refresh with {kind.force.format(part=part.name)} if that is so"
     if kind is _REGION:
-        return NotRead(f"{reason}; {remedy}", options, (part.name,))
+        return NotRead(f"{reason}; {hint}", options, (part.name,))
     names = tuple(sorted({offer.instance_type for offer in part.published}))
-    return NotRead(f"{reason}; {remedy}", options, (), names)
+    return NotRead(f"{reason}; {hint}", options, (), names)
 
 
 def _is_too_much(lost: int, size: int) -> bool:

@@ -262,7 +262,7 @@ class _PublicationAttempt:
             )
         reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
         warnings += [f"{NOT_READ}{reason}" for reason in reasons]
-        warnings += [f"{LEFT}{part.reason}" for part in self.check_result.doubts]
+        warnings += [f"{LEFT}{part.reason}" for part in self.check_result.doubtful_parts]
         return warnings + [f"quarantined: {one.describe()}" for one in self.check_result.outliers]
 
     def _build_publication(

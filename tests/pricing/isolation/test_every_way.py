@@ -188,7 +188,7 @@ def assert_all_else_is_the_truth(
     assert {one for one in wrong - left if not _may_be_short(way, published[one])} == set()
     gone = truth.keys() - published.keys()
     assert {key for key in wrong | gone if not failing.holds(truth[key])} == set()
-    names = [part.reason for part in (*parts, *result.doubts) if not part.availability_only]
+    names = [part.reason for part in (*parts, *result.doubtful_parts) if not part.availability_only]
     assert names or not left
     assert len(gone) <= 4, "more than a few gone are doubted"
 

@@ -204,7 +204,7 @@ def test_trap_7_a_currency_label_changed_over_the_same_number_holds_the_batch():
     assert reason.startswith("2 changed currency but not the number: aws:region-0:")
     one = judge(relabelled[0], *TEN[1:], published=TEN, exchange_rates=rates)
     assert (one.reasons, one.offers) == ((), (*TEN[1:], TEN[0]))
-    assert [part.regions for part in one.doubts] == [("region-0",)]
+    assert [part.regions for part in one.doubtful_parts] == [("region-0",)]
 
 
 def test_a_price_converted_at_the_rate_is_not_held():

@@ -43,7 +43,9 @@ def is_guarded(short: list[Offer], published: list[Offer], **state: object) -> b
     batch = OfferBatch(short[0].provider, tuple(short), DAY)
     result = check(batch, PublishedState(tuple(published), **state), DAY)  # type: ignore[arg-type]
     ids = {offer.id for offer in result.offers}
-    return bool(result.reasons or (result.doubts and ids == {offer.id for offer in published}))
+    return bool(
+        result.reasons or (result.doubtful_parts and ids == {offer.id for offer in published})
+    )
 
 
 def held(offers: list[Offer], published: list[Offer], **state: object) -> tuple[str, ...]:
