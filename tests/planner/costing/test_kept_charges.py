@@ -130,7 +130,7 @@ def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
 def test_plans_cost_what_they_cost_where_their_rents_are_worked_out_anew() -> None:
     """Rents are kept between circumstances that leave rentals alone; money of another calendar,
     other prices and other demand are not."""
-    comparison = compared(60 * 8 * 730, constraints={"max_spot_share": 0.2})
+    comparison = compared(CATALOG, 60 * 8 * 730, constraints={"max_spot_share": 0.2})
     plans, inputs = list(comparison.scenarios.values()), comparison.inputs
     cost_plans(plans, inputs)
     for changed in (
