@@ -333,9 +333,10 @@ class ModelInputs:
         )
         return self._share_with(replace(self, rentals=rentals), rentals=False, servers=True)
 
-    def with_unit_prices(self, factor: float) -> ModelInputs:
-        """The same with the price of every server to buy times `factor`."""
-        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
+    def with_unit_prices(self, factor: float, in_range: bool = False) -> ModelInputs:
+        """The same with the price of every server to buy times `factor`; `in_range`: as far as the
+        range of its own price goes."""
+        servers = tuple(s.at_price(factor, in_range) for s in self.servers.to_buy)
         changed = replace(self, servers=replace(self.servers, to_buy=servers))
         return self._share_with(changed, rentals=True, servers=False)
 

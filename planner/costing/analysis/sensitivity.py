@@ -176,13 +176,25 @@ def _parameters(inputs: ModelInputs, demand_range: tuple[float, float]) -> Itera
         ModelInputs.with_rental_prices,
     )
     if inputs.servers.to_buy:
-        prices = ModelInputs.with_unit_prices
+        ends = _range_of_unit_prices(inputs)
         yield _Parameter(
-            "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
+            "on_prem.servers.unit_price",
+            "factor",
+            *ends,
+            lambda r, at: r.with_unit_prices(at, in_range=True),
         )
     for row in inputs.assumptions.rows:
         if row.name in FIELDS:
             yield _assumption_case(row, row.name, inputs)
+
+
+def _range_of_unit_prices(inputs: ModelInputs) -> tuple[float, float]:
+    """Between the furthest ends of the ranges of server prices, each of which moves within its
+    own; ± 20 % of prices that are firm."""
+    ranges = [s.price_range for s in inputs.servers.to_buy if s.price_range is not None]
+    if not ranges:
+        return 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE
+    return min(one.low for one in ranges), max(one.high for one in ranges)
 
 
 def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parameter:

@@ -97,6 +97,21 @@ def planned_simulation(
     return PriceProcessSimulation(inputs, parameters, drivers, outcomes)
 
 
+def cost_of_late_servers(plan: Scenario, inputs: ModelInputs, parameters: RiskParameters) -> float:
+    """What a plan costs more, undiscounted, where its servers come as late as they may and all
+    else is as planned."""
+    simulation = planned_simulation(inputs, parameters, [plan])
+    costs = simulation.measure([plan])
+    certain = {
+        key: replace(server, delivery=server.delivery and server.delivery.is_certain)
+        for key, server in simulation.market.servers.items()
+    }
+    late = replace(simulation.outcomes, delivery=np.zeros(1))
+    as_planned = cost_plans(costs, simulation.market, simulation.outcomes)
+    when_late = cost_plans(costs, replace(simulation.market, servers=certain), late)
+    return float(when_late[1, 0, 0] - as_planned[1, 0, 0])
+
+
 def assess_risk(
     scenarios: Mapping[ScenarioKey, Scenario],
     simulation: Simulation,
@@ -177,6 +192,7 @@ class PriceProcessSimulation:
             drivers=self.drivers.of_source,
             max_spot_share=inputs.max_spot_share,
             spot_patience_hours=self.parameters.spot_patience_hours,
+            servers=inputs.servers.unsure,
         )
 
     def cost(
