@@ -31,7 +31,7 @@ run: .make/venv .make/npm ## Set up what is missing and serve the planner on 127
 	@$(MANAGE) load_catalog
 	@$(MANAGE) demo_workspace
 	@echo "Planner: http://127.0.0.1:$(PORT)"
-	@$(BIN)/gunicorn planner.wsgi --bind 127.0.0.1:$(PORT) --worker-class gthread --threads 8 --timeout 120 --log-level warning
+	@$(BIN)/gunicorn planner.wsgi --bind 127.0.0.1:$(PORT) --threads 8 --timeout 120 --log-level warning
 
 SPREAD := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 test: .make/venv-dev .make/npm ## Everything a change needs

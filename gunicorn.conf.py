@@ -9,6 +9,8 @@ limit_request_line = 8190
 by a browser without scripts names every empty box too. 8190 is gunicorn's most."""
 
 
+worker_class = "planner.balanced_worker.BalancedWorker"
+"""Threads, and new connections to the worker that has the fewest."""
 SWITCH_INTERVAL_SECONDS = 0.0005
 """After how long a thread that computes lets another one go on. With Python's 5 ms a short request
 beside a long one waits ten times as long, each time it comes back from the database."""
@@ -54,6 +56,8 @@ def on_starting(_server: Any) -> None:
 
 def child_exit(_server: Any, worker: Any) -> None:
     """A worker that ended is no longer counted among those alive."""
+    if hasattr(worker, "leave"):
+        worker.leave()
     if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         from prometheus_client import multiprocess
 

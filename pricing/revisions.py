@@ -66,6 +66,35 @@ class Freshness:
     """Batches that wait for review."""
 
 
+NOT_READ = "not read: "
+LEFT = "left as published: "
+"""How the warnings of a revision begin that name what it did not take in."""
+
+
+def list_unread(revision: Revision) -> tuple[str, ...]:
+    """What `revision` left as it was published before, each with its reason."""
+    return tuple(text for text in revision.warnings if text.startswith((NOT_READ, LEFT)))
+
+
+def list_newly_unread(revision: Revision) -> tuple[str, ...]:
+    """What `revision` left and the live one before it did not, whatever the figures in the reason.
+
+    Nothing for the first live one: what it cannot read, for want of an account say, is no news.
+    """
+    before = Revision.objects.filter(provider=revision.provider, number=revision.number - 1).first()
+    if before is None or before.origin == "bundled":
+        return ()
+    known = {_name_part(text) for text in list_unread(before)}
+    return tuple(text for text in list_unread(revision) if _name_part(text) not in known)
+
+
+def _name_part(warning: str) -> str:
+    """The part that a warning of `list_unread` is about, without the cause."""
+    if warning.startswith(LEFT):
+        return warning.removeprefix(LEFT).partition(" ")[0]
+    return warning.removeprefix(NOT_READ).partition(":")[0]
+
+
 def newest_revisions() -> QuerySet[Revision]:
     """The latest revision of each provider, in order of provider."""
     newest = Revision.objects.order_by().values("provider").annotate(newest=Max("pk"))

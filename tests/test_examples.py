@@ -31,6 +31,7 @@ def run_example(page: str) -> dict[str, Any]:
     return names
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("page", PAGES)
 def test_an_example_runs(page: str) -> None:
     assert run_example(page)["answer"].recommendation.scenario

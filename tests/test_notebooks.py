@@ -31,6 +31,7 @@ def test_a_budget_a_purchase_a_portfolio_and_a_sweep_are_shown() -> None:
     assert names == {"fine-tuning-budget", "buy-or-rent", "portfolio", "what-if"}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_shows_something_in_every_cell(path: Path) -> None:
     names: dict[str, Any] = {}

@@ -21,6 +21,7 @@ from gpu_cost_planner.assistants.answers import (
 from planner.comparison import compare
 from planner.contract.json_schema import to_json_schema
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.validation import DECIMAL_TEXT_SCHEMA
 from planner.costing.optimizer.work import WorkMeter
 from planner.exports.table_names import TABLES
 from planner.sizing.estimate import EstimateRequest, estimate
@@ -36,6 +37,8 @@ MAX_OFFERS = 50
 """Most offers of one answer."""
 Arguments = Mapping[str, Any]
 Schema = dict[str, Any]
+_DECIMAL = "DecimalText"
+"""Name of the one schema of a number written as text."""
 _NAMES = ("accelerator", "provider", "region", "geography", "purchase_option", "instance_type")
 _LIMITS = ("min_accelerators", "accelerator_count", "min_accelerator_memory_gib")
 
@@ -67,17 +70,20 @@ class AssistantTool:
 
 def _request_schema(model: type[ComparisonRequest] | type[EstimateRequest]) -> Schema:
     schema: Schema = _without_repeats(to_json_schema(model.model_json_schema()))
-    return {**schema, "additionalProperties": False}
+    kinds = {**schema.get("$defs", {}), _DECIMAL: DECIMAL_TEXT_SCHEMA}
+    return {**schema, "$defs": kinds, "additionalProperties": False}
 
 
 def _without_repeats(part: Any) -> Any:
     """The schema without what would be read each time and says nothing: pydantic's titles, which
-    repeat the names, null for what may be left out, and that no object takes other fields, which
-    the whole says once."""
+    repeat the names, null for what may be left out, how a number is written as text, and that no
+    object takes other fields, which the whole says once."""
     if isinstance(part, list):
         return [_without_repeats(entry) for entry in part]
     if not isinstance(part, dict):
         return part
+    if part == DECIMAL_TEXT_SCHEMA:
+        return {"$ref": f"#/$defs/{_DECIMAL}"}
     return {
         name: _without_repeats(_stated(value) if name == "default" else value)
         for name, value in _without_null(part).items()

@@ -41,6 +41,8 @@ from planner.costing.advice.warnings import warn_past_start
 from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.rule_assumptions import rule_assumptions
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.results.scenario_result import cents
 from planner.sizing.demand import Demand
 from pricing.market.coverage import CoverageRow
 from pricing.market.price_age import PartDates
@@ -69,7 +71,11 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         cheaper_if=find_alternatives(results),
         offers=offers,
         region_names=name_regions(results, sources),
-        servers=tuple(build_server(source) for source in sources if source.is_owned),
+        servers=tuple(
+            build_server(source, inputs.servers.unsure.get(source.key))
+            for source in sources
+            if source.is_owned
+        ),
         explanation=build_explanation(results, scenarios[-1]),
         risk=build_risk(results.risk),
         robust_plan=build_robust_plan(results),
@@ -239,9 +245,9 @@ def build_offer(source: CapacitySource) -> OfferUsed:
     )
 
 
-def build_server(source: CapacitySource) -> ServerUsed:
-    """A server as the answer lists it."""
-    return ServerUsed(
+def build_server(source: CapacitySource, unsure: ServerToBuy | None = None) -> ServerUsed:
+    """A server as the answer lists it; `unsure` has the range of its price."""
+    known = ServerUsed(
         key=source.key,
         label=source.label,
         accelerator=source.accelerator,
@@ -250,4 +256,14 @@ def build_server(source: CapacitySource) -> ServerUsed:
         idle_power_kw=source.idle_power_kw,
         price_source=source.server_price[0],
         price_year=source.server_price[1],
+    )
+    if unsure is None or unsure.price_range is None:
+        return known
+    ends = unsure.price_range
+    return known.model_copy(
+        update={
+            "unit_price_p10": cents(unsure.unit_price * ends.low),
+            "unit_price_p90": cents(unsure.unit_price * ends.high),
+            "price_quotes": ends.quotes,
+        }
     )

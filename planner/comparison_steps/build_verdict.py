@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Iterator
 from decimal import Decimal
 
+from planner.comparison_steps.late_delivery import describe_late_delivery
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
@@ -13,6 +14,7 @@ from planner.contract.answer.verdict import (
     BudgetKind,
     BudgetUse,
     CostInterval,
+    LateDelivery,
     NextBest,
     Turn,
     Verdict,
@@ -30,6 +32,7 @@ from planner.costing.advice.payback import (
     total_without_resale,
 )
 from planner.costing.advice.verdict import SCENARIO_NAMES
+from planner.costing.analysis.simulation import cost_of_late_servers
 from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.scenario_result import Scenario, cents
 
@@ -73,6 +76,7 @@ class _Builder:
             against=self._against(),
             budget=tuple(self._budgets()),
             confidence=self._confidence(),
+            late_delivery=self._late_delivery(),
             oldest_price=self._oldest_price(),
             is_small=results.is_small,
         )
@@ -166,6 +170,17 @@ class _Builder:
         others = {k: p for k, p in risk.probability_cheapest.items() if not self._same_plan(k)}
         key = max(others, key=lambda k: others[k], default=None)
         return (key, others[key]) if key is not None and others[key] > own else None
+
+    def _late_delivery(self) -> LateDelivery | None:
+        """What it costs if the servers that may come late do; the latest of them is named."""
+        parameters, inputs = self.results.risk_parameters, self.results.inputs
+        ordered = [inputs.servers.unsure.get(key) for key in self.plan.units_started]
+        risks = [one.delivery for one in ordered if one is not None and one.delivery is not None]
+        if parameters is None or not risks:
+            return None
+        latest = max(risks, key=lambda risk: risk.late_months)
+        cost = cents(cost_of_late_servers(self.plan, inputs, parameters))
+        return describe_late_delivery(latest, cost, self.currency)
 
     def _oldest_price(self) -> dt.date | None:
         sources = (self.results.inputs.by_key[key] for key in self.results.priced_keys(self.plan))

@@ -152,9 +152,7 @@ class Preparation:
 
     @cached_property
     def all_servers(self) -> ServerSelection:
-        return select_servers(
-            self.request, self.calendar, self.units_per_usd, self.assumptions.is_level
-        )
+        return select_servers(self.request, self.calendar, self.units_per_usd, self.assumptions)
 
     @cached_property
     def demand(self) -> Demand:

@@ -101,6 +101,14 @@ def read_decimal(value: object) -> object:
     return _finite(float(value))
 
 
+DECIMAL_TEXT_SCHEMA: JsonSchemaValue = {
+    "type": "string",
+    "maxLength": MAX_NUMBER_LENGTH,
+    "pattern": f"^{NUMBER_PATTERN}$",
+}
+"""A number written as text."""
+
+
 class _DecimalText:
     """Marks a number that may also be written as a decimal string."""
 
@@ -112,12 +120,7 @@ class _DecimalText:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        text = {
-            "type": "string",
-            "maxLength": MAX_NUMBER_LENGTH,
-            "pattern": f"^{NUMBER_PATTERN}$",
-        }
-        return {"anyOf": [handler(schema), text]}
+        return {"anyOf": [handler(schema), dict(DECIMAL_TEXT_SCHEMA)]}
 
 
 DECIMAL_TEXT = _DecimalText()

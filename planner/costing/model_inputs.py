@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +108,11 @@ class ModelInputs:
     def priced_rentals(self) -> tuple[CapacitySource, ...]:
         """The offers with their charges."""
         return tuple(self._price_rentals())
+
+    @cached_property
+    def worked_out_from_rentals(self) -> dict[Hashable, Any]:
+        """What was worked out from the charges of rentals alone; shared wherever those are."""
+        return {}
 
     @cached_property
     def server_sources(self) -> tuple[CapacitySource, ...]:
@@ -288,6 +294,7 @@ class ModelInputs:
         here."""
         if rentals:
             vars(changed)["priced_rentals"] = self.priced_rentals
+            vars(changed)["worked_out_from_rentals"] = self.worked_out_from_rentals
         if servers:
             vars(changed)["server_sources"] = self.server_sources
         return changed
@@ -326,9 +333,10 @@ class ModelInputs:
         )
         return self._share_with(replace(self, rentals=rentals), rentals=False, servers=True)
 
-    def with_unit_prices(self, factor: float) -> ModelInputs:
-        """The same with the price of every server to buy times `factor`."""
-        servers = tuple(replace(s, unit_price=s.unit_price * factor) for s in self.servers.to_buy)
+    def with_unit_prices(self, factor: float, in_range: bool = False) -> ModelInputs:
+        """The same with the price of every server to buy times `factor`; `in_range`: as far as the
+        range of its own price goes."""
+        servers = tuple(s.at_price(factor, in_range) for s in self.servers.to_buy)
         changed = replace(self, servers=replace(self.servers, to_buy=servers))
         return self._share_with(changed, rentals=True, servers=False)
 

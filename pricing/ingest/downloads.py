@@ -6,11 +6,13 @@ import errno
 import gzip
 import io
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, cast
 
 from pricing.ingest.endpoints import check_endpoint, redact_url
-from pricing.ingest.http import ProviderHttpClient, raise_for_status
+from pricing.ingest.failures import raise_for_status
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import RunStopped
 from pricing.ingest.retries import RetryableError
 
@@ -21,6 +23,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP = {"Accept-Encoding": "gzip"}
 """httpx would accept more, and what is kept as it comes must be readable as a file."""
 CHUNK_BYTES = 1 << 18
+MIN_BYTES_PER_S = 4096
+"""A file that comes more slowly, once the longest silence of a server has passed, is torn."""
 
 
 class Download:
@@ -71,15 +75,21 @@ class Download:
 
     def _write(self, response: httpx.Response, file: IO[bytes]) -> None:
         expected_bytes = int(response.headers.get("content-length") or 0)
-        received_bytes = 0
-        for chunk in response.iter_raw(CHUNK_BYTES):
+        received_bytes, started = 0, time.monotonic()
+        for chunk in response.iter_raw():
             self._write_chunk(file, chunk)
             received_bytes += len(chunk)
             self.http.context.progress(self.name, received_bytes, expected_bytes or None)
+            self._check_pace(received_bytes, time.monotonic() - started)
         if expected_bytes and received_bytes != expected_bytes:
             raise RetryableError(
                 f"{redact_url(self.url)}: {received_bytes:,} of {expected_bytes:,} bytes received"
             )
+
+    def _check_pace(self, received_bytes: int, elapsed_s: float) -> None:
+        if elapsed_s > self.http.call_timeout_s and received_bytes < MIN_BYTES_PER_S * elapsed_s:
+            what = f"{received_bytes:,} bytes received in {elapsed_s:,.0f} s"
+            raise RetryableError(f"{redact_url(self.url)}: {what}")
 
     def _write_chunk(self, file: IO[bytes], chunk: bytes) -> None:
         try:

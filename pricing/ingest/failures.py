@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
+from pricing.ingest.endpoints import redact_url
 from pricing.ingest.provider import ProviderUnavailable
+from pricing.ingest.retries import RetryableError, parse_retry_after_s
 
+if TYPE_CHECKING:
+    import httpx
+
+_RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
+_DENIED_STATUS = frozenset({401, 403})
 _FAILURE_KEY = "recorded_failure"
 _REFUSAL_KEY = "recorded_refusal"
 """As recordings of former versions have a refusal."""
@@ -40,3 +48,17 @@ def raise_recorded(provider: str, page: bytes) -> None:
     ((key, failure),) = json.loads(page).items()
     kind = "AccessDenied" if key == _REFUSAL_KEY else failure["kind"]
     raise _KINDS.get(kind, ProviderUnavailable)(provider, failure["what"], failure["remedy"])
+
+
+def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
+    """`RetryableError`, `AccessDenied` or `ProviderUnavailable` for an answer that is not 200."""
+    status = response.status_code
+    if status == 200:
+        return
+    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
+    if status in _RETRYABLE_STATUS:
+        raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
+    if status in _DENIED_STATUS:
+        raise AccessDenied(provider, what, "Check the credentials and their permissions.")
+    hint = "Check the address in the settings, and whether the provider changed its API."
+    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)

@@ -13,7 +13,8 @@ from fractions import Fraction
 from typing import Any
 
 from pricing.ingest.endpoints import check_endpoint, is_loopback
-from pricing.ingest.http import ProviderHttpClient, raise_for_status
+from pricing.ingest.failures import raise_for_status
+from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.parts import PART_ERRORS
 from pricing.ingest.provider import FetchContext, NotRead, ProviderUnavailable, SkippedRow
 from pricing.ingest.retries import RetryableError

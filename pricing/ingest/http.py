@@ -39,7 +39,12 @@ import tenacity
 
 from pricing.ingest import failures
 from pricing.ingest.endpoints import Endpoint, Secrets, check_endpoint, is_loopback, redact_url
-from pricing.ingest.failures import AccessDenied, BadRequest, SignInExpired
+from pricing.ingest.failures import (
+    AccessDenied,
+    BadRequest,
+    SignInExpired,
+    raise_for_status,
+)
 from pricing.ingest.provider import FetchContext, ProviderUnavailable, RunStopped
 from pricing.ingest.retries import (
     LONGEST_RETRY_AFTER_S,
@@ -47,9 +52,9 @@ from pricing.ingest.retries import (
     RetryableError,
     certificate_error,
     is_retryable,
-    parse_retry_after_s,
     wait_s,
 )
+from pricing.ingest.side_by_side import call_within
 
 if TYPE_CHECKING:
     import httpx
@@ -59,8 +64,8 @@ __all__ = ["AccessDenied", "BadRequest", "ProviderHttpClient", "SignInExpired"]
 CALL_TIMEOUT_S = 60.0
 """Longest silence of a server within one call, s."""
 CONNECT_TIMEOUT_S = 10.0
-_RETRYABLE_STATUS = frozenset({408, 425, 429, 500, 502, 503, 504})
-_DENIED_STATUS = frozenset({401, 403})
+MAX_CALL_TIMEOUTS = 3
+"""Longest time of a whole call, as a multiple of the longest silence."""
 _CERTIFICATE_HINT = (
     "Check the address in the settings and this machine's clock. Where a proxy opens TLS, name "
     "the file with its certificate in SSL_CERT_FILE, AWS_CA_BUNDLE and REQUESTS_CA_BUNDLE."
@@ -119,7 +124,9 @@ class ProviderHttpClient:
         """
         if self.context.replay is not None:
             return self._parse(name, self._read_recording(name))
-        response = self.retry(name, lambda: _call_and_translate(request, translate_error))
+        response = self.retry(
+            name, lambda: self._within_limit(lambda: _call_and_translate(request, translate_error))
+        )
         self._record_json(name, response)
         return response
 
@@ -133,7 +140,9 @@ class ProviderHttpClient:
         """The page at `url`. `headers` may carry a key; a query should not."""
         if self.context.replay is not None:
             return PageResponse(self._read_recording(name), {})
-        response = self.retry(name, lambda: self._request(url, params, headers))
+        response = self.retry(
+            name, lambda: self._within_limit(lambda: self._request(url, params, headers))
+        )
         self.record_page(name, response.body)
         return response
 
@@ -153,7 +162,7 @@ class ProviderHttpClient:
             return self._parse(name, self._read_recording(name))
 
         def request() -> tuple[bytes, Any]:
-            body = self._request(url, params, headers).body
+            body = self._within_limit(lambda: self._request(url, params, headers)).body
             try:
                 document = json.loads(body)
             except ValueError as error:
@@ -185,6 +194,12 @@ class ProviderHttpClient:
             failure = self._explain_failure(name, error)
             self._record_json(name, failures.to_document(failure))
             raise failure from None
+
+    def _within_limit(self, request: Callable[[], T]) -> T:
+        try:
+            return call_within(MAX_CALL_TIMEOUTS * self.call_timeout_s, request)
+        except TimeoutError as error:
+            raise RetryableError(str(error)) from None
 
     def _explain_failure(
         self, name: str, error: RetryableError | ProviderUnavailable
@@ -310,20 +325,6 @@ class ProviderHttpClient:
         for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
             logger = logging.getLogger(name)
             logger.setLevel(max(logging.WARNING, logger.level))
-
-
-def raise_for_status(provider: str, url: str, response: httpx.Response) -> None:
-    """`RetryableError`, `AccessDenied` or `ProviderUnavailable` for an answer that is not 200."""
-    status = response.status_code
-    if status == 200:
-        return
-    what = f"{redact_url(url)} answered {status} {response.reason_phrase}"
-    if status in _RETRYABLE_STATUS:
-        raise RetryableError(what, parse_retry_after_s(response.headers.get("retry-after")))
-    if status in _DENIED_STATUS:
-        raise AccessDenied(provider, what, "Check the credentials and their permissions.")
-    hint = "Check the address in the settings, and whether the provider changed its API."
-    raise (BadRequest if status == 400 else ProviderUnavailable)(provider, what, hint)
 
 
 def _call_and_translate(

@@ -1,4 +1,4 @@
-"""Several calls at once, each in a thread of its own."""
+"""Calls in threads of their own: several at once, or one that is not waited for for ever."""
 
 from __future__ import annotations
 
@@ -42,3 +42,28 @@ def map_side_by_side(function: Callable[[T], R], items: Iterable[T], workers: in
             yield future.result()
     finally:
         waiting.clear()
+
+
+def call_within(limit_s: float, function: Callable[[], R]) -> R:
+    """`function()`, or `TimeoutError` after `limit_s`; its thread is left to itself then.
+
+    A server that sends a byte now and then is never silent long enough for a client's time-out.
+
+    >>> call_within(1.0, lambda: 2)
+    2
+    """
+    future: Future[R] = Future()
+
+    def work() -> None:
+        try:
+            future.set_result(function())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    try:
+        return future.result(timeout=limit_s)
+    except TimeoutError:
+        if future.done():  # the function's own
+            raise
+        raise TimeoutError(f"no complete answer within {limit_s:g} s") from None

@@ -1,6 +1,6 @@
 """Checks that a batch must pass before it is published. PURE.
 
-There are three kinds of finding:
+There are four kinds of finding:
 
 - A row that cannot be right by itself is *rejected* with its reason and the others go on: not in
   the form of an offer, a price of 0 or less, an unknown accelerator or currency, two prices for
@@ -8,19 +8,21 @@ There are three kinds of finding:
   one. A rejected offer is absent; it is never shown with an older price.
 - A price that moved beyond its band (`pricing.publish.outliers`) is *quarantined* alone: what is
   published of it stays in force with its own date, and an operator decides on the new one.
+- A region or family that cannot be right while the others can (`pricing.publish.doubtful_parts`) is
+  *left* as it is published and named; the others are published.
 - A batch that differs from the published state as a provider hardly ever does is *held* whole
   (quarantined) for review: more than 5 % of its prices beyond their bands, offers gone as
   `pricing.publish.losses` judges it, a currency label changed over the same number, more than
   20 % of the rows rejected, impossible dates.
 
-`force` overrules both quarantines and, of the rejected rows, the last two kinds, which are
-improbable yet possible; nothing overrules the others.
+`force` overrules both quarantines, takes in every region and, of the rejected rows, the last two
+kinds, which are improbable yet possible; nothing overrules the others.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pricing.common.pluralize import pluralize
@@ -28,6 +30,7 @@ from pricing.ingest.provider import NotRead, SkippedRow
 from pricing.market.offers import Offer
 from pricing.market.snapshot import ExchangeRates
 from pricing.publish.batch import OfferBatch
+from pricing.publish.doubtful_parts import find_doubtful_parts, find_unlisted
 from pricing.publish.losses import find_losses, summarize_names
 from pricing.publish.outliers import (
     MAX_PRICE_RATIO,
@@ -72,6 +75,8 @@ class CheckResult:
     """Offers that stay in force with their own dates because they were not read."""
     outliers: tuple[Outlier, ...] = ()
     """Prices that are not published, their published ones staying in force."""
+    doubtful_parts: tuple[NotRead, ...] = ()
+    """Regions, or options of them, that stay as published because what came cannot be right."""
 
 
 def check(
@@ -91,21 +96,97 @@ def check(
     outliers = find_outliers(
         passed, published, published_state.exchange_rates, published_state.read_ranges
     )
-    too_many = is_too_many(outliers, sum(offer.id in published for offer in passed))
+    read = _ReadRows(passed, rejected_rows, outliers)
+    result = _decide(batch, read, published_state, today, force=force)
+    if force or batch.origin == "bundled":  # which one file holds
+        return result
+    # Where leaving something is not enough, an operator judges the list as it came.
+    without = _leave_what_is_doubtful(batch, read, published_state, today, result)
+    return without or result
+
+
+@dataclass(frozen=True)
+class _ReadRows:
+    """The rows of a batch, sorted by what was seen of each."""
+
+    passed: Sequence[Offer]
+    rejected: Sequence[RejectedRow]
+    outliers: Sequence[Outlier]
+
+
+def _decide(
+    batch: OfferBatch,
+    read: _ReadRows,
+    published_state: PublishedState,
+    today: dt.date,
+    *,
+    force: bool = False,
+) -> CheckResult:
+    published = {offer.id for offer in published_state.offers if offer.sold_now}
+    too_many = is_too_many(read.outliers, sum(offer.id in published for offer in read.passed))
+    passed = list(read.passed)
     if not (force or too_many):
-        passed = _keep_published(passed, outliers)
-    carried_over = carry_over_unread(batch, passed, rejected_rows, published_state.offers)
+        passed = _keep_published(passed, read.outliers)
+    carried_over = carry_over_unread(batch, passed, read.rejected, published_state.offers)
     reasons = _find_quarantine_reasons(
-        batch, passed, carried_over, rejected_rows, published_state, today
+        batch, passed, carried_over, read.rejected, published_state, today
     )
-    moves = [one.describe() for one in outliers] if too_many else []
+    moves = [one.describe() for one in read.outliers] if too_many else []
     quarantine_reasons = () if force else (*reasons, *_describe_moves(moves))
     return CheckResult(
         (*passed, *carried_over),
-        tuple(row.to_skipped_row() for row in rejected_rows),
+        tuple(row.to_skipped_row() for row in read.rejected),
         quarantine_reasons,
         len(carried_over),
-        () if force or too_many else tuple(outliers),
+        () if force or too_many else tuple(read.outliers),
+    )
+
+
+def _leave_what_is_doubtful(
+    batch: OfferBatch,
+    read: _ReadRows,
+    published_state: PublishedState,
+    today: dt.date,
+    result: CheckResult,
+) -> CheckResult | None:
+    """The decision on the rest, if there is something to leave and the rest may be published."""
+    before = [o for o in published_state.offers if o.sold_now and not _is_unread(o, batch)]
+    key = _key(batch, published_state)
+    is_held = bool(result.reasons)
+    if doubtful_parts := find_doubtful_parts(
+        read.passed, before, read.outliers, key, is_held=is_held
+    ):
+        without = _decide(*_leave_out(batch, read, doubtful_parts), published_state, today)
+        if not without.reasons:
+            return replace(without, doubtful_parts=doubtful_parts)
+    if unlisted := find_unlisted(read.passed, before, result.reasons):
+        sold = [replace(o, sold_now=True) if o.id in unlisted else o for o in read.passed]
+        without = _decide(batch, replace(read, passed=sold), published_state, today)
+        if not without.reasons:
+            return replace(without, doubtful_parts=(_explain_unlisted(len(unlisted)),))
+    return None
+
+
+def _explain_unlisted(count: int) -> NotRead:
+    offers = pluralize(count, "priced offer")
+    reason = f"the list of what is sold where lacks {offers}; refresh with --force if that is so"
+    return NotRead(reason, availability_only=True)
+
+
+def _leave_out(
+    batch: OfferBatch, read: _ReadRows, doubtful_parts: tuple[NotRead, ...]
+) -> tuple[OfferBatch, _ReadRows]:
+    """`batch` and its rows as if `doubtful_parts` had not been read."""
+
+    def is_left_out(offer: Offer) -> bool:
+        return any(_covers(part, offer) for part in doubtful_parts)
+
+    left_out = {offer.id for offer in batch.offers if is_left_out(offer)}
+    offers = tuple(offer for offer in batch.offers if offer.id not in left_out)
+    return replace(batch, offers=offers, not_read=(*batch.not_read, *doubtful_parts)), _ReadRows(
+        [offer for offer in read.passed if offer.id not in left_out],
+        [row for row in read.rejected if row.offer_id not in left_out],
+        [one for one in read.outliers if one.offer.id not in left_out],
     )
 
 
@@ -180,12 +261,16 @@ def _find_quarantine_reasons(
     if is_first:
         published = {offer.id: offer for offer in published_state.expected if offer.sold_now}
         carried_over = [o for o in published.values() if _is_unread(o, batch)]
-    # The bundled prices name zones in another way, or not at all.
-    against_bundled = batch.origin != "bundled" and (
-        is_first or published_state.origin == "bundled"
-    )
-    key = _drop_zone if against_bundled else _get_id
+    key = _key(batch, published_state)
     yield from find_losses(batch, passed, carried_over, published, key)
+
+
+def _key(batch: OfferBatch, published_state: PublishedState) -> Callable[[Offer], str]:
+    """What makes two offers one. The bundled prices name zones in another way, or not at all."""
+    against_bundled = batch.origin != "bundled" and (
+        not published_state.offers or published_state.origin == "bundled"
+    )
+    return _drop_zone if against_bundled else _get_id
 
 
 def _get_id(offer: Offer) -> str:

@@ -22,6 +22,7 @@ from pricing.publish.batch import OfferBatch, group_by_reason, pack, unpack
 from pricing.publish.changes import Changes, compare_offers
 from pricing.publish.outliers import Outlier
 from pricing.publish.signals import revision_published
+from pricing.revisions import LEFT, NOT_READ
 from pricing.storage import bulk, reference, store
 from pricing.storage.locks import provider_lock
 
@@ -260,7 +261,8 @@ class _PublicationAttempt:
                 " which is in the future by our clock; check the clock"
             )
         reasons = dict.fromkeys(part.reason for part in self.batch.not_read)
-        warnings += [f"not read: {reason}" for reason in reasons]
+        warnings += [f"{NOT_READ}{reason}" for reason in reasons]
+        warnings += [f"{LEFT}{part.reason}" for part in self.check_result.doubtful_parts]
         return warnings + [f"quarantined: {one.describe()}" for one in self.check_result.outliers]
 
     def _build_publication(

@@ -145,7 +145,7 @@ def _gunicorn(environment: dict[str, str]) -> Iterator[int]:
         str(Path(sys.executable).with_name("gunicorn")),
         "tests.attack.site:application",
         *("--bind", f"127.0.0.1:{port}", "--workers", str(WORKERS), "--timeout", "120"),
-        *("--worker-class", "gthread", "--threads", "8", "--log-level", "warning"),
+        *("--threads", "8", "--log-level", "warning"),
     ]
     with LOG.open("w") as log:
         server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)

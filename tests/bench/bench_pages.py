@@ -93,7 +93,7 @@ def served() -> Iterator[str]:
         server = subprocess.Popen(
             [
                 *(str(Path(sys.executable).with_name("gunicorn")), "planner.wsgi"),
-                *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "8"),
+                *("--bind", f"127.0.0.1:{port}", "--threads", "8"),
                 *("--log-level", "warning"),
             ],
             env=environment,

@@ -125,7 +125,7 @@ def running_site(environment: dict[str, str]) -> Iterator[tuple[int, list[Servic
     port = _free_port()
     web = [
         *(_program("gunicorn"), "planner.wsgi", "--bind", f"127.0.0.1:{port}", "--workers", "2"),
-        *("--worker-class", "gthread", "--threads", "4", "--log-level", "warning"),
+        *("--threads", "4", "--log-level", "warning"),
     ]
     celery = [_program("celery"), "-A", "planner.celery"]
     schedule = tempfile.mktemp(prefix="faults-beat-")

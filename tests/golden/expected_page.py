@@ -178,6 +178,11 @@ def sources(answer: ComparisonAnswer, shown: ScenarioAnswer) -> list[list[str]]:
         if server:
             known = server.price_source
             source = "your own figure" if known == "request" else known
+            if server.unit_price_p10 is not None:
+                low, high = server.unit_price_p10, server.unit_price_p90
+                ends = f"{money(low, answer.currency)} to {money(high, answer.currency)}"
+                quotes = server.price_quotes
+                source += f"; {ends} by {quotes} dated quotes" if quotes else f"; {ends} assumed"
         dated = str(server.price_year or "") if server else ""
         rows.append(
             [
@@ -245,7 +250,8 @@ def advice(answer: ComparisonAnswer) -> list[str]:
     if told is None:
         return list(answer.recommendation.because)
     return [told.sentence, *told.reasons, *(turn.sentence for turn in told.switch_points),
-            *filter(None, [told.contested])]  # fmt: skip
+            *filter(None, [told.contested]),
+            *([told.late_delivery.sentence] if told.late_delivery else [])]  # fmt: skip
 
 
 def _on_the_page(answer: ComparisonAnswer) -> list[str]:

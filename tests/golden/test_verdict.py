@@ -64,6 +64,8 @@ def test_the_advice_is_said_word_for_word(name: str, shown: str) -> None:
     assert shown_lists == expected.lists(answer)
     warnings = [text(one) for one in find_all(root, "alert-warning")]
     assert warnings == [one for one in (answer.verdict.contested,) if one]
+    late = answer.verdict.late_delivery
+    assert (late.sentence if late else "months late") in text(root) or not late
 
 
 @views
@@ -90,7 +92,7 @@ def test_the_requests_fill_every_part_of_the_advice() -> None:
     told = [answered(name).verdict for name in REQUESTS]
     for part in ("range", "capital_to_approve", "obligation_to_sign", "resale", "payback",
                  "against", "budget", "reasons", "switch_points", "confidence",
-                 "contested"):  # fmt: skip
+                 "contested", "late_delivery"):  # fmt: skip
         assert any(getattr(one, part) for one in told), part
     assert any(answered(name).cheaper_if for name in REQUESTS)
 

@@ -69,6 +69,7 @@ def test_a_row_for_each_combination_with_the_figures_of_its_answer() -> None:
     assert frame["refused"].isna().all()
 
 
+@pytest.mark.sweep
 def test_two_processes_give_the_same_rows() -> None:
     assert swept(processes=2).equals(plainly_swept())
 
@@ -79,6 +80,7 @@ def test_money_is_floats_where_they_are_wanted() -> None:
     assert frame["total_cost"].dtype == "float64"
 
 
+@pytest.mark.sweep
 def test_a_stopped_sweep_goes_on_and_does_nothing_twice(
     tmp_path: Path, compared: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:

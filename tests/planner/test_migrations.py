@@ -56,6 +56,7 @@ def add_rows(apps: Apps) -> tuple[uuid.UUID, uuid.UUID]:
     return scenario.pk, saved.pk
 
 
+@pytest.mark.sweep
 def test_what_ifs_of_an_old_database_become_variants_and_back(old_apps: Apps) -> None:
     variant_id, saved_id = add_rows(old_apps)
     apps = migrate(AFTER)
@@ -113,6 +114,7 @@ def test_what_is_kept_names_the_first_edition_of_the_rules(old_apps: Apps) -> No
     }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("old_apps", [NAMED], indirect=True)
 def test_webhooks_keep_the_secret_that_receivers_know(old_apps: Apps, settings: Any) -> None:
     settings.SECRET_KEY = "of old"

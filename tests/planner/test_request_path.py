@@ -88,7 +88,7 @@ def graph() -> grimp.ImportGraph:
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param({}, id="plain"),
+        pytest.param({}, id="plain", marks=pytest.mark.sweep),
         pytest.param(RISK, id="risk", marks=pytest.mark.sweep),
         pytest.param(EVERYTHING, id="everything"),
     ],

@@ -19,6 +19,13 @@ from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 _MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
 
 
+class DatedPriceSerializer(serializers.Serializer[Any]):
+    unit_price_usd = serializers.CharField()
+    quoted = serializers.CharField()
+    seller = serializers.ChoiceField(("vendor", "reseller", "analyst", "press"))
+    source = serializers.CharField()  # type: ignore[assignment]
+
+
 class ReferenceServerSerializer(serializers.Serializer[Any]):
     slug = serializers.CharField()
     name = serializers.CharField()
@@ -38,6 +45,7 @@ class ReferenceServerSerializer(serializers.Serializer[Any]):
     unverified = serializers.ListField(child=serializers.CharField())
     source = serializers.CharField()  # type: ignore[assignment]
     notes = serializers.CharField(allow_blank=True)
+    quotes = DatedPriceSerializer(many=True)
 
 
 class ReferenceServersSerializer(serializers.Serializer[Any]):
@@ -49,6 +57,8 @@ def _rows() -> dict[str, dict[str, Any]]:
     rows = {server.slug: asdict(server) for server in all_servers()}
     for row in rows.values():
         row |= {name: f"{row[name]:.2f}" for name in _MONEY}
+        for quote in row["quotes"]:
+            quote["unit_price_usd"] = f"{quote['unit_price_usd']:.2f}"
     return rows
 
 

@@ -16,6 +16,7 @@ from planner.contract.answer.common import (
     Days,
     Factor,
     Kw,
+    Money,
     ScenarioKey,
     Share,
 )
@@ -133,6 +134,18 @@ class ServerUsed(AnswerModel):
     price_year: int | None = Field(
         default=None, description="Year of that price.", json_schema_extra={"unit": "year"}
     )
+    unit_price_p10: Money | None = Field(
+        default=None,
+        description="Price of one that 1 of 10 purchases is below; null where it is firm.",
+    )
+    unit_price_p90: Money | None = Field(
+        default=None, description="Price of one that 1 of 10 purchases is above."
+    )
+    price_quotes: int | None = Field(
+        default=None,
+        description="Dated quotes that these rest on; 0 where they are assumed.",
+        json_schema_extra={"unit": "number"},
+    )
 
 
 class ComparisonAnswer(AnswerModel):
@@ -233,9 +246,11 @@ class ComparisonAnswer(AnswerModel):
         if self.verdict is None:
             return self.recommendation.because
         turns = (turn.sentence for turn in self.verdict.switch_points)
-        contested = (self.verdict.contested,) if self.verdict.contested else ()
+        risks = [self.verdict.contested] if self.verdict.contested else []
+        if self.verdict.late_delivery is not None:
+            risks.append(self.verdict.late_delivery.sentence)
         proof = self.recommendation.because[-1:] if self.recommended else ()
-        return (self.verdict.sentence, *self.verdict.reasons, *contested, *turns, *proof)
+        return (self.verdict.sentence, *self.verdict.reasons, *risks, *turns, *proof)
 
     @property
     def recommended(self) -> ScenarioAnswer | None:

@@ -12,6 +12,7 @@ from planner.contract.answer.common import (
     AnswerModel,
     Factor,
     Money,
+    Months,
     ScenarioKey,
     Share,
 )
@@ -138,6 +139,17 @@ class Alternative(AnswerModel):
     why: str = Field(description="Why it is off unless asked for.")
 
 
+class LateDelivery(AnswerModel):
+    """What it costs if the servers of the plan come late."""
+
+    months: Months = Field(description="Months by which they come later than planned.")
+    probability: Share = Field(description="Chance that they come as late as that.")
+    cost: Money = Field(
+        description="What the work rented meanwhile costs more than running the servers would."
+    )
+    sentence: str = Field(description="The same in words.")
+
+
 class Verdict(AnswerModel):
     """What to do, in the order of money, and how sure it is; amounts are nominal."""
 
@@ -189,6 +201,11 @@ class Verdict(AnswerModel):
         default="",
         description="Where another plan is the cheapest in more outcomes: which, and why it is "
         "not advised.",
+    )
+    late_delivery: LateDelivery | None = Field(
+        default=None,
+        description="What it costs if servers come late; null where none is bought, or none may "
+        "come late.",
     )
     oldest_price: dt.date | None = Field(
         default=None, description="Day of the oldest price that the advised plan pays."

@@ -18,6 +18,7 @@ from planner.contract.request.fields import (
     entries,
 )
 from planner.contract.request.financing import Financing
+from planner.contract.request.purchase_risk import MAX_MONTHS_LATE, LateDelivery, SellerQuote
 from planner.contract.request.workload import Slug
 from planner.contract.validation import DECIMAL_TEXT, Month, Number, RequestModel, Whole
 from pricing.common.invalid_input import InvalidInput
@@ -31,7 +32,12 @@ class Server(RequestModel):
     label: Text | None = None
     """Name of a custom server in the answer."""
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT] | None = None
-    """Price of one server."""
+    """Price of one server; absent: of its newest quote."""
+    quotes: Annotated[
+        tuple[SellerQuote, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
+    ] = ()
+    """Dated prices that sellers ask: its price lies between them. A `unit_price` without any is
+    taken as firm."""
     accelerator: Slug | None = None
     """Accelerator of a custom server, by slug or usual name."""
     accelerator_count: Annotated[Number, Field(gt=0, le=100_000)] | None = None
@@ -53,6 +59,9 @@ class Server(RequestModel):
     """Site where it is put; absent: any of `constraints.sites`."""
     lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """Months from order to service; absent: as `on_prem.lead_time_months` says for all."""
+    late_delivery: LateDelivery | None = None
+    """By how much it may come later than that; absent: as `on_prem.late_delivery_probability` says
+    for all."""
     useful_life_months: Annotated[Whole, Field(ge=1, le=240)] | None = None
     """Months in service; absent: as `on_prem.useful_life_months` says for all."""
     price_trend_per_year: Trend | None = None
@@ -70,7 +79,7 @@ class Server(RequestModel):
     def _refusals(self) -> Iterator[InvalidInput]:
         if self.server == "custom":
             for field in ("unit_price", "accelerator", "accelerator_count"):
-                if getattr(self, field) is None:
+                if getattr(self, field) is None and not (field == "unit_price" and self.quotes):
                     yield InvalidInput(field, "is required of a custom server")
             if self.running_cost_per_hour is None and self.power_kw is None:
                 yield InvalidInput("power_kw", "is required without running_cost_per_hour")
@@ -146,6 +155,14 @@ class OnPrem(RequestModel):
     """Months from order to service."""
     workstation_lead_time_months: Annotated[Whole, Field(ge=0, le=120)] | None = None
     """The same for workstations; absent: as `lead_time_months` says where it is given."""
+    late_delivery_probability: Rate | None = None
+    """Chance that a server comes later than planned; absent: as published for servers whose lead
+    time is not given, none for others."""
+    late_delivery_months: Annotated[Number, Field(ge=0, le=MAX_MONTHS_LATE)] | None = None
+    """Months by which it then comes late."""
+    server_price_spread: Rate | None = None
+    """Share by which the price of a reference server with fewer than two dated quotes may be lower
+    or higher in 8 of 10 cases; 0 takes all prices of the reference list as firm."""
     utilisation_ceiling: Annotated[Number, Field(gt=0, le=1), DECIMAL_TEXT] | None = None
     """Most of a month's hours that an owned server works, 0 to 1."""
     financing: Financing = Financing()

@@ -205,19 +205,43 @@ def simulate(
         demand = _demand(work, parameters, samples, rows)
         prices = draw_lognormal(samples.price[rows], parameters.price_sd, years)
         for i, exposure in enumerate(exposures):
-            committed_hours = np.minimum(exposure.hours, exposure.width * at_peak)
-            rented = np.maximum(demand - committed_hours, 0.0)
-            total = demand @ exposure.in_use
-            total += rented @ (exposure.data - exposure.in_use)
-            total += prices @ exposure.later_commitments
-            if exposure.max_spot_share < 1.0:
-                total += _replace_excess_spot(exposure, demand, rented, prices, samples.spot[rows])
-            rented *= prices
-            total += rented @ exposure.rent
-            total += samples.spot[rows] * (rented @ exposure.spot)
-            total += exposure.fixed + exposure.residual * samples.resale[rows]
-            cost[i, rows] = total
+            cost[i, rows] = _cost_of(
+                exposure, demand, at_peak, prices, samples.spot[rows], samples.resale[rows]
+            )
     return cost
+
+
+def cost_as_planned(exposures: Sequence[Exposure], hours: Floats, peak: Floats) -> list[float]:
+    """Cost of each exposure where nothing varies."""
+    peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
+    work, at_peak = _apply_slip(hours, peak_hours, 0)
+    demand, one = work[None, :], np.ones(1)
+    prices = np.ones_like(demand)
+    return [float(_cost_of(e, demand, at_peak, prices, one, one)[0]) for e in exposures]
+
+
+def _cost_of(
+    exposure: Exposure,
+    demand: Floats,
+    at_peak: Floats,
+    prices: Floats,
+    spot: Floats,
+    resale: Floats,
+) -> Floats:
+    """[n] cost of a plan where [n, T] hours are asked at [n, T] times today's prices, and spot and
+    resale are [n] times what was planned."""
+    committed_hours = np.minimum(exposure.hours, exposure.width * at_peak)
+    rented = np.maximum(demand - committed_hours, 0.0)
+    total = demand @ exposure.in_use
+    total += rented @ (exposure.data - exposure.in_use)
+    total += prices @ exposure.later_commitments
+    if exposure.max_spot_share < 1.0:
+        total += _replace_excess_spot(exposure, demand, rented, prices, spot)
+    rented *= prices
+    total += rented @ exposure.rent
+    total += spot * (rented @ exposure.spot)
+    total += exposure.fixed + exposure.residual * resale
+    return np.asarray(total)
 
 
 def _replace_excess_spot(

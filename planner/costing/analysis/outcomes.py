@@ -10,6 +10,8 @@ Each sample draws, with z standard normal:
   later servers, stays their mean: those paths are divided by their mean over the samples
 - a given `price_sd` replaces the processes of rents by exp(σ z t/12 − ½ (σ t/12)²), a given
   `residual_sd` that of hardware by exp(σ z − ½ σ²) on resale values alone
+- what sellers ask for servers, and whether they come late: one z each for all servers
+  (`cost_model.purchase_risk`)
 - slips, interruptions and hours of an estimate as in `monte_carlo`; waits for spot are lognormal
 """
 
@@ -52,6 +54,10 @@ class Outcomes:
     """[N] factor on what a useful spot hour costs for what interruptions lose."""
     level: Floats | None = None
     """[N] factor on all hours, where they were estimated."""
+    server_price: Floats | None = None
+    """[N] standard normal, of what sellers ask for servers; None: what the plan says."""
+    delivery: Floats | None = None
+    """[N] standard normal, of how late servers come; None: on time."""
 
     def demand(self, rows: slice) -> Floats:
         """[n, T] factor on the hours asked in some samples."""
@@ -73,6 +79,8 @@ class Outcomes:
             waiting=self.waiting[rows],
             lost=self.lost[rows],
             level=None if self.level is None else self.level[rows],
+            server_price=None if self.server_price is None else self.server_price[rows],
+            delivery=None if self.delivery is None else self.delivery[rows],
         )
 
 
@@ -86,11 +94,14 @@ def planned_outcomes(drivers: PriceDrivers, months: int) -> Outcomes:
 def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int) -> Outcomes:
     """The samples of a seed; each kind has a stream of its own, so that none moves another."""
     n = parameters.samples
-    streams = np.random.SeedSequence(parameters.seed).spawn(4)
-    demand, prices, spot, timing = (np.random.Generator(np.random.PCG64(s)) for s in streams)
+    streams = np.random.SeedSequence(parameters.seed).spawn(5)
+    demand, prices, spot, timing, purchase = (
+        np.random.Generator(np.random.PCG64(s)) for s in streams
+    )
     slip, level = timing.standard_normal((2, n))
     slip = np.maximum(np.rint(parameters.slip_months_sd * slip), 0.0)
     interruptions = draw_interruptions(spot, n)
+    server_price, delivery = purchase.standard_normal((2, n))
     return Outcomes(
         slip=np.sort(slip.astype(np.int64)),  # of independent draws any order is as good
         growth=_growth(parameters, months, demand),
@@ -99,6 +110,8 @@ def draw_outcomes(parameters: RiskParameters, drivers: PriceDrivers, months: int
         waiting=np.exp(parameters.waiting_sd * spot.standard_normal(n)),
         lost=spot_factor(parameters, interruptions),
         level=np.exp(parameters.hours_sd * level) if parameters.hours_sd else None,
+        server_price=server_price,
+        delivery=delivery,
     )
 
 

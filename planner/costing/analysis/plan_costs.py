@@ -45,6 +45,9 @@ class UnitCosts:
     """[T, 2] of one node-hour of use."""
     can_start: NDArray[np.bool_]
     """[T]"""
+    monthly: Floats | None = None
+    """[T, T, 2] of servers: what of `operating` falls due in each month; saved while they are
+    late."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,8 @@ class PlanCosts:
     """What is rented beyond the plan."""
     on_demand: RentMix
     """What takes the place of spot beyond its greatest share."""
+    unsure: tuple[Cohort, ...] = ()
+    """Servers bought in the first month whose price or delivery may be another."""
 
 
 def measure_plan(
@@ -128,6 +133,7 @@ def measure_plan(
         rent=rent,
         more=rent_beyond(scenario, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
+        unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.servers.unsure),
     )
 
 
@@ -166,11 +172,19 @@ def measure_units(source: CapacitySource, calendar: Calendar) -> UnitCosts:
     hour[:, 0] = option.hour_cost
     return UnitCosts(
         operating=_present(operating @ worth, source, calendar, is_priced=False),
+        monthly=_by_month(operating[:, :months], calendar) if source.is_owned else None,
         priced=_present(priced @ worth, source, calendar, is_priced=True),
         residual=residual * (1.0 - tax * taxed) @ worth,
         hour=hour,
         can_start=np.isfinite(option.start_cost),
     )
+
+
+def _by_month(operating: Floats, calendar: Calendar) -> Floats:
+    """[T, T, 2] bills of each month, as they are paid."""
+    months = calendar.months
+    worth = np.stack([calendar.running_discount[:months], np.ones(months)], axis=1)
+    return np.asarray(operating[:, :, None] * worth)
 
 
 def _present(

@@ -6,13 +6,14 @@ What is started stays as planned; hours of use follow the circumstances. Both th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.contract.answer.common import Category
+from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND, SPOT
 from planner.costing.cost_model.capacity_source import CapacitySource, UnitValue
 from planner.costing.cost_model.terms import Calendar
@@ -57,48 +58,162 @@ def measure_exposure(
     scenario: Scenario, inputs: ModelInputs, calendar: Calendar | None = None
 ) -> Exposure:
     """A scenario's plan as the samples see it: net present, or in the money of `calendar`."""
-    calendar = calendar or inputs.calendar
-    months = calendar.months
-    fixed, residual = measure_fixed_costs(inputs.fixed_sources(scenario.key), calendar)
-    fixed += scenario.pool_cost(calendar)
-    later_commitments, hours, width, in_use, in_service_cost = (np.zeros(months) for _ in range(5))
-    used_hours = np.zeros(months)
-    for key, source in inputs.by_key.items():
-        units_started = np.asarray(
-            scenario.units_started.get(key, np.zeros(months)), dtype=np.float64
+    return measure_exposures((scenario,), inputs, calendar)[0]
+
+
+def measure_exposures(
+    scenarios: Iterable[Scenario], inputs: ModelInputs, calendar: Calendar | None = None
+) -> list[Exposure]:
+    """The same of several plans in the same circumstances."""
+    circumstances = _Circumstances(inputs, calendar or inputs.calendar)
+    return [circumstances.expose(scenario) for scenario in scenarios]
+
+
+@dataclass(frozen=True)
+class _Circumstances:
+    """What several plans are exposed to alike, worked out once."""
+
+    inputs: ModelInputs
+    calendar: Calendar
+
+    def expose(self, scenario: Scenario) -> Exposure:
+        """One plan in them."""
+        calendar, months = self.calendar, self.calendar.months
+        fixed, residual = self._fixed_costs(scenario.key)
+        fixed += scenario.pool_cost(calendar)
+        later_commitments, hours, width, in_use, in_service_cost = np.zeros((5, months))
+        used_hours = np.zeros(months)
+        nothing = np.zeros(months)
+        for source in self._unit_sources:
+            units_started = np.asarray(
+                scenario.units_started.get(source.key, nothing), dtype=np.float64
+            )
+            if source.existing is None and not units_started.any():
+                continue
+            in_service = source.units_in_service(units_started)
+            hours += in_service * source.hours_per_month * source.capacity
+            width += in_service * source.capacity
+            source_hours = scenario.used_hours.get(source.key, nothing)
+            used_hours += source_hours * source.capacity
+            unit = source.unit_value(calendar)
+            in_use += source_hours * unit.hour_cost
+            in_service_cost += in_service * unit.hour_cost
+            cost, residual_value = _start_costs(unit, units_started)
+            residual += residual_value
+            fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
+            if not source.is_owned:
+                later_commitments[1:] += cost[1:]
+        rents = self._rents(scenario)
+        np.divide(in_service_cost, width, out=in_service_cost, where=width > 0)
+        in_use = np.divide(in_use, used_hours, out=in_service_cost, where=used_hours > 0)
+        return Exposure(
+            fixed,
+            residual,
+            later_commitments,
+            hours,
+            width,
+            rents.rent,
+            rents.spot,
+            rents.data,
+            in_use,
+            self.inputs.max_spot_share,
+            rents.spot_share,
+            rents.on_demand_rent,
         )
-        if source.term is None or (not units_started.any() and source.existing is None):
-            continue
-        in_service = source.units_in_service(units_started)
-        hours += in_service * source.hours_per_month * source.capacity
-        width += in_service * source.capacity
-        source_hours = scenario.used_hours.get(key, np.zeros(months))
-        used_hours += source_hours * source.capacity
-        unit = source.unit_value(calendar)
-        in_use += source_hours * unit.hour_cost
-        in_service_cost += in_service * unit.hour_cost
-        cost, residual_value = _start_costs(unit, units_started)
-        residual += residual_value
-        fixed += float(cost[0]) if not source.is_owned else float(cost.sum())
-        if not source.is_owned:
-            later_commitments[1:] += cost[1:]
-    rents = _average_rents(scenario, inputs, calendar)
-    np.divide(in_service_cost, width, out=in_service_cost, where=width > 0)
-    in_use = np.divide(in_use, used_hours, out=in_service_cost, where=used_hours > 0)
-    return Exposure(
-        fixed,
-        residual,
-        later_commitments,
-        hours,
-        width,
-        rents.rent,
-        rents.spot,
-        rents.data,
-        in_use,
-        inputs.max_spot_share,
-        rents.spot_share,
-        rents.on_demand_rent,
-    )
+
+    @cached_property
+    def _unit_sources(self) -> tuple[CapacitySource, ...]:
+        return tuple(s for s in self.inputs.sources if s.term is not None)
+
+    def _fixed_costs(self, key: ScenarioKey) -> tuple[float, float]:
+        """Of one scenario; of all alike where none has other costs of its own."""
+        if self.inputs.other_costs:
+            return measure_fixed_costs(self.inputs.fixed_sources(key), self.calendar)
+        if "common" not in self._fixed:
+            sources = self.inputs.fixed_sources(key)
+            self._fixed["common"] = measure_fixed_costs(sources, self.calendar)
+        return self._fixed["common"]
+
+    @cached_property
+    def _fixed(self) -> dict[str, tuple[float, float]]:
+        return {}
+
+    def _rents(self, scenario: Scenario) -> _Rents:
+        """Worked out once for all circumstances that leave the rentals as they are."""
+        known = self.inputs.worked_out_from_rentals
+        key = (id(scenario), self.calendar)
+        if key not in known:  # with the scenario, so that its id stays its own
+            known[key] = (scenario, self._average_rents(scenario))
+        rents: _Rents = known[key][1]
+        return rents
+
+    def _average_rents(self, scenario: Scenario) -> _Rents:
+        """What an hour rented costs in each month.
+
+        A month in which the plan rents nothing takes what its scenario may rent: spot where that
+        is cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
+        """
+        inputs, calendar, months = self.inputs, self.calendar, self.calendar.months
+        rent, spot, data, hours, spot_hours = np.zeros((5, months))
+        from_units = np.zeros(months)
+        for key, used in scenario.used_hours.items():
+            source = inputs.by_key[key]
+            if source.term is not None:
+                from_units += used * source.capacity
+                continue
+            price, data_cost = source.split_hour_cost(calendar)
+            into = spot if source.is_spot else rent
+            into += used * price
+            data += used * data_cost
+            hours += used * source.capacity
+            spot_hours += used * source.capacity * source.is_spot
+        if inputs.whole_nodes:  # what is rented beside the need is part of the price of the need
+            needed = np.maximum(np.asarray(scenario.served_hours) - from_units, 0.0)
+            spot_hours *= np.divide(needed, hours, out=np.ones(months), where=hours > needed)
+            hours = np.minimum(hours, needed)
+        on_demand, data_cost = self._on_demand or self._average_cost(scenario)
+        spot_price, spot_data_cost = self._spot(scenario)
+        is_spot = spot_price + spot_data_cost < on_demand + data_cost
+        rents = hours > 0
+        for rate, fallback in (
+            (rent, np.where(is_spot, 0.0, on_demand)),
+            (spot, np.where(is_spot, spot_price, 0.0)),
+            (data, np.where(is_spot, spot_data_cost, data_cost)),
+            (spot_hours, is_spot.astype(np.float64)),
+        ):
+            rate[:] = np.divide(rate, hours, out=fallback, where=rents)
+        return _Rents(rent, spot, data, spot_hours, on_demand)
+
+    @cached_property
+    def _on_demand(self) -> tuple[Floats, Floats] | None:
+        """[T] rent and data of an hour on demand; None without offers."""
+        candidates = list_on_demand(self.inputs)
+        return _cheapest(candidates, self.calendar) if candidates else None
+
+    def _average_cost(self, scenario: Scenario) -> tuple[Floats, Floats]:
+        """[T] what the hours of a scenario cost on average, as the rent of one; no data."""
+        months = self.calendar.months
+        served = float(scenario.served_hours.sum())
+        is_present = self.calendar is self.inputs.calendar
+        cost = scenario.cost if is_present else float(scenario.total_cost)
+        return np.full(months, cost / served if served else 0.0), np.zeros(months)
+
+    def _spot(self, scenario: Scenario) -> tuple[Floats, Floats]:
+        """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
+        candidates = list_spot(scenario, self.inputs)
+        keys = tuple(source.key for source in candidates)
+        if keys not in self._spots:
+            months = self.calendar.months
+            self._spots[keys] = (
+                _cheapest(candidates, self.calendar)
+                if candidates
+                else (np.full(months, np.inf), np.zeros(months))
+            )
+        return self._spots[keys]
+
+    @cached_property
+    def _spots(self) -> dict[tuple[str, ...], tuple[Floats, Floats]]:
+        return {}
 
 
 def measure_fixed_costs(
@@ -136,66 +251,6 @@ class _Rents:
     data: Floats
     spot_share: Floats
     on_demand_rent: Floats
-
-
-def _average_rents(scenario: Scenario, inputs: ModelInputs, calendar: Calendar) -> _Rents:
-    """What an hour rented costs in each month.
-
-    A month in which the plan rents nothing takes what its scenario may rent: spot where that is
-    cheaper, else on demand, so that a sample beyond the plan's capacity is paid for.
-    """
-    months = inputs.calendar.months
-    rent, spot, data, hours, spot_hours = (np.zeros(months) for _ in range(5))
-    from_units = np.zeros(months)
-    for key, used in scenario.used_hours.items():
-        source = inputs.by_key[key]
-        if source.term is not None:
-            from_units += used * source.capacity
-            continue
-        price, data_cost = source.split_hour_cost(calendar)
-        into = spot if source.is_spot else rent
-        into += used * price
-        data += used * data_cost
-        hours += used * source.capacity
-        spot_hours += used * source.capacity * source.is_spot
-    if inputs.whole_nodes:  # what is rented beside the need is part of the price of the need
-        needed = np.maximum(np.asarray(scenario.served_hours) - from_units, 0.0)
-        spot_hours *= np.divide(needed, hours, out=np.ones(months), where=hours > needed)
-        hours = np.minimum(hours, needed)
-    on_demand, data_cost = _on_demand(scenario, inputs, calendar)
-    spot_price, spot_data_cost = _spot(scenario, inputs, calendar)
-    is_spot = spot_price + spot_data_cost < on_demand + data_cost
-    for rate, fallback in (
-        (rent, np.where(is_spot, 0.0, on_demand)),
-        (spot, np.where(is_spot, spot_price, 0.0)),
-        (data, np.where(is_spot, spot_data_cost, data_cost)),
-        (spot_hours, is_spot),
-    ):
-        rate[:] = np.divide(rate, hours, out=fallback.astype(np.float64), where=hours > 0)
-    return _Rents(rent, spot, data, spot_hours, on_demand)
-
-
-def _on_demand(
-    scenario: Scenario, inputs: ModelInputs, calendar: Calendar
-) -> tuple[Floats, Floats]:
-    """[T] rent and data of an hour on demand; without offers, the scenario's own average cost."""
-    candidates = list_on_demand(inputs)
-    months = inputs.calendar.months
-    if not candidates:
-        served = float(scenario.served_hours.sum())
-        is_present = calendar is inputs.calendar
-        cost = scenario.cost if is_present else float(scenario.total_cost)
-        average = cost / served if served else 0.0
-        return np.full(months, average), np.zeros(months)
-    return _cheapest(candidates, calendar)
-
-
-def _spot(scenario: Scenario, inputs: ModelInputs, calendar: Calendar) -> tuple[Floats, Floats]:
-    """[T] rent and data of an hour of spot; ∞ where the scenario may not rent any."""
-    candidates = list_spot(scenario, inputs)
-    if not candidates:
-        return np.full(inputs.calendar.months, np.inf), np.zeros(inputs.calendar.months)
-    return _cheapest(candidates, calendar)
 
 
 def list_on_demand(inputs: ModelInputs) -> list[CapacitySource]:

@@ -15,6 +15,8 @@ month of a decision, and a slip of s months:
   it spot than `max_spot_share` of the hours asked. Where machines rent whole, the sample rents to
   the nearest node as many more or fewer than the plan as its peak asks for, for the hours that
   the peak lasts. Quotas and budgets are not held against a sample.
+- Servers cost what sellers ask, and come as late as they do: until then they neither work nor
+  cost anything to run, and the work is rented. What comes late is retired and sold when planned.
 - Growth moves the peak. Hours that an estimate had wrong make the same peak last longer or
   shorter, as far as the month is long.
 
@@ -23,18 +25,19 @@ A sample in which all goes as planned costs what the plan costs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from planner.costing.analysis.monte_carlo import chunks_of_one_slip, shift_months
 from planner.costing.analysis.outcomes import Outcomes
-from planner.costing.analysis.plan_costs import PlanCosts
+from planner.costing.analysis.plan_costs import Cohort, PlanCosts
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.analysis.rent_mix import RentMix, RentPart, hours_at_peak
 from planner.costing.analysis.simulation_work import recourse_units
+from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.optimizer.work import WorkMeter
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -52,6 +55,8 @@ class Market:
     """source key → row of the prices of `Outcomes`."""
     max_spot_share: float
     spot_patience_hours: float
+    servers: Mapping[str, ServerToBuy] = field(default_factory=dict)
+    """Those whose price or delivery may be another than planned, by source key."""
 
 
 def cost_plans(
@@ -108,6 +113,27 @@ class _Samples:
         """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
         return self.outcomes.prices[self.market.drivers[key], self.rows] if key else None
 
+    def quoted_price(self, key: str) -> Floats | None:
+        """[n] factor on the price of a server for what sellers ask; None: 1."""
+        server, normal = self.market.servers.get(key), self.outcomes.server_price
+        if server is None or server.price_range is None or normal is None:
+            return None
+        return server.price_range.factors(normal[self.rows])
+
+    def missing(self, cohort: Cohort, month: int) -> Floats | None:
+        """[n, T] 1 in the months in which units ordered in `month` should serve and are not there
+        yet; None where they come on time."""
+        server, normal = self.market.servers.get(cohort.source.key), self.outcomes.delivery
+        if server is None or server.delivery is None or normal is None:
+            return None
+        delays = server.delivery.delays(normal[self.rows])
+        if not delays.any():
+            return None
+        assert cohort.source.term is not None
+        first = month + cohort.source.term.lead_months
+        at = np.arange(self.demand.shape[1])
+        return np.where(at < first + delays[:, None], cohort.service(month), 0.0)
+
     def availability_factor(self, part: RentPart) -> Floats | None:
         """[n] factor on a price of a spot machine for what interruptions change; None: 1."""
         source, rows = part.source, self.rows
@@ -136,6 +162,18 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     if plan.later:
         width = width + started @ _service(plan, some, of_hours=False)
         hours = hours + started @ _service(plan, some, of_hours=True)
+    for cohort in plan.unsure:
+        price = some.quoted_price(cohort.source.key)
+        if price is not None:
+            cost += np.multiply.outer(cohort.units * (price - 1.0), cohort.costs.priced[0])
+    for cohort, month, units in _ordered(plan, some, started):
+        missing = some.missing(cohort, month)
+        if missing is not None:
+            assert cohort.costs.monthly is not None
+            missing *= units[:, None]
+            width = width - missing * cohort.source.capacity
+            hours = hours - missing * (cohort.source.capacity * cohort.source.hours_per_month)
+            cost -= missing @ cohort.costs.monthly[month]
     served = np.minimum(hours, width * some.at_peak)
     served *= plan.usable
     lacking = some.demand - served
@@ -168,14 +206,28 @@ def _start_later(plan: PlanCosts, some: _Samples) -> tuple[Floats, Floats]:
         in_service = plan.width[month + lead] + started[:, :i] @ service[:i, month + lead]
         units = np.clip(np.rint((wanted - in_service) / capacity), 0.0, cohort.units)
         started[:, i] = units
-        price = some.price(cohort.source.key)
+        price, quoted = some.price(cohort.source.key), some.quoted_price(cohort.source.key)
         factor = units if price is None else units * price[:, month]
+        factor = factor if quoted is None else factor * quoted
         cost += np.multiply.outer(units, cohort.costs.operating[month])
         cost += np.multiply.outer(factor, cohort.costs.priced[month])
         if cohort.costs.residual[month].any():
             value = units[:, None] * _at_end(some, cohort.source.key)
             cost += value * cohort.costs.residual[month]
     return started, cost
+
+
+def _ordered(
+    plan: PlanCosts, some: _Samples, started: Floats
+) -> Iterator[tuple[Cohort, int, Floats]]:
+    """Cohorts that may come late, with the month of their order and [n] their units."""
+    n, months = some.demand.shape
+    for cohort in plan.unsure:
+        yield cohort, 0, np.full(n, float(cohort.units))
+    for i, cohort in enumerate(plan.later):
+        month = cohort.month + some.slip
+        if month < months:
+            yield cohort, month, started[:, i]
 
 
 def _service(plan: PlanCosts, some: _Samples, of_hours: bool) -> Floats:

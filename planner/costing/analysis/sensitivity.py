@@ -9,23 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND
 from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
-from planner.costing.analysis.monte_carlo import (
-    RiskParameters,
-    RiskSamples,
-    draw_samples,
-    simulate,
-)
-from planner.costing.analysis.plan_exposure import measure_exposure
+from planner.costing.analysis.monte_carlo import cost_as_planned
+from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.assumptions.assumption import Assumption
 from planner.costing.assumptions.defaults import all_defaults
+from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.optimizer.work import WorkMeter, WorkSpentError
 from planner.costing.results.scenario_result import Scenario
@@ -181,13 +176,25 @@ def _parameters(inputs: ModelInputs, demand_range: tuple[float, float]) -> Itera
         ModelInputs.with_rental_prices,
     )
     if inputs.servers.to_buy:
-        prices = ModelInputs.with_unit_prices
+        ends = _range_of_unit_prices(inputs)
         yield _Parameter(
-            "on_prem.servers.unit_price", "factor", 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE, prices
+            "on_prem.servers.unit_price",
+            "factor",
+            *ends,
+            lambda r, at: r.with_unit_prices(at, in_range=True),
         )
     for row in inputs.assumptions.rows:
         if row.name in FIELDS:
             yield _assumption_case(row, row.name, inputs)
+
+
+def _range_of_unit_prices(inputs: ModelInputs) -> tuple[float, float]:
+    """Between the furthest ends of the ranges of server prices, each of which moves within its
+    own; ± 20 % of prices that are firm."""
+    ranges = [s.price_range for s in inputs.servers.to_buy if s.price_range is not None]
+    if not ranges:
+        return 1 - DEFAULT_CHANGE, 1 + DEFAULT_CHANGE
+    return min(one.low for one in ranges), max(one.high for one in ranges)
 
 
 def _assumption_case(row: Assumption, name: str, inputs: ModelInputs) -> _Parameter:
@@ -223,28 +230,21 @@ class _CaseResult:
         request_fields: frozenset[str],
     ) -> _CaseResult:
         changed = parameter.change(inputs, at)
-        undiscounted = changed.with_assumption("discount_rate_per_year", 0.0)
+        nominal = replace(changed.calendar, discount_rate_per_year=0.0)
         return cls(
-            total=cost_plans(plans[:1], undiscounted)[0],
+            total=cost_plans(plans[:1], changed, nominal)[0],
             costs=tuple(cost_plans(plans, changed)),
             break_even=_break_even(changed, request_fields),
         )
 
 
-def cost_plans(plans: Sequence[Scenario], inputs: ModelInputs) -> list[float]:
-    """Cost of each plan in the circumstances of `inputs`, discounted at its rate."""
-    exposures = [measure_exposure(plan, inputs) for plan in plans]
-    cost = simulate(exposures, inputs.hours, inputs.peak, _NO_RISK, _as_planned())
-    return [float(one) for one in cost[:, 0]]
-
-
-_NO_RISK = RiskParameters(samples=1, seed=0, interruptions_vary=False)
-
-
-@cache
-def _as_planned() -> RiskSamples:
-    """The one sample in which nothing varies."""
-    return draw_samples(_NO_RISK)
+def cost_plans(
+    plans: Sequence[Scenario], inputs: ModelInputs, calendar: Calendar | None = None
+) -> list[float]:
+    """Cost of each plan in the circumstances of `inputs`: net present, or in the money of
+    `calendar`."""
+    exposures = measure_exposures(plans, inputs, calendar)
+    return cost_as_planned(exposures, inputs.hours, inputs.peak)
 
 
 def _break_even(inputs: ModelInputs, request_fields: frozenset[str]) -> float | None:

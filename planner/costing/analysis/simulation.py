@@ -31,7 +31,7 @@ from planner.costing.analysis.plan_costs import (
     measure_plan,
     measure_units,
 )
-from planner.costing.analysis.plan_exposure import measure_exposure
+from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.analysis.price_drivers import PriceDrivers, find_drivers
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.analysis.recourse import Market, cost_plans, stretch_peaks
@@ -97,6 +97,21 @@ def planned_simulation(
     return PriceProcessSimulation(inputs, parameters, drivers, outcomes)
 
 
+def cost_of_late_servers(plan: Scenario, inputs: ModelInputs, parameters: RiskParameters) -> float:
+    """What a plan costs more, undiscounted, where its servers come as late as they may and all
+    else is as planned."""
+    simulation = planned_simulation(inputs, parameters, [plan])
+    costs = simulation.measure([plan])
+    certain = {
+        key: replace(server, delivery=server.delivery and server.delivery.is_certain)
+        for key, server in simulation.market.servers.items()
+    }
+    late = replace(simulation.outcomes, delivery=np.zeros(1))
+    as_planned = cost_plans(costs, simulation.market, simulation.outcomes)
+    when_late = cost_plans(costs, replace(simulation.market, servers=certain), late)
+    return float(when_late[1, 0, 0] - as_planned[1, 0, 0])
+
+
 def assess_risk(
     scenarios: Mapping[ScenarioKey, Scenario],
     simulation: Simulation,
@@ -130,7 +145,7 @@ class CommonPriceSimulation:
         inputs = self.inputs
         nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
         calendars = (inputs.calendar, nominal)
-        exposures = [measure_exposure(s, inputs, c) for c in calendars for s in plans]
+        exposures = [e for c in calendars for e in measure_exposures(plans, inputs, c)]
         cost = simulate(
             exposures, inputs.hours, inputs.peak, self.parameters, self.samples, report, work
         )
@@ -139,7 +154,7 @@ class CommonPriceSimulation:
     def net_present_cost(self, plans: Sequence[Scenario], work: WorkMeter | None = None) -> Floats:
         """[plan, N]"""
         inputs = self.inputs
-        exposures = [measure_exposure(plan, inputs) for plan in plans]
+        exposures = measure_exposures(plans, inputs)
         return simulate(
             exposures, inputs.hours, inputs.peak, self.parameters, self.samples, meter=work
         )
@@ -177,6 +192,7 @@ class PriceProcessSimulation:
             drivers=self.drivers.of_source,
             max_spot_share=inputs.max_spot_share,
             spot_patience_hours=self.parameters.spot_patience_hours,
+            servers=inputs.servers.unsure,
         )
 
     def cost(

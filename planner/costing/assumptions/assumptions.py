@@ -85,6 +85,12 @@ _EDITION = "risk.price_process_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
+PURCHASE_RISKS = (
+    "on_prem.late_delivery_probability",
+    "on_prem.late_delivery_months",
+    "on_prem.server_price_spread",
+)
+_LATER_WHERE_USED = (OWN_STORAGE, PLACE_ORDER, *PURCHASE_RISKS)
 """Counted from edition 2 on; not in answers of before they were there."""
 
 DEPRECIATION = "straight_line"
@@ -146,7 +152,7 @@ class Assumptions:
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
         values.setdefault("price_process_edition", 1.0 if previous else 2.0)
-        for field in (*LEVEL_FIELDS, OWN_STORAGE, PLACE_ORDER, PAYBACK_MARGIN):
+        for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
         rows.append(
@@ -247,7 +253,7 @@ def _rows(
             yield row(path, request_value)
     if request.risk is not None or price_processes:
         yield from _risk_choices(request.risk or Risk(), price_processes)
-    known = {field for field in (OWN_STORAGE, PLACE_ORDER) if not previous or field in previous}
+    known = {field for field in _LATER_WHERE_USED if not previous or field in previous}
     later = frozenset(known if is_level else ())
     for path, request_value in _figures_where_used(request, price_processes, later):
         yield row(path, request_value)
@@ -283,6 +289,10 @@ def _figures_where_used(
     order = request.constraints.place_order
     if order is not None or PLACE_ORDER in later:
         yield PLACE_ORDER, order
+    for path in PURCHASE_RISKS if price_processes else ():
+        stated = getattr(request.on_prem, path.partition(".")[2])
+        if stated is not None or (path in later and request.on_prem.servers != ()):
+            yield path, stated
 
 
 def _risk_choices(risk: Risk, price_processes: bool) -> Iterator[Assumption]:

@@ -1,7 +1,8 @@
 """Servers that can be bought: price, power and size of each, with source and year. PURE.
 
-One row of `servers.csv` is one configuration. Prices are list or shop prices in USD of
-`price_year`, without network, storage or installation.
+One row of `reference_servers.csv` is one configuration. Prices are list or shop prices in USD of
+`price_year`, without network, storage or installation; `server_quotes.csv` has every price seen of
+each, with its date and who asked it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,29 @@ from types import MappingProxyType
 from pricing.common.invalid_input import InvalidInput
 
 _TABLE = Path(__file__).with_name("reference_servers.csv")
+_QUOTES = Path(__file__).with_name("server_quotes.csv")
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A price that was asked for a server on a day."""
+
+    unit_price_usd: float
+    quoted: str
+    """Month, YYYY-MM, or the year alone where the source says no more."""
+    seller: str
+    """vendor, reseller, analyst or press."""
+    source: str
+
+    @property
+    def months(self) -> int:
+        """Months from year 0; of a year alone its first.
+
+        >>> Quote(1.0, "2026-05", "press", "").months - Quote(1.0, "2026", "press", "").months
+        4
+        """
+        year, _, month = self.quoted.partition("-")
+        return int(year) * 12 + int(month or 1) - 1
 
 
 @dataclass(frozen=True)
@@ -37,7 +61,7 @@ class Server:
     unit_price_usd: float
     unit_price_low_usd: float
     unit_price_high_usd: float
-    """Lowest and highest of the prices seen; equal to `unit_price_usd` where there is one."""
+    """Lowest and highest of the prices seen, `unit_price_usd` among them."""
     price_year: int
     power_kw: float
     """Nameplate (maximum) draw at the wall."""
@@ -53,6 +77,8 @@ class Server:
     """Fields estimated rather than seen in a source; `notes` and `source` say how."""
     source: str
     notes: str
+    quotes: tuple[Quote, ...] = ()
+    """Every dated price seen."""
 
 
 def all_servers() -> tuple[Server, ...]:
@@ -85,16 +111,30 @@ def _table() -> MappingProxyType[str, Server]:
         return MappingProxyType({row["slug"]: _server(row) for row in csv.DictReader(lines)})
 
 
+@cache
+def _quotes() -> MappingProxyType[str, tuple[Quote, ...]]:
+    quotes: dict[str, tuple[Quote, ...]] = {}
+    with _QUOTES.open(newline="", encoding="utf-8") as lines:
+        for row in csv.DictReader(lines):
+            price = float(row["unit_price_usd"])
+            quote = Quote(price, row["quoted"], row["seller"], row["source"])
+            quotes[row["server"]] = (*quotes.get(row["server"], ()), quote)
+    return MappingProxyType(quotes)
+
+
 def _server(row: dict[str, str]) -> Server:
+    quotes = _quotes().get(row["slug"], ())
+    price = float(row["unit_price_usd"])
+    prices = [price, *(quote.unit_price_usd for quote in quotes)]
     return Server(
         slug=row["slug"],
         name=row["name"],
         server_class=row["server_class"],
         accelerator=row["accelerator"],
         accelerator_count=int(row["accelerator_count"]),
-        unit_price_usd=float(row["unit_price_usd"]),
-        unit_price_low_usd=float(row["unit_price_low_usd"]),
-        unit_price_high_usd=float(row["unit_price_high_usd"]),
+        unit_price_usd=price,
+        unit_price_low_usd=min(prices),
+        unit_price_high_usd=max(prices),
         price_year=int(row["price_year"]),
         power_kw=float(row["power_kw"]),
         idle_power_kw=float(row["idle_power_kw"]),
@@ -105,6 +145,7 @@ def _server(row: dict[str, str]) -> Server:
         unverified=tuple(part for part in row["unverified"].split(";") if part),
         source=row["source"],
         notes=row["notes"],
+        quotes=quotes,
     )
 
 

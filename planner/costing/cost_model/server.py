@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.cost_model.financing import Financing
+from planner.costing.cost_model.purchase_risk import DeliveryRisk, PriceRange
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,13 @@ class ServerToBuy:
     financing: Financing | None = None
     """Contract under which it is paid; None: its price is paid at once."""
 
+    reference: str = ""
+    """Slug of the reference server that it is; "" for one of the request's own."""
+    price_range: PriceRange | None = None
+    """Where its price lies; None: firm."""
+    delivery: DeliveryRisk | None = None
+    """By how much it may come late; None: on time."""
+
     own_figures: tuple[tuple[str, float], ...] = ()
     """Assumptions that are its own: name and value."""
 
@@ -50,6 +58,12 @@ class ServerToBuy:
         if not self.own_figures:
             return of_all
         return replace(of_all, values={**of_all.values, **dict(self.own_figures)})
+
+    def at_price(self, factor: float, in_range: bool) -> ServerToBuy:
+        """The same at `factor` times its price, `in_range` within the range of its price."""
+        if in_range and self.price_range is not None:
+            factor = self.price_range.clip(factor)
+        return replace(self, unit_price=self.unit_price * factor)
 
     @property
     def is_leased(self) -> bool:

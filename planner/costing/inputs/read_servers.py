@@ -11,10 +11,12 @@ from planner.contract.request.existing import LeasedServer
 from planner.contract.request.on_prem import Server
 from planner.contract.request.rules import resolve_rules
 from planner.costing.assumptions import reference_servers as reference
+from planner.costing.assumptions.assumptions import Assumptions
 from planner.costing.assumptions.defaults import default
 from planner.costing.cost_model.financing import read_financing
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
+from planner.costing.inputs.server_risks import ServerRisks
 from planner.costing.inputs.servers import ServerSelection
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.accelerators import resolve
@@ -51,19 +53,29 @@ class _ReferenceList:
 
 
 def select_servers(
-    request: ComparisonRequest, calendar: Calendar, units_per_usd: float, as_used: bool = True
+    request: ComparisonRequest,
+    calendar: Calendar,
+    units_per_usd: float,
+    assumptions: Assumptions,
 ) -> ServerSelection:
-    """The servers that the request names, or the whole reference list that is on sale; `as_used`
-    tells whether their power is what they draw at work rather than their nameplate."""
-    known = _ReferenceList(units_per_usd, as_used)
+    """The servers that the request names, or the whole reference list that is on sale. Their power
+    is what they draw at work rather than their nameplate where the assumptions are level."""
+    known = _ReferenceList(units_per_usd, assumptions.is_level)
     named = request.on_prem.servers
+    risks = ServerRisks(assumptions, units_per_usd)
     to_buy = known.all_on_sale() if named is None else tuple(_read_named_servers(named, known))
     term_end = resolve_rules(request).term_end
     contract = read_financing(request.on_prem.financing, term_end)
-    own = [one.financing for one in named or ()] or [None] * len(to_buy)
+    requested: Sequence[Server | None] = named or [None] * len(to_buy)
+    own = [None if one is None else one.financing for one in requested]
     to_buy = tuple(
-        replace(server, financing=contract if terms is None else read_financing(terms, term_end))
-        for server, terms in zip(to_buy, own, strict=True)
+        risks.add(
+            replace(
+                server, financing=contract if terms is None else read_financing(terms, term_end)
+            ),
+            one,
+        )
+        for server, terms, one in zip(to_buy, own, requested, strict=True)
     )
     sites = _Sites(request.constraints)
     leased = tuple(_read_leased_servers(request, to_buy, known, sites))
@@ -150,6 +162,7 @@ def _from_reference(server: reference.Server, units_per_usd: float) -> ServerToB
         is_workstation=server.server_class == "workstation",
         comes_from_stock=server.server_class == "workstation",
         stands_alone=server.server_class == "workstation",
+        reference=server.slug,
         source=server.source,
         price_year=server.price_year,
         rack_units=float(server.rack_units),
@@ -222,14 +235,22 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
         site=requested.site or "",
         own_figures=tuple(_own_figures(requested)),
     )
-    if requested.unit_price is not None:
-        server = replace(server, unit_price=requested.unit_price, source="request", price_year=None)
+    price = _stated_price(requested)
+    if price is not None:
+        server = replace(server, unit_price=price, source="request", price_year=None)
     if requested.accelerator is not None:
         slug = resolve(requested.accelerator, f"{field}.accelerator").slug
         server = replace(server, accelerator=slug)
     if requested.accelerator_count is not None:
         server = replace(server, accelerator_count=requested.accelerator_count)
     return server
+
+
+def _stated_price(requested: Server) -> float | None:
+    """What the request says that a server costs: its price, else its newest quote."""
+    if requested.unit_price is not None or not requested.quotes:
+        return requested.unit_price
+    return max(requested.quotes, key=lambda quote: quote.quoted).unit_price
 
 
 def _own_figures(requested: Server) -> Iterator[tuple[str, float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.constraints import Constraints
@@ -50,6 +51,13 @@ class ServerSelection:
         owned = {f"owned:{server.slug}": server for server, _ in self.owned}
         leased = {f"leased:{i}:{one.slug}": one for i, (_, one) in enumerate(self.leased)}
         return bought | owned | leased
+
+    @cached_property
+    def unsure(self) -> dict[str, ServerToBuy]:
+        """Servers to buy whose price or delivery may be another than planned, by the key of their
+        source."""
+        servers = {f"server:{server.slug}": server for server in self.to_buy}
+        return {key: one for key, one in servers.items() if one.price_range or one.delivery}
 
     @property
     def accelerators(self) -> frozenset[str]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.group_uses import add_group_uses
+from planner.costing.optimizer.by_month.group_uses import add_group_uses
+from planner.costing.optimizer.by_month.whole_nodes import add_whole_nodes
 from planner.costing.optimizer.presolve_rentals import prune_rentals
 from planner.costing.optimizer.problem import CommitmentOption, Floats, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
@@ -27,7 +28,6 @@ from planner.costing.optimizer.reduced_problem import (
     UnitTypes,
     needed_quotas,
 )
-from planner.costing.optimizer.whole_nodes import add_whole_nodes
 from planner.costing.optimizer.work import WorkMeter
 
 CASH_ARRAYS = 3

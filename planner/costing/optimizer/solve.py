@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.by_month.dispatch import dispatch
 from planner.costing.optimizer.constraints import build_rows
-from planner.costing.optimizer.dispatch import dispatch
 from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.infeasibility import find_conflicts
 from planner.costing.optimizer.master_lp import Master

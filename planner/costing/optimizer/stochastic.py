@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.by_month.dispatch import dispatch
 from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
-from planner.costing.optimizer.dispatch import dispatch
 from planner.costing.optimizer.diving import Search
 from planner.costing.optimizer.master_lp import Master
 from planner.costing.optimizer.presolve import prune

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.costing.optimizer.by_month.whole_nodes import linked_unit_types
 from planner.costing.optimizer.constraints import ABSENT, Rows
 from planner.costing.optimizer.problem import Floats
 from planner.costing.optimizer.reduced_problem import Bools, Ints
-from planner.costing.optimizer.whole_nodes import linked_unit_types
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from planner.costing.optimizer.dispatch import count_units_in_service
+from planner.costing.optimizer.by_month.dispatch import count_units_in_service
 from planner.costing.optimizer.problem import CommitmentOption, Floats
 from planner.portfolio.optimizer.demand_rows import PoolColumns, ProjectColumns
 from planner.portfolio.optimizer.pools import Pool, SharedUnits

@@ -22,6 +22,7 @@ from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.models import RefreshRun
 from pricing.publish.refresh_result import RefreshResult
+from pricing.revisions import list_newly_unread
 
 logger = logging.getLogger(__name__)
 REPEATED_AFTER = dt.timedelta(days=1)
@@ -34,6 +35,7 @@ def tell(*, results: Sequence[RefreshResult], **_: Any) -> None:
     """Send what of `results` an operator should know; nothing where all is published."""
     problems = [_describe(one) for one in results if one.outcome in _HEADLINES and _is_new(one)]
     problems += [_describe_outliers(one) for one in results if _count_new_outliers(one)]
+    problems += [_describe_unread(one) for one in results if _list_newly_unread(one)]
     problems += _stale_prices({one.provider for one in results if one.succeeded})
     if not problems:
         return
@@ -85,6 +87,22 @@ def _describe_outliers(result: RefreshResult) -> dict[str, str]:
         "title": f"{count} of {cloud_title(result.provider)} quarantined",
         "message": "; ".join(moves[:MAX_MOVES]),
         "remedy": "The prices before stay in force until these are released or rejected.",
+    }
+
+
+def _list_newly_unread(result: RefreshResult) -> tuple[str, ...]:
+    revision = result.publication.revision if result.publication else None
+    return list_newly_unread(revision) if revision else ()
+
+
+def _describe_unread(result: RefreshResult) -> dict[str, str]:
+    """Regions and other parts that this refresh left as they were while it published the rest."""
+    return {
+        "provider": result.provider,
+        "outcome": "partly published",
+        "title": f"Parts of the prices of {cloud_title(result.provider)} could not be read",
+        "message": "; ".join(_list_newly_unread(result)[:MAX_MOVES]),
+        "remedy": "Their last published prices stay in force with their own dates.",
     }
 
 

@@ -7,8 +7,12 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_7 = frozenset({"internal_rate_of_return", "why_no_internal_rate"})
-"""Before, rates stood there that meant nothing, as where money is saved before any is spent."""
+_NEW_IN_VERSION_7 = frozenset(
+    {"internal_rate_of_return", "why_no_internal_rate", "late_delivery"}
+    | {"unit_price_p10", "unit_price_p90", "price_quotes"}
+)
+"""Before, internal rates stood there that meant nothing, as where money is saved before any is
+spent."""
 _NEW_IN_VERSION_6 = (
     _WORDING | _NEW_IN_VERSION_7 | {"headline", "reasons", "plan", "why_not_allowed", "relaxations"}
 )

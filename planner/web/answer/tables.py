@@ -15,7 +15,7 @@ from planner.contract.answer.scenario import Purchase, ScenarioAnswer, SourceCos
 from planner.contract.months import format_month
 from planner.web.answer.place_names import name_place, with_place
 from planner.web.answer.scenario_rows import ScenarioRow
-from planner.web.common.formatting import plain, singular
+from planner.web.common.formatting import money, plain, singular
 
 PURCHASE_VERBS: Mapping[str, str] = {
     "server": "bought",
@@ -56,6 +56,7 @@ class SourceRow:
     server: ServerUsed | None
     where: str
     """The place as people call it; "own" for servers."""
+    currency: str
 
     @property
     def what(self) -> str:
@@ -67,9 +68,20 @@ class SourceRow:
         """Where the price comes from."""
         if self.server is None:
             return self.offer.source if self.offer else ""
-        return (
-            "your own figure" if self.server.price_source == "request" else self.server.price_source
+        is_own = self.server.price_source == "request"
+        return f"{'your own figure' if is_own else self.server.price_source}{self._price_range()}"
+
+    def _price_range(self) -> str:
+        """Between which prices a server may be bought; nothing of a firm one."""
+        server = self.server
+        if server is None or server.unit_price_p10 is None or server.unit_price_p90 is None:
+            return ""
+        low, high = (
+            money(p, self.currency) for p in (server.unit_price_p10, server.unit_price_p90)
         )
+        ends = f"{low} to {high}"
+        count = server.price_quotes
+        return f"; {ends} by {count} dated quotes" if count else f"; {ends} assumed"
 
     @property
     def price_date(self) -> str:
@@ -159,6 +171,7 @@ def source_rows(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> list[Sour
             answer.offers.get(one.offer_id),
             servers.get(one.source),
             name_place(one.provider, one.region, answer.region_names) or "own",
+            answer.currency,
         )
         for one in scenario.costs_by_source
     ]

@@ -54,10 +54,13 @@ def describe_sold_types(
         for region, infos in zip(
             shares, map_side_by_side(read_region, shares, _REGIONS_AT_ONCE), strict=True
         ):
-            failure = infos if isinstance(infos, NotRead) else _learn(machines, region, infos)
-            if failure is None:
-                undescribed -= set(shares[region])
+            described = infos if isinstance(infos, NotRead) else _learn(machines, region, infos)
+            if isinstance(described, NotRead):
+                failure: NotRead | None = described
             else:
+                undescribed -= described
+                failure = _find_missing(region, shares[region], described)
+            if failure is not None:
                 failures[region] = failure
                 del sellers[region]
     if undescribed:
@@ -67,13 +70,25 @@ def describe_sold_types(
 
 def _learn(
     machines: MachineLookup, region: str, infos: Iterable[Mapping[str, Any]]
-) -> NotRead | None:
+) -> set[str] | NotRead:
+    """The types that were described."""
+    described: set[str] = set()
     try:
         for info in infos:
             machines.add_description(info)
+            described.add(info["InstanceType"])
     except PART_ERRORS as error:
         return explain_unread(NotRead(f"machines of EC2 in {region}"), error)
-    return None
+    return described
+
+
+def _find_missing(region: str, names: list[str], described: set[str]) -> NotRead | None:
+    """AWS describes each type that it is asked for, or refuses the question."""
+    missing = sorted(set(names) - described)
+    if not missing:
+        return None
+    what = f"{len(missing)} of {len(names)} types are missing, such as {missing[0]}"
+    return NotRead(f"machines of EC2 in {region}: {what}")
 
 
 def _share_out(

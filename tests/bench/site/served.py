@@ -90,7 +90,7 @@ def serve(
         str(Path(sys.executable).with_name("gunicorn")),
         application,
         *("--bind", f"127.0.0.1:{port}", "--workers", "2"),
-        *("--worker-class", "gthread", "--threads", "4", "--log-level", "error"),
+        *("--threads", "4", "--log-level", "error"),
     ]
     server = subprocess.Popen(command, cwd=ROOT, env=environment)
     try:

@@ -65,6 +65,7 @@ def objective(found: dict[str, Any], weight: float, mean: str = "mean") -> float
     return float(found[mean]) + weight * float(found["cvar_90"])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("weight", "seed"), PLANS)
 def test_no_scenario_is_better_over_the_same_futures(weight: float, seed: int) -> None:
     answer = planned(weight, seed).as_dict()
@@ -111,6 +112,7 @@ def test_it_says_what_it_owes_after_the_horizon() -> None:
     assert planned(1, 1, rules=1).as_dict()["robust_plan"]["warnings"] == []
 
 
+@pytest.mark.sweep
 def test_a_weight_on_the_worst_tenth_buys_a_better_one() -> None:
     average, careful = (planned(weight, 1, rules=1).robust_plan for weight in (0, 3))
     assert average is not None

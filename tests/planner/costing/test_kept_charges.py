@@ -10,6 +10,7 @@ import pytest
 
 from planner.comparison_steps.alternatives import _prepare, list_rails
 from planner.comparison_steps.preparation import Preparation
+from planner.costing.analysis.sensitivity import cost_plans
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.moved_figures import OWNING_ALONE, RENTING_ALONE, WORTH_ALONE
 from tests.planner.comparison.compared import compared
@@ -20,6 +21,10 @@ SERVER = {
     "accelerator_count": 8, "power_kw": 10, "idle_power_kw": 2,
 }  # fmt: skip
 LOAN = {"method": "loan", "months": 24, "interest_rate_per_year": 0.08}
+MOVED = {
+    "discount_rate_per_year": 0.2, "tax_rate": 0.3, "cloud_price_trend_per_year": -0.2,
+    "electricity_per_kwh": 0.4, "cloud_support_rate": 0.1,
+}  # fmt: skip
 OWNED = {"server": "dgx-h100", "units": 1, "bought": "2025-06"}
 
 
@@ -120,3 +125,22 @@ def test_a_lifted_rule_keeps_what_it_does_not_touch() -> None:
             assert known.problem.quotas == fresh.inputs.problem.quotas
     assert kept >= {"workload.interruptible", "on_prem.count_on_resale"}
     assert len(kept) < len(rails)
+
+
+def test_plans_cost_what_they_cost_where_their_rents_are_worked_out_anew() -> None:
+    """Rents are kept between circumstances that leave rentals alone; money of another calendar,
+    other prices and other demand are not."""
+    comparison = compared(CATALOG, 60 * 8 * 730, constraints={"max_spot_share": 0.2})
+    plans, inputs = list(comparison.scenarios.values()), comparison.inputs
+    cost_plans(plans, inputs)
+    for changed in (
+        inputs.with_demand(1.3),
+        inputs.with_rental_prices(0.7),
+        inputs.with_unit_prices(1.2),
+        *(inputs.with_assumption(name, value) for name, value in MOVED.items()),
+    ):
+        nominal = replace(changed.calendar, discount_rate_per_year=0.0)
+        for calendar in (changed.calendar, nominal):
+            assert cost_plans(plans, changed, calendar) == cost_plans(
+                plans, anew(changed), calendar
+            )

@@ -103,6 +103,7 @@ def test_a_sampling_travels_small():
     assert len(pickle.dumps(sampling())) < 200_000
 
 
+@pytest.mark.sweep
 def test_a_portfolio_is_the_same_on_one_process_and_on_two():
     request = {**relay(9, 22), "what_if": False}
     one, two = (

@@ -126,6 +126,7 @@ def test_without_scripts_numbers_stand_in_the_place_of_a_chart(chromium, base):
         assert figure.get_by_role("cell").first.is_visible()
 
 
+@pytest.mark.sweep
 def test_the_total_of_before_stays_in_view_until_a_change_is_taken_back(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -204,6 +205,7 @@ def test_an_edited_assumption_changes_the_answer_in_place(chromium, base):
         assert here.problems == []
 
 
+@pytest.mark.sweep
 def test_an_edit_that_nobody_answers_says_so_and_loses_nothing(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])
@@ -327,6 +329,7 @@ def test_the_printed_answer_shows_what_is_open_and_none_of_the_buttons(chromium,
         assert here.overflow() <= 0
 
 
+@pytest.mark.sweep
 def test_a_slider_changes_the_total_in_view_and_keeps_its_place(chromium, base):
     with visit(chromium, base) as here:
         page = here.open(PAGES["answer"])

@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, kept_database: Path) -> Ite
     process = subprocess.Popen(
         [
             *(str(Path(sys.executable).with_name("gunicorn")), "planner.wsgi"),
-            *("--bind", f"127.0.0.1:{port}", "--worker-class", "gthread", "--threads", "1"),
+            *("--bind", f"127.0.0.1:{port}", "--threads", "1"),
             *("--timeout", "300", "--log-level", "error"),
         ],
         cwd=settings.BASE_DIR,

@@ -199,9 +199,12 @@ def test_trap_5_a_price_that_moved_more_than_5_times_holds_the_batch(factor, is_
 
 def test_trap_7_a_currency_label_changed_over_the_same_number_holds_the_batch():
     rates = ExchangeRates.of([ExchangeRate("CNY", DAY, Decimal("1.1"))])
-    relabelled = replace(TEN[0], currency="CNY")
-    (reason,) = reasons(relabelled, *TEN[1:], published=TEN, exchange_rates=rates)
-    assert reason.startswith("1 changed currency but not the number: aws:region-0:")
+    relabelled = [replace(one, currency="CNY") for one in TEN[:2]]
+    (reason,) = reasons(*relabelled, *TEN[2:], published=TEN, exchange_rates=rates)
+    assert reason.startswith("2 changed currency but not the number: aws:region-0:")
+    one = judge(relabelled[0], *TEN[1:], published=TEN, exchange_rates=rates)
+    assert (one.reasons, one.offers) == ((), (*TEN[1:], TEN[0]))
+    assert [part.regions for part in one.doubtful_parts] == [("region-0",)]
 
 
 def test_a_price_converted_at_the_rate_is_not_held():

@@ -38,6 +38,16 @@ def expected_market() -> None:
     """The bundled prices, as outside of tests."""
 
 
+def is_guarded(short: list[Offer], published: list[Offer], **state: object) -> bool:
+    """Whether the batch is held, or all that it lacks is left as published and named."""
+    batch = OfferBatch(short[0].provider, tuple(short), DAY)
+    result = check(batch, PublishedState(tuple(published), **state), DAY)  # type: ignore[arg-type]
+    ids = {offer.id for offer in result.offers}
+    return bool(
+        result.reasons or (result.doubtful_parts and ids == {offer.id for offer in published})
+    )
+
+
 def held(offers: list[Offer], published: list[Offer], **state: object) -> tuple[str, ...]:
     batch = OfferBatch(offers[0].provider, tuple(offers), DAY)
     return check(batch, PublishedState(tuple(published), **state), DAY).reasons  # type: ignore[arg-type]
@@ -59,7 +69,7 @@ def test_one_halved_page_of_azure_is_held(
 ) -> None:
     listed = sorted(azure, key=order)  # type: ignore[arg-type]
     short = listed[:start] + listed[start + 128 :]
-    assert held(short, azure, as_of=DAY, origin=origin)
+    assert is_guarded(short, azure, as_of=DAY, origin=origin)
 
 
 @pytest.mark.parametrize("state", [{"as_of": DAY, "origin": "live"}, {}])
@@ -78,7 +88,7 @@ def test_the_whole_bundled_list_as_the_first_live_one_is_published(provider: str
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("is_loaded", [True, False])
+@pytest.mark.parametrize("is_loaded", one_in(2, [True, False]))
 def test_half_of_the_list_on_the_first_refresh_is_held(is_loaded: bool) -> None:
     if is_loaded:
         load()

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import IO, Any, Self
 from urllib.parse import parse_qs, urlsplit
 
 
@@ -56,6 +56,8 @@ class Fault:
     hang_up_at: float | None = None
     """Part of the body after which the connection is closed: a page lost half-way."""
     rewrite: Callable[[bytes], bytes] | None = None
+    drip_s: float = 0.0
+    """Pause before each of 40 parts of the body."""
     seen: int = 0
 
     @classmethod
@@ -90,7 +92,8 @@ class Fault:
         if self.status is not None:
             return Reply(self.error_body, self.status, dict(self.headers))
         body = self.rewrite(reply.body) if self.rewrite else reply.body
-        return Reply(body[: int(len(body) * self.keep)], reply.status, reply.headers)
+        headers = {**reply.headers, **self.headers}
+        return Reply(body[: int(len(body) * self.keep)], reply.status, headers)
 
 
 class _QuickServer(ThreadingHTTPServer):
@@ -142,6 +145,14 @@ class FakeServer:
             return next((fault for fault in self.faults if fault.strikes(request)), None)
 
 
+def _write(file: IO[bytes], body: bytes, drip_s: float) -> None:
+    size = len(body) // 40 + 1 if drip_s else len(body) or 1
+    for start in range(0, len(body), size):
+        time.sleep(drip_s)
+        file.write(body[start : start + size])
+        file.flush()
+
+
 def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -156,7 +167,7 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             reply = server.answer(request)
             if fault:
                 reply = fault.spoil(reply)
-            self._send(reply, fault.hang_up_at if fault else None)
+            self._send(reply, fault or Fault())
 
         do_GET = do_POST = _serve  # noqa: N815 - names that http.server looks for
         do_PUT = do_DELETE = do_HEAD = _serve  # noqa: N815
@@ -172,7 +183,8 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.rfile.read(length),
             )
 
-        def _send(self, reply: Reply, hang_up_at: float | None) -> None:
+        def _send(self, reply: Reply, fault: Fault) -> None:
+            hang_up_at = fault.hang_up_at
             try:
                 self.send_response(reply.status)
                 for name, value in reply.headers.items():
@@ -181,7 +193,7 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
                 self.end_headers()
                 end = len(reply.body) if hang_up_at is None else int(len(reply.body) * hang_up_at)
                 if self.command != "HEAD":
-                    self.wfile.write(reply.body[:end])
+                    _write(self.wfile, reply.body[:end], fault.drip_s)
                 self.close_connection = self.close_connection or hang_up_at is not None
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True

@@ -65,6 +65,8 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     yield text(page.money_sentence)
     if page.verdict.contested:
         yield text(page.verdict.contested)
+    if page.verdict.late_delivery:
+        yield text(page.verdict.late_delivery.sentence)
     yield Spacer(1, 5)
     rows = [(row.title, row.words) for row in page.figure_rows]
     yield table(rows, (0.3, 0.7), header=False)

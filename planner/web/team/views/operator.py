@@ -22,6 +22,7 @@ from planner.web.team.quarantined_prices import group_by_provider
 from pricing.common.pluralize import pluralize
 from pricing.freshness import freshness
 from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun
+from pricing.revisions import list_unread, newest_revisions
 
 MAX_RUNS = 50
 MAX_DECISIONS = 500
@@ -45,6 +46,7 @@ def _render_page(request: HttpRequest, form: RefreshForm) -> HttpResponse:
         "providers": freshness(),
         "held": waiting,
         "quarantined": group_by_provider(),
+        "unread": [(one.provider, list_unread(one)) for one in newest_revisions()],
         "runs": RefreshRun.objects.select_related("revision")[:MAX_RUNS],
         "job": running.first(),
         "entries": AuditEntry.objects.filter(team=None)[:MAX_RUNS],

@@ -53,7 +53,8 @@ def answer(title: str = "", more: str = "{}") -> ComparisonAnswer:
     """The answer to the example of a section, changed further by `more`."""
     change = json.loads(BLOCK.findall(SECTIONS[title])[0]) if title else {}
     request = merged(merged(BASE, change), json.loads(more))
-    return compare(request | {"sensitivity": False}, PRICE_LIST, today=TODAY)
+    request["sensitivity"] = title == "A price between quotes"
+    return compare(request, PRICE_LIST, today=TODAY)
 
 
 def total(key: str) -> Figure:
@@ -75,6 +76,20 @@ def cash(key: str, fiscal_year: int) -> Figure:
         return next(y.cash for y in finance.fiscal_years if y.fiscal_year == fiscal_year)
 
     return figure
+
+
+def bar(name: str) -> Figure:
+    def figure(found: ComparisonAnswer) -> object:
+        (row,) = (r for r in found.sensitivity if r.field == "on_prem.servers.unit_price")
+        return getattr(row, name)
+
+    return figure
+
+
+def late_cost(found: ComparisonAnswer) -> object:
+    assert found.verdict is not None
+    assert found.verdict.late_delivery is not None
+    return found.verdict.late_delivery.cost
 
 
 ON_DEMAND, COMMITTED, ON_PREM = (total(key) for key in ("on_demand", "committed", "on_prem"))
@@ -120,6 +135,11 @@ FIGURES: Mapping[str, list[tuple[Figure, float]]] = {
     "A support plan by name": [
         (category("on_demand", "support"), 24 * (0.09 * 10_000 + 0.07 * (MONTH - 10_000))),
     ],
+    "A price between quotes": [
+        (ON_PREM, OWNED), (bar("total_at_low"), OWNED - 20_000),
+        (bar("total_at_high"), OWNED + 45_000),
+    ],
+    "A late delivery": [(ON_PREM, OWNED), (late_cost, 3 * (MONTH - 3_650))],
     "Insurance": [(category("on_prem", "insurance"), 6_000)],
     "Data in the cloud": [
         (category("on_demand", "storage"), 24 * 10_000 * 0.08),
@@ -202,3 +222,52 @@ def test_what_is_in_the_way(title: str, change: str, key: str, words: str) -> No
 def test_where_the_work_goes(title: str, change: str, region: str) -> None:
     plan = answer(title, change).by_key["on_demand"]
     assert {line.region for line in plan.lines if line.category == "compute"} == {region}
+
+
+CERTAIN = {"demand_growth_sd": 0, "slip_months_sd": 0, "price_sd": 0, "residual_sd": 0}
+
+
+def range_of(title: str, samples: int, **server: Any) -> tuple[float, ...]:
+    """p10, p50 and p90 of owning, where nothing but its purchase is uncertain."""
+    change = json.loads(BLOCK.findall(SECTIONS[title])[0])
+    change["on_prem"]["servers"][0] |= server
+    risk = json.dumps({**change, "risk": {**CERTAIN, "samples": samples}})
+    found = answer(title, risk).by_key["on_prem"], answer(title, risk).risk
+    assert found[1] is not None
+    assert found[1].on_prem is not None
+    ends = found[1].on_prem
+    return tuple(float(one or 0) for one in (ends.total_p10, ends.total_p50, ends.total_p90))
+
+
+def test_half_of_the_outcomes_pay_more_than_the_newest_quote() -> None:
+    low, middle, high = range_of("A price between quotes", 20_000)
+    assert low == pytest.approx(OWNED - 20_000, rel=0.003)
+    assert middle == pytest.approx(OWNED, rel=0.003)
+    assert high == pytest.approx(OWNED + 45_000, rel=0.003)
+    firm = range_of("A price between quotes", 100, unit_price=300_000, quotes=[])
+    assert firm == (OWNED, OWNED, OWNED)
+
+
+def test_the_range_knows_how_often_servers_come_late() -> None:
+    """One in four is more than one in ten; of 0 to 4 months the middle is 2."""
+    assert range_of("A late delivery", 2_000) == (OWNED, OWNED, OWNED + 3 * (MONTH - 3_650))
+    rare = range_of("A late delivery", 2_000, late_delivery={"probability": 0.05, "months": 3})
+    assert rare == (OWNED, OWNED, OWNED)
+    spread = {"p10_months": 0, "p90_months": 4}
+    months = [(one - OWNED) / (MONTH - 3_650)
+              for one in range_of("A late delivery", 2_000, late_delivery=spread)]  # fmt: skip
+    assert months == pytest.approx([0, 2, 4])
+
+
+def test_the_advice_names_a_late_delivery() -> None:
+    told = answer("A late delivery").verdict
+    assert told is not None
+    assert told.late_delivery is not None
+    assert told.late_delivery.sentence == (
+        "If the servers come 3 months late (25% of cases), their work is rented meanwhile for "
+        "76,650 USD more."
+    )
+    assert told.late_delivery.sentence in answer("A late delivery").advice
+    on_time = answer().verdict
+    assert on_time is not None
+    assert on_time.late_delivery is None

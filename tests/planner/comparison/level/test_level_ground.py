@@ -7,6 +7,7 @@ import pytest
 from planner.comparison import compare
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.assumptions import cloud_support
+from planner.costing.assumptions.assumptions import PURCHASE_RISKS
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.comparison.level.one_machine import scenarios
 from tests.planner.costing.market_of import CATALOG, H100, TODAY, catalog, offer, request_of
@@ -165,6 +166,7 @@ def test_an_answer_of_before_keeps_its_figures_when_computed_again() -> None:
         "on_prem.insurance_rate_per_year",
         "on_prem.resale_cost_rate",
         "finance.upfront_deduction_spread",
+        *PURCHASE_RISKS,
     }
     before = [
         row

@@ -31,7 +31,7 @@ def outputs_of(case: str) -> Outputs:
 @pytest.mark.django_db
 @pytest.mark.xdist_group("published")
 @pytest.mark.parametrize(
-    "row", one_in(4, REBUILT), ids=[f"{r['case']}: {r['output']}" for r in REBUILT]
+    "row", one_in(10, REBUILT), ids=[f"{r['case']}: {r['output']}" for r in REBUILT]
 )
 def test_rebuilt(row: Mapping[str, str]) -> None:
     figure = outputs_of(row["case"])[row["output"]]

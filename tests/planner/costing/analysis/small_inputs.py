@@ -82,10 +82,13 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "fixed_sources": lambda _: tuple(one for one in sources if one.fixed_streams),
         "by_key": {one.key: one for one in sources},
         "units": {one.key: one.commitment_option(CALENDAR) for one in sources if one.term},
+        "servers": SimpleNamespace(unsure={}),
         "max_spot_share": 1.0,
         "whole_nodes": False,
         "is_level": False,
         "interruptible": True,
+        "other_costs": (),
+        "worked_out_from_rentals": {},
     }
     found = SimpleNamespace(**(plain | fields))
     found.rents_whole = MethodType(ModelInputs.rents_whole, found)

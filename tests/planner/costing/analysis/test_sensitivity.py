@@ -72,7 +72,7 @@ def test_a_default_moves_between_its_published_ends_in_the_unit_of_its_value(fac
 def test_demand_moves_by_what_is_known_of_it_and_prices_by_a_fifth(
     known: tuple[float, float], low: float, high: float
 ) -> None:
-    one = compared(horizon_months=1).inputs
+    one = compared(horizon_months=1, on_prem={"server_price_spread": 0}).inputs
     hours, rents, servers, *_ = _parameters(one, known)
     assert (hours.field, hours.low, hours.high) == ("workload.hours", low, high)
     assert (rents.low, rents.high) == pytest.approx((0.8, 1.2))
@@ -81,6 +81,23 @@ def test_demand_moves_by_what_is_known_of_it_and_prices_by_a_fifth(
     assert rents.change(one, 2.0).rentals[0].price_per_hour == pytest.approx(
         one.rentals[0].price_per_hour * 2
     )
+
+
+def test_the_price_of_a_server_moves_between_its_dated_quotes() -> None:
+    """Bought at 100: quoted at 90 in 2025 and at 140 in 2026; a firm one beside it stays in step,
+    one of a narrower range at its own ends."""
+    box = {"server": "custom", "accelerator": "H100", "accelerator_count": 8, "power_kw": 1}
+
+    def quoted(label: str, *prices: float) -> dict[str, Any]:
+        quotes = [{"unit_price": p, "quoted": f"2026-0{i + 1}"} for i, p in enumerate(prices)]
+        return {**box, "label": label, "unit_price": 100, "quotes": quotes}
+
+    servers = [quoted("wide", 90, 140), quoted("narrow", 95, 110), quoted("one", 70)]
+    one = compared(horizon_months=1, on_prem={"servers": servers}).inputs
+    _, _, case, *_ = _parameters(one, (1.0, 1.0))
+    assert (case.field, case.low, case.high) == ("on_prem.servers.unit_price", 0.9, 1.4)
+    ends = [[s.unit_price for s in case.change(one, at).servers.to_buy] for at in (0.9, 1.4)]
+    assert ends == [pytest.approx([90, 95, 90]), pytest.approx([140, 110, 140])]
 
 
 def test_plans_of_one_cost_are_moved_once_and_the_advised_one_first() -> None:

@@ -130,6 +130,7 @@ def test_limits_named_together_are_enough_together(seed):
     assert not together or np.isfinite(cheapest_cost(problem))
 
 
+@pytest.mark.sweep
 @pytest.mark.fuzz
 def test_a_large_market_without_a_plan_is_explained():
     problem = replace(market(1, 12, 100, mixed=True), monthly_budget=1000.0)

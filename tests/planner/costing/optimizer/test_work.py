@@ -115,6 +115,7 @@ def test_enough_work_changes_nothing():
     assert not limited.left_out
 
 
+@pytest.mark.sweep
 def test_the_explanation_gives_what_it_has():
     problem = medium(0)
     plan = solve(problem)

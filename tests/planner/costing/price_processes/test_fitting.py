@@ -128,6 +128,7 @@ def test_a_family_held_out_is_not_seen(series: pd.DataFrame) -> None:
     assert scopes == {"general"}
 
 
+@pytest.mark.sweep
 def test_the_back_test_scores_every_move_of_a_year(series: pd.DataFrame) -> None:
     known = moves.find_moves(histories.observations(series))
     scores = backtest.rolling_origin(known)

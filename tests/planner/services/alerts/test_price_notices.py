@@ -65,6 +65,17 @@ def test_a_price_that_is_quarantined_alone_is_told_once_with_its_move(mailbox: A
     assert "5504 USD/h (× 100)" in letters[0].body
 
 
+def test_a_part_that_was_left_is_told_once_with_its_reason(mailbox: Any) -> None:
+    rows = tuple(offer("55.04", region=f"region-{n}") for n in range(10))
+    day = dt.date(2026, 9, 1)
+    for offers in (rows, rows[1:], rows[1:]):
+        done = publish(OfferBatch("aws", offers, day), today=day)
+        tell(results=(run(RefreshResult("aws", "published", publication=done)),))
+    letters = [one for one in mailbox.outbox if "Parts of the prices of AWS" in one.subject]
+    assert len(letters) == 1
+    assert "left as published: region-0 lost 1 of its 1 offer" in letters[0].body
+
+
 def test_nothing_is_told_where_all_is_published(mailbox: Any) -> None:
     tell(results=(run(PUBLISHED),))
     tell(results=(RefreshResult("aws", "busy", "another refresh runs"),))

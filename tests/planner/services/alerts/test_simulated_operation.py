@@ -153,6 +153,7 @@ def expect_letters(hour: int) -> int:
     return int(any((hour - t.first) % 24 == 0 for t in TROUBLES if t.holds(hour)))
 
 
+@pytest.mark.sweep
 @pytest.mark.faults
 @pytest.mark.django_db(transaction=True)
 def test_hours_of_operation_are_seen_heard_and_leave_nothing_behind(clouds: Clouds) -> None:

@@ -14,6 +14,7 @@ from planner.services.projects.saved_comparisons import replay
 from pricing.market.snapshot import Catalog
 from tests.planner.services.projects.first_edition import COUNT, figures, read_figures, request_of
 from tests.planner.workspace import Workspace
+from tests.properties import one_in
 
 TODAY = dt.date(2026, 11, 20)
 NUMBERS = range(COUNT) if os.environ.get("FUZZ") == "1" else range(0, COUNT, 40)
@@ -22,7 +23,7 @@ ANSWERED = read_figures()
 
 @pytest.mark.fuzz
 @pytest.mark.django_db
-@pytest.mark.parametrize("number", NUMBERS)
+@pytest.mark.parametrize("number", one_in(3, NUMBERS))
 def test_it_replays_to_the_cent(number: int) -> None:
     """The row is as the upgrade of the database left it: the request names edition 1."""
     work, given = Workspace("alpha"), request_of(number)

@@ -171,6 +171,7 @@ def test_every_account_page_is_clean(db, settings, enter, theme, width, address)
     assert problems_of(enter(theme=theme, width=width), f"/accounts/{address}/") == []
 
 
+@pytest.mark.sweep
 @WITH_AND_WITHOUT_SCRIPTS
 def test_a_plan_is_saved_submitted_and_approved(work, enter, scripts):
     editor = enter(work.users[Role.EDITOR], scripts=scripts)

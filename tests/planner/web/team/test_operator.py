@@ -10,6 +10,7 @@ from django.test import Client
 
 from planner.models import AuditEntry, Job, Role
 from planner.services.jobs import jobs
+from planner.services.observability.exposition import render_measures
 from pricing.models import HeldBatch, QuarantinedPrice, RefreshRun, Revision
 from pricing.publish.batch import OfferBatch
 from pricing.publish.publication import publish
@@ -40,6 +41,16 @@ def test_the_page_tells_what_is_in_force_and_what_ran(work, operator):
     page = text(operator.get("/operator/"))
     assert "No key. Set it." in page
     assert "AWS" in page
+
+
+def test_what_a_refresh_left_as_it_was_is_named_with_its_remedy(work, operator):
+    rows = tuple(offer("55.04", region=f"region-{n}", as_of=SEEN) for n in range(10))
+    for offers in (rows, rows[1:]):
+        publish(OfferBatch("aws", offers, as_of=SEEN), today=SEEN, force=offers is rows)
+    page = text(operator.get("/operator/"))
+    assert "AWS: what the last refresh left as it was" in page
+    assert "region-0 lost 1 of its 1 offer; refresh with --region region-0 --force" in page
+    assert 'planner_unread_price_parts{provider="aws"} 1.0' in render_measures().decode()
 
 
 def test_held_prices_are_shown_with_the_reasons(held, operator):

@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from planner.costing.optimizer.by_month.whole_nodes import join_columns
 from planner.costing.optimizer.reduced_problem import (
     NO_SOURCE,
     ReducedProblem,
     StartCandidates,
     UnitTypes,
 )
-from planner.costing.optimizer.whole_nodes import join_columns
 
 
 def add_group_uses(reduced: ReducedProblem) -> ReducedProblem:

@@ -12,9 +12,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.by_month.group_uses import add_group_uses
+from planner.costing.optimizer.by_month.month_dispatch import cheapest_width
+from planner.costing.optimizer.by_month.whole_nodes import add_whole_nodes
 from planner.costing.optimizer.constraints import ABSENT, Rows, build_rows
-from planner.costing.optimizer.group_uses import add_group_uses
-from planner.costing.optimizer.month_dispatch import cheapest_width
 from planner.costing.optimizer.problem import CommitmentOption, Floats, Plan, PlanProblem, Quota
 from planner.costing.optimizer.reduced_problem import (
     NO_GROUP,
@@ -24,7 +25,6 @@ from planner.costing.optimizer.reduced_problem import (
     UnitTypes,
 )
 from planner.costing.optimizer.variables import Continuous, continuous_columns
-from planner.costing.optimizer.whole_nodes import add_whole_nodes
 from planner.costing.optimizer.work import WorkMeter
 
 UnitsStarted = Mapping[str, NDArray[np.int64]]

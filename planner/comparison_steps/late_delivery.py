@@ -1,0 +1,35 @@
+"""What servers that come late cost, in figures and in words. PURE."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from planner.contract.answer.verdict import LateDelivery
+from planner.contract.money import format_money
+from planner.costing.cost_model.purchase_risk import DeliveryRisk
+
+ABOVE_P90 = 0.1
+"""Chance of more than the 90th percentile."""
+
+
+def describe_late_delivery(risk: DeliveryRisk, cost: Decimal, currency: str) -> LateDelivery:
+    """Months late, the chance of it, and what it costs more.
+
+    >>> describe_late_delivery(DeliveryRisk(6, 0.25), Decimal(1200), "USD").sentence
+    'If the servers come 6 months late (25% of cases), their work is rented meanwhile for 1,200 \
+USD more.'
+    """
+    months, chance = round(risk.late_months), risk.probability
+    length = "1 month" if months == 1 else f"{months} months"
+    how_often = f"{ABOVE_P90:.0%} of cases or later" if chance is None else f"{chance:.0%} of cases"
+    meanwhile = (
+        f"their work is rented meanwhile for {format_money(cost, currency)} more"
+        if cost > 0
+        else "renting their work meanwhile costs no more than they would"
+    )
+    return LateDelivery(
+        months=risk.late_months,
+        probability=ABOVE_P90 if chance is None else chance,
+        cost=cost,
+        sentence=f"If the servers come {length} late ({how_often}), {meanwhile}.",
+    )

@@ -1,0 +1,63 @@
+"""How far prices and deliveries of the servers of a request may be from plan. PURE."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from planner.contract.request.on_prem import Server
+from planner.costing.assumptions import reference_servers as reference
+from planner.costing.assumptions.assumptions import Assumptions
+from planner.costing.cost_model.purchase_risk import (
+    DatedPrice,
+    DeliveryRisk,
+    PriceRange,
+    range_of_quotes,
+)
+from planner.costing.cost_model.server import ServerToBuy
+
+
+@dataclass(frozen=True)
+class ServerRisks:
+    """The risks that a request states, and those that are assumed where it does not."""
+
+    assumptions: Assumptions
+    units_per_usd: float
+
+    def add(self, server: ServerToBuy, requested: Server | None) -> ServerToBuy:
+        """A server with the range of its price and of its delivery; `requested` is what the
+        request says of it."""
+        return replace(
+            server,
+            price_range=self._price_range(server, requested),
+            delivery=self._delivery(server, requested),
+        )
+
+    def _price_range(self, server: ServerToBuy, requested: Server | None) -> PriceRange | None:
+        if requested is not None and requested.quotes:
+            own = [
+                DatedPrice(one.unit_price, one.quoted.year * 12 + one.quoted.month - 1)
+                for one in requested.quotes
+            ]
+            return range_of_quotes(server.unit_price, own)
+        spread = self.assumptions["server_price_spread"]
+        if server.source == "request" or not spread:
+            return None
+        known = reference.get(server.reference).quotes if server.reference else ()
+        seen = [DatedPrice(one.unit_price_usd * self.units_per_usd, one.months) for one in known]
+        return range_of_quotes(server.unit_price, seen) or PriceRange(1.0 - spread, 1.0 + spread)
+
+    def _delivery(self, server: ServerToBuy, requested: Server | None) -> DeliveryRisk | None:
+        own = None if requested is None else requested.late_delivery
+        if own is not None:
+            if own.months is not None:
+                return DeliveryRisk(own.months, own.probability)
+            return DeliveryRisk(own.p90_months or 0.0, least_months=own.p10_months or 0.0)
+        is_stated = self.assumptions.is_from_request
+        is_agreed = is_stated("lead_time_months") or (
+            requested is not None and requested.lead_time_months is not None
+        )
+        if not is_stated("late_delivery_probability") and (is_agreed or server.comes_from_stock):
+            return None
+        chance = self.assumptions["late_delivery_probability"]
+        months = self.assumptions["late_delivery_months"]
+        return DeliveryRisk(months, chance) if chance and months else None

@@ -1,0 +1,110 @@
+"""New connections go to the worker that has the fewest of them."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from planner import balanced_worker
+from planner.balanced_worker import COUNTS, BalancedWorker
+
+ROOT = Path(__file__).parents[2]
+APPLICATION = """
+import os, time
+
+def application(environ, start_response):
+    until = time.monotonic() + 0.02
+    while time.monotonic() < until:
+        pass
+    start_response("200 OK", [("Content-Length", "8")])
+    return [b"%08d" % os.getpid()]
+"""
+CLIENTS, REQUESTS = 8, 5
+
+
+@pytest.fixture(autouse=True)
+def nobody_else() -> Iterator[None]:
+    """No worker is counted before or after a test."""
+    yield
+    for slot in range(balanced_worker.SLOTS):
+        COUNTS[slot] = 0
+
+
+def worker(age: int, connections: int) -> BalancedWorker:
+    """A worker that never serves."""
+    one = BalancedWorker.__new__(BalancedWorker)
+    one.age, one.nr_conns = age, connections
+    one.count()
+    return one
+
+
+def test_it_waits_for_those_that_have_fewer_and_for_nobody_else() -> None:
+    busy, idle = worker(1, 3), worker(2, 2)
+    assert busy.has_more_than_another()
+    assert not idle.has_more_than_another()
+    idle.nr_conns = 3
+    idle.count()
+    assert not busy.has_more_than_another()
+
+
+def test_nothing_is_left_to_one_that_has_ended() -> None:
+    busy, ended = worker(1, 3), worker(2, 0)
+    ended.leave()
+    assert not busy.has_more_than_another()
+
+
+@pytest.fixture
+def port(tmp_path: Path) -> Iterator[int]:
+    """Two workers that compute for each request."""
+    (tmp_path / "computing.py").write_text(APPLICATION)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number: int = free.getsockname()[1]
+    server = subprocess.Popen(
+        [
+            *(str(Path(sys.executable).with_name("gunicorn")), "computing:application"),
+            *("--config", "/dev/null"),
+            *("--worker-class", "planner.balanced_worker.BalancedWorker", "--threads", "4"),
+            *("--bind", f"127.0.0.1:{number}", "--workers", "2", "--log-level", "error"),
+            *("--pythonpath", f"{tmp_path},{ROOT}", "--no-control-socket"),
+        ]
+    )
+    try:
+        until = time.monotonic() + 30
+        while len({_ask(number, 1)[0] for _ in range(4)}) < 2 and time.monotonic() < until:
+            time.sleep(0.05)
+        yield number
+    finally:
+        server.terminate()
+        server.wait(30)
+
+
+def _ask(port: int, times: int) -> list[bytes]:
+    """The workers that answered requests on one connection; none before the server is there."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    answers = []
+    try:
+        for _ in range(times):
+            connection.request("GET", "/")
+            answers.append(connection.getresponse().read())
+    except OSError:
+        return [b""]
+    finally:
+        connection.close()
+    return answers
+
+
+@pytest.mark.sweep
+def test_eight_clients_are_four_to_a_worker(port: int) -> None:
+    with ThreadPoolExecutor(CLIENTS) as clients:
+        answers = list(clients.map(lambda _: _ask(port, REQUESTS), range(CLIENTS)))
+    assert Counter(one for answer in answers for one in set(answer)).most_common(1)[0][1] == 4
