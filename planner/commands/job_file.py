@@ -28,6 +28,9 @@ def _add_arguments(parser: ArgumentParser) -> None:
         "--accelerators", type=float, help="how many, where the file leaves it open"
     )
     parser.add_argument(
+        "--at-once", type=float, help="runs that go at once, where the file leaves it open"
+    )
+    parser.add_argument(
         "--hours", type=float, help="hours of a run, where the file leaves them open"
     )
     parser.add_argument("--tokens", type=float, help="tokens of a training")
@@ -46,6 +49,12 @@ def _answer(options: Options, _: LoadCatalog) -> str:
     for name in ("accelerator", "accelerators", "hours"):
         if options[name]:
             setattr(facts, name, options[name])
+    if options["at_once"]:
+        facts.at_once = int(options["at_once"])
+    if options["accelerators"]:
+        facts.slices = ""
+    elif facts.slices and options["accelerator"]:
+        facts.ask_count(f"how many whole accelerators its slices ({facts.slices}) are")
     for name in ("tokens", "model"):
         if options[name] and facts.training:
             facts.training[name] = options[name]
@@ -53,6 +62,7 @@ def _answer(options: Options, _: LoadCatalog) -> str:
         "accelerator": options["accelerator"],
         "peak_accelerators": options["accelerators"],
         "hours": options["hours"],
+        "at_once": options["at_once"],
         "tokens": options["tokens"],
         "model": options["model"],
     }
@@ -69,6 +79,7 @@ def _answer(options: Options, _: LoadCatalog) -> str:
 
 def _check(options: Options) -> None:
     limits = {"runs_per_month": MAX_RUNS, "accelerators": 1e7, "hours": 1e6, "tokens": 1e18}
+    limits["at_once"] = 1e6
     for name, most in limits.items():
         value = options[name]
         if value is not None and not 0 < value <= most:
@@ -93,6 +104,8 @@ def _describe(facts: dict[str, Any], request: dict[str, Any], runs: float) -> st
         "nodes": "nodes",
         "hours": "hours of a run, at most",
         "runs": "runs that the file starts",
+        "at_once": "runs at once",
+        "slices": "slices, not whole accelerators",
         "machine": "machine",
     }
     for key, label in labels.items():

@@ -84,7 +84,7 @@ def name_accelerator(text: str) -> str:
     return known.slug if known else plain.lower()
 
 
-MIG_DEVICE = re.compile(r"[_.-]?\d+g[._]\d+gb", re.IGNORECASE)
+MIG_DEVICE = re.compile(r"[_.-]?\d+g[._]?\d+gb|(?<![a-z])mig(?![a-z])", re.IGNORECASE)
 """Part of a name by which a slice of an accelerator is told, such as `a100_1g.5gb`."""
 
 

@@ -1,8 +1,9 @@
 """A refresh of markets as large as the real ones: time of AWS at 400 ms a call, peak memory.
 
 AWS has 33 regions here (some 320 calls and 13,000 offers), Google's catalog 31,000 rows. Each
-refresh runs in a process of its own on an empty SQLite database, twice: the second one reads what
-is in force. Memory is VmHWM of Linux.
+refresh runs in a process of its own on an empty database, twice: the second one reads what is in
+force. The database is SQLite, or one of its own on the server of DATABASE_URL where that names a
+PostgreSQL. Memory is VmHWM of Linux.
 """
 
 from __future__ import annotations
@@ -80,11 +81,33 @@ def _refresh(
     env = {name: value for name, value in os.environ.items() if not name.startswith(own)}
     env |= {"AWS_EC2_METADATA_DISABLED": "true", "DJANGO_SETTINGS_MODULE": "planner.settings"}
     env |= {"AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
-    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-        env |= settings | {"DATABASE_URL": f"sqlite:///{folder}/prices.sqlite3"}
+    with _database() as url:
+        env |= settings | {"DATABASE_URL": url}
         subprocess.run([sys.executable, "manage.py", "migrate", "-v0"], env=env, check=True)
         runs = [_run(env, providers) for _ in range(times)]
     return max(run[0] for run in runs), max(run[1] for run in runs)
+
+
+@contextmanager
+def _database() -> Iterator[str]:
+    """The address of an empty database, which goes afterwards."""
+    server_url = os.environ.get("DATABASE_URL", "")
+    if not server_url.startswith("postgres"):
+        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+            yield f"sqlite:///{folder}/prices.sqlite3"
+        return
+    import psycopg
+    from psycopg import sql
+
+    name = f"bench_refresh_{os.getpid()}"
+    base = server_url.rpartition("/")[0]
+    with psycopg.connect(f"{base}/postgres", autocommit=True) as server:
+        server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        try:
+            yield f"{base}/{name}"
+        finally:
+            drop = sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
+            server.execute(drop)
 
 
 def _run(env: dict[str, str], providers: tuple[str, ...]) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from pricing.storage.locks import AlreadyRunning
 def release(access: Access, batch: HeldBatch) -> Publication:
     """Publishes a held batch as it was fetched."""
     require_operator(access)
-    _expect_waiting(batch)
+    expect_waiting(batch)
     try:
         publication = publish_batch(batch)
     except (AlreadyRunning, ProviderUnavailable) as refusal:
@@ -39,7 +39,7 @@ def reject(access: Access, batch: HeldBatch) -> HeldBatch:
     """Keeps a held batch for the record, never to be published."""
     require_operator(access)
     current: HeldBatch = HeldBatch.objects.select_for_update().get(pk=batch.pk)
-    _expect_waiting(current)
+    expect_waiting(current)
     current.state = HeldBatch.State.DISCARDED
     current.save(update_fields=["state"])
     record(access, "prices.rejected", current, after=_describe(current))
@@ -75,6 +75,7 @@ def _describe(batch: HeldBatch) -> dict[str, Any]:
     return {"provider": batch.provider, "offers": batch.offer_count, "reasons": batch.reasons}
 
 
-def _expect_waiting(batch: HeldBatch) -> None:
-    if batch.state != HeldBatch.State.WAITING:
-        raise WrongStateError(f"It is {batch.state} already; only a waiting one can be decided.")
+def expect_waiting(row: HeldBatch | QuarantinedPrice) -> None:
+    """`WrongStateError` for what was decided before."""
+    if row.state != row.State.WAITING:
+        raise WrongStateError(f"It is {row.state} already; only a waiting one can be decided.")

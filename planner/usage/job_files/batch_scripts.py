@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 
 from planner.usage.job_files.facts import JobFacts
-from planner.usage.machines import name_accelerator
+from planner.usage.machines import is_slice, name_accelerator
 
 _MARKS = {"#PBS": "PBS script", "#BSUB": "LSF script", "#$ ": "Grid Engine script"}
 _FLUX = re.compile(r"^(?:#|//|--|;)\s?flux:", re.IGNORECASE | re.MULTILINE)
@@ -96,14 +96,24 @@ def _set_hours(hours: float | None, text: str, facts: JobFacts) -> None:
         facts.ask("hours", f"the time limit {text[:40]!r} is no time")
 
 
-def _set_array(text: str, facts: JobFacts) -> None:
-    match = _ARRAY.fullmatch(text.partition("%")[0])
+def _name_kind(name: str, facts: JobFacts) -> None:
+    if name and is_slice(name):
+        facts.take_slices(name, "some")
+    elif name:
+        facts.name_kind(name_accelerator(name))
+
+
+def _set_array(text: str, facts: JobFacts, limit: str = "") -> None:
+    """Tasks of an array such as `1-10:2%4`, and how many of them go at once."""
+    tasks, _, own_limit = text.partition("%")
+    limit = own_limit or limit
+    match = _ARRAY.fullmatch(tasks)
     if match is None:
         facts.ask("runs", f"the array {text[:40]!r} is no list of tasks")
         return
     first, last, step = int(match[1]), int(match[2]), int(match[3] or 1) or 1
-    facts.runs = max(1, (last - first) // step + 1)
-    facts.note(f"The array starts the job {facts.runs:,} times.")
+    at_once = int(limit) if limit.isdecimal() and 0 < len(limit) < 8 else None
+    facts.set_runs(max(1, (last - first) // step + 1), at_once, "The array")
 
 
 def _read_pbs(words: list[str], facts: JobFacts) -> None:
@@ -123,7 +133,7 @@ def _read_pbs(words: list[str], facts: JobFacts) -> None:
                 elif key == "walltime":
                     _set_hours(_clock_hours(rest), rest, facts)
                 elif key in _TYPE_KEYS:
-                    facts.accelerator = name_accelerator(rest)
+                    _name_kind(rest, facts)
 
 
 def _read_chunks(text: str, facts: JobFacts) -> float | None:
@@ -150,7 +160,7 @@ def _read_chunks(text: str, facts: JobFacts) -> float | None:
                 total += number * each
                 facts.per_node = each
             elif key in _TYPE_KEYS:
-                facts.accelerator = name_accelerator(value)
+                _name_kind(value, facts)
     facts.nodes = nodes
     return total if says else None
 
@@ -161,7 +171,8 @@ def _read_lsf(words: list[str], facts: JobFacts) -> None:
     wanted = " ".join(value for name, value in _options(words) if name == "R")
     facts.name, _, array = values.get("J", "").partition("[")
     if array:
-        _set_array(array.partition("]")[0], facts)
+        numbers, _, at_once = array.partition("]")
+        _set_array(numbers, facts, at_once.strip().removeprefix("%"))
     if limit := values.get("W", ""):
         match = _LSF_CLOCK.fullmatch(limit)
         minutes = int(match[1] or 0) * 60 + int(match[2]) if match else 0
@@ -179,8 +190,10 @@ def _read_lsf(words: list[str], facts: JobFacts) -> None:
 
 def _count_lsf(gpu: str, tasks: float, on_a_host: float, facts: JobFacts) -> None:
     parts = dict(part.partition("=")[::2] for part in gpu.split(":"))
+    if size := parts.get("mig", ""):
+        facts.take_slices(f"mig={size}", parts.get("num", "1"))
     if model := parts.get("gmodel", ""):
-        facts.accelerator = name_accelerator(model)
+        _name_kind(model, facts)
     number, _, whose = parts.get("num", "1").partition("/")
     each = _count(number, "num", facts)
     if each is None:
@@ -202,14 +215,14 @@ def _read_grid_engine(words: list[str], facts: JobFacts) -> None:
     values = dict(_options(words))
     facts.name = values.get("N", "")
     if array := values.get("t", ""):
-        _set_array(array if "-" in array else f"{array}-{array}", facts)
+        _set_array(array if "-" in array else f"{array}-{array}", facts, values.get("tc", ""))
     lists = ",".join(value for name, value in _options(words) if name == "l")
     resources = dict(part.partition("=")[::2] for part in lists.split(",") if part)
     for key in ("h_rt", "s_rt"):
         if key in resources and facts.hours is None:
             _set_hours(_clock_hours(resources[key]), resources[key], facts)
     kind = next((resources[key] for key in _TYPE_KEYS if key in resources), "")
-    facts.accelerator = name_accelerator(kind) if kind else ""
+    _name_kind(kind, facts)
     name = next((one for one in ("gpu", "gpus", "ngpus", "gpu_card") if one in resources), "")
     count = _count(resources[name], name, facts) if name else None
     if (slots := values.get("pe", "")) and count is not None:

@@ -24,6 +24,7 @@ def read_skypilot(document: dict[str, Any]) -> JobFacts:
     facts = JobFacts("SkyPilot task", name=word_of(document.get("name")))
     resources = inner(document, "resources")
     facts.nodes = count_of(document.get("num_nodes", 1))
+    _read_service(inner(document, "service"), facts)
     _read_accelerators(resources.get("accelerators"), facts)
     place = word_of(resources.get("cloud")) or word_of(resources.get("infra")).partition("/")[0]
     facts.provider = _CLOUDS.get(place.lower(), "")
@@ -32,10 +33,28 @@ def read_skypilot(document: dict[str, Any]) -> JobFacts:
     if facts.machine and facts.per_node is None:
         known = find_machine(facts.provider or "aws", facts.machine)
         facts.per_node = known.accelerators or None
-        facts.accelerator = facts.accelerator or known.accelerator
+        facts.name_kind(known.accelerator)
     spot = resources.get("use_spot")
     facts.spot = spot if isinstance(spot, bool) else None
     return facts.settle()
+
+
+def _read_service(service: dict[str, Any], facts: JobFacts) -> None:
+    """Replicas of a service: as many as it always has; those that scale are asked for."""
+    policy = inner(service, "replica_policy")
+    low, high = policy.get("min_replicas"), policy.get("max_replicas")
+    number = service.get("replicas", low)
+    if not service or number is None:
+        return
+    replicas = count_of(number)
+    if high is not None and high != low:
+        facts.ask_count(f"it scales from {low} to {high} replicas: a limit is no use")
+    elif replicas is None:
+        facts.ask_count(f"the number of replicas is {str(number)[:40]!r}")
+    elif facts.nodes is not None:
+        facts.nodes *= replicas
+        return
+    facts.nodes = None
 
 
 def _read_accelerators(value: Any, facts: JobFacts) -> None:

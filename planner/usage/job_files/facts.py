@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,8 +29,13 @@ class JobFacts:
     nodes: float | None = None
     hours: float | None = None
     """Longest run time that the file allows."""
-    runs: int = 1
-    """Times that the file starts the work, such as tasks of an array."""
+    runs: float = 1
+    """Times that the file starts the work, such as tasks of an array; a part of one where the last
+    wave of pods is smaller."""
+    at_once: int | None = 1
+    """Most of its runs side by side; None where the file does not say it."""
+    slices: str = ""
+    """What it takes slices of an accelerator by; `accelerators` counts those, not whole ones."""
     is_limit: bool = True
     """Whether `hours` is a limit, of which a run may take less."""
     provider: str = ""
@@ -46,26 +52,58 @@ class JobFacts:
     def ask(self, name: str, why: str) -> None:
         self.questions.setdefault(name, why)
 
+    def ask_count(self, why: str) -> None:
+        """Asks how many accelerators it takes."""
+        self.ask("peak_accelerators", why)
+
+    def name_kind(self, name: str) -> None:
+        """The accelerator; a second one of another kind is asked for. `A100` and a machine of the
+        A100 with 40 GB are one kind."""
+        if not name:
+            return
+        before, after = name_accelerator(self.accelerator), name_accelerator(name)
+        if not before or (before != after and _is_short_for(before, after)):
+            self.accelerator = name
+        elif before != after and not _is_short_for(after, before):
+            self.ask("accelerator", f"it takes several kinds: {self.accelerator} and {name}")
+
+    def take_slices(self, name: str, number: str) -> None:
+        """Slices such as those of MIG, which are no whole accelerators."""
+        self.slices = self.slices or name
+        self.ask("accelerator", f"it takes slices ({name}), and of which accelerator how many")
+        self.note(f"It takes {number} × {name}: slices, not whole accelerators.")
+
+    def set_runs(self, runs: int, at_once: int | None, what: str) -> None:
+        """Times that the work is started, and how many of them go side by side."""
+        self.runs = runs
+        if runs <= 1:
+            return
+        self.at_once = None if at_once is None else max(1, min(at_once, runs))
+        if self.at_once is None:
+            self.note(f"{what} starts the job {runs:,} times.")
+            self.ask("at_once", f"how many of the {runs:,} runs go at once is not stated")
+        else:
+            self.note(f"{what} starts the job {runs:,} times, {self.at_once:,} at once.")
+
     def note(self, text: str) -> None:
         if text not in self.notes and len(self.notes) < 20:
             self.notes.append(text)
 
     @property
     def slug(self) -> str:
-        """The accelerator's slug; empty where its name is missing or means several."""
+        """The accelerator's slug; empty where its name is missing, means several or is asked."""
+        if "accelerator" in self.questions:
+            return ""
         known = accelerators.find(name_accelerator(self.accelerator)) if self.accelerator else None
         return known.slug if known else ""
 
     def settle(self) -> JobFacts:
         """Fills what follows from the rest, and asks for what is still open."""
-        if self.accelerators is None and self.per_node is not None and self.nodes is not None:
-            self.accelerators = self.per_node * self.nodes
-        if self.accelerators is not None and not 0 <= self.accelerators <= MAX_ACCELERATORS:
-            self.accelerators = None
+        self._settle_count()
         if self.hours is not None and not 0 < self.hours <= MAX_HOURS:
             self.hours = None
         if self.accelerators is None:
-            self.ask("peak_accelerators", "how many accelerators the job takes is not stated")
+            self.ask_count("how many accelerators the job takes is not stated")
         if not self.accelerator:
             self.ask("accelerator", "which accelerator it runs on is not stated")
         elif not self.slug:
@@ -78,6 +116,19 @@ class JobFacts:
         if self.training and not {"model", "parameters"} & self.training.keys():
             self.ask("model", "which model is trained is not stated")
         return self
+
+    def _settle_count(self) -> None:
+        if self.accelerators is None and self.per_node is not None and self.nodes is not None:
+            self.accelerators = self.per_node * self.nodes
+        if "peak_accelerators" in self.questions:
+            self.accelerators = None
+        if self.accelerators is None:
+            return
+        if self.accelerators % 1:
+            self.ask_count(f"{self.accelerators:g} is no whole number of accelerators")
+            self.accelerators = None
+        elif not 0 <= self.accelerators <= MAX_ACCELERATORS:
+            self.accelerators = None
 
     def _check_model(self) -> None:
         """A model that nobody knows by this name is asked for."""
@@ -100,6 +151,8 @@ class JobFacts:
             "nodes": self.nodes,
             "hours": self.hours,
             "runs": self.runs,
+            "at_once": self.at_once,
+            "slices": self.slices,
             "provider": self.provider,
             "region": self.region,
             "machine": self.machine,
@@ -118,8 +171,9 @@ class JobFacts:
         workload: dict[str, Any] = {"kind": "accelerator_hours"}
         if self.slug:
             workload["accelerator"] = self.slug
-        if self.accelerators:
-            workload["peak_accelerators"] = int(self.accelerators)
+        if self.accelerators and not self.slices:
+            if self.at_once is not None:
+                workload["peak_accelerators"] = int(self.accelerators) * self.at_once
             workload["accelerators_per_job"] = int(self.accelerators)
             if self.hours:
                 hours = self.accelerators * self.hours * self.runs * runs_per_month
@@ -131,6 +185,14 @@ class JobFacts:
     def _training_workload(self) -> dict[str, Any]:
         accelerator = {"accelerator": self.slug} if self.slug else {}
         return {"kind": "training", **accelerator, **self.training}
+
+
+def _is_short_for(name: str, slug: str) -> bool:
+    """Whether a name that means several accelerators means this one too."""
+    if accelerators.find(name) is not None or accelerators.find(slug) is None:
+        return False
+    models = re.findall(r"[a-z]*\d+[a-z]*", name.lower())
+    return bool(models) and models[0] in re.split(r"[-_ ]", slug)
 
 
 def split_count(text: str) -> tuple[str, float | None]:

@@ -27,9 +27,9 @@ def _use_machine(facts: JobFacts, provider: str, name: str) -> float | None:
     """Accelerators of a machine, which is kept; asked for where no table knows it."""
     machine = find_machine(provider, name)
     facts.provider, facts.machine = provider, name
-    facts.accelerator = facts.accelerator or machine.accelerator
+    facts.name_kind(machine.accelerator)
     if machine.accelerators is None:
-        facts.ask("peak_accelerators", f"how many accelerators {name} has is not known")
+        facts.ask_count(f"how many accelerators {name} has is not known")
     return machine.accelerators
 
 
@@ -38,7 +38,7 @@ def _add_group(facts: JobFacts, each: float | None, number: float | None, writte
     if each == 0:
         return
     if number is None:
-        facts.ask("peak_accelerators", f"the number of machines is {str(written)[:40]!r}")
+        facts.ask_count(f"the number of machines is {str(written)[:40]!r}")
     if each is None or number is None:
         facts.questions.setdefault("peak_accelerators", "a group of machines is not known")
         return
@@ -53,8 +53,22 @@ def _close_sum(facts: JobFacts) -> JobFacts:
     return facts
 
 
+_TUNING_LIMITS = ("NumberOfTrainingJobs", "ParallelTrainingJobs")
+
+
+def _set_trials(facts: JobFacts, number: float | None, at_once: float | None) -> None:
+    """Trials of a search, and how many of them go at once."""
+    if number:
+        facts.set_runs(int(number), int(at_once) if at_once else None, "The search")
+
+
 def _read_sagemaker(document: Document) -> JobFacts:
     facts = JobFacts("SageMaker training job", name=word_of(document.get("TrainingJobName")))
+    limits = inner(document, "HyperParameterTuningJobConfig", "ResourceLimits")
+    if limits:
+        trials = [count_of(limits.get(f"Max{one}")) for one in _TUNING_LIMITS]
+        _set_trials(facts, *trials)
+        document = inner(document, "TrainingJobDefinition")
     resources = inner(document, "ResourceConfig")
     groups = items(resources, "InstanceGroups") or [resources]
     for group in groups:
@@ -81,6 +95,20 @@ def _either(document: Document, *names: str) -> Any:
     return next((document[name] for name in names if document.get(name) is not None), None)
 
 
+def _vertex_count(facts: JobFacts, machine: str, kind: str, count: Any) -> float | None:
+    """Accelerators that are attached to a machine, or those that it always has."""
+    facts.name_kind(kind.removeprefix(_VERTEX_PREFIX).replace("_", " "))
+    facts.machine = facts.machine or machine
+    own = find_machine("gcp", machine).accelerators if machine else None
+    each = own or None if count is None else count_of(count)
+    if each is None:
+        facts.ask_count(f"acceleratorCount is {str(count)[:40]!r}")
+    elif own and own != each:
+        facts.ask_count(f"{machine} has {own:g} accelerators and acceleratorCount is {each:g}")
+        return None
+    return each
+
+
 def _read_vertex(document: Document) -> JobFacts:
     facts = JobFacts("Vertex AI custom job", name=word_of(_either(document, "displayName", "name")))
     facts.provider = "gcp"
@@ -90,12 +118,7 @@ def _read_vertex(document: Document) -> JobFacts:
         kind = word_of(_either(spec, "acceleratorType", "accelerator_type"))
         count = _either(spec, "acceleratorCount", "accelerator_count")
         if kind:
-            plain = kind.removeprefix(_VERTEX_PREFIX).replace("_", " ")
-            facts.accelerator = facts.accelerator or plain
-            facts.machine = facts.machine or machine
-            each = count_of(1 if count is None else count)
-            if each is None:
-                facts.ask("peak_accelerators", f"acceleratorCount is {str(count)[:40]!r}")
+            each = _vertex_count(facts, machine, kind, count)
         else:
             each = _use_machine(facts, "gcp", machine) if machine else None
         written = _either(pool, "replicaCount", "replica_count")
@@ -106,10 +129,17 @@ def _read_vertex(document: Document) -> JobFacts:
     facts.hours = int(match[1]) / 3600 if match else None
     if word_of(scheduling.get("strategy")).upper() == "SPOT":
         facts.spot = True
-    trials = count_of(_either(document, "parallelTrialCount", "parallel_trial_count"))
-    if trials and trials > 1 and facts.accelerators:
-        facts.note(f"{trials:.0f} trials run side by side.")
-        facts.accelerators *= trials
+    trials, at_once = (
+        count_of(_either(document, f"{name}TrialCount", f"{name}_trial_count"))
+        for name in ("max", "parallel")
+    )
+    if at_once and facts.accelerators:
+        facts.note(f"{at_once:.0f} trials run side by side.")
+        facts.accelerators *= at_once
+    if at_once and not trials:
+        facts.ask("runs", "how many trials the search starts is not stated")
+    elif trials:
+        facts.runs = max(1.0, trials / (at_once or 1))
     return _close_sum(facts)
 
 
@@ -133,7 +163,7 @@ def _read_azure_ml(document: Document) -> JobFacts:
     else:
         each = count_of(spread.get("process_count_per_instance"))
         if each is None:
-            facts.ask("peak_accelerators", "the machines are those of a named cluster")
+            facts.ask_count("the machines are those of a named cluster")
         else:
             facts.note(f"{each:g} processes on each machine are read as its accelerators: check.")
             _add_group(facts, each, count_of(written), written)
@@ -146,6 +176,9 @@ def _read_azure_ml(document: Document) -> JobFacts:
     ):
         hours, minutes, rest = (int(part or 0) for part in match.groups())
         facts.hours = hours + minutes / 60 + rest / 3600 or None
+    limits = inner(document, "limits")
+    trials = (count_of(limits.get(f"max_{one}_trials")) for one in ("total", "concurrent"))
+    _set_trials(facts, *trials)
     if word_of(inner(document, "queue_settings").get("job_tier")).lower() == "spot":
         facts.spot = True
     return _close_sum(facts)
@@ -171,16 +204,18 @@ def _read_aws_batch(document: Document) -> JobFacts:
             value = _batch_gpus(inner(group, "container"))
             each = count_of(value)
             if each is None:
-                facts.ask("peak_accelerators", f"GPU is {str(value)[:40]!r}")
+                facts.ask_count(f"GPU is {str(value)[:40]!r}")
             _add_group(facts, each, number, group.get("targetNodes"))
     else:
         value = _batch_gpus(inner(document, "containerProperties"))
         each = count_of(value)
         if each is None:
-            facts.ask("peak_accelerators", f"GPU is {str(value)[:40]!r}")
+            facts.ask_count(f"GPU is {str(value)[:40]!r}")
         _add_group(facts, each, 1.0, 1)
     seconds = count_of(inner(document, "timeout").get("attemptDurationSeconds"))
     facts.hours = seconds / 3600 if seconds else None
+    size = count_of(inner(document, "arrayProperties").get("size"))
+    facts.set_runs(int(size or 1), None, "The array")
     return _close_sum(facts)
 
 
@@ -200,12 +235,12 @@ def _read_databricks(document: Document) -> JobFacts:
         provider = "azure" if name.lower().startswith("standard_") else "aws"
         driver = word_of(cluster.get("driver_node_type_id")) or name
         if "autoscale" in cluster:
-            facts.ask("peak_accelerators", "the cluster scales by itself: a limit is no use")
+            facts.ask_count("the cluster scales by itself: a limit is no use")
         each = _use_machine(facts, provider, name)
         _add_group(facts, each, count_of(cluster.get("num_workers", 0)), "num_workers")
         _add_group(facts, find_machine(provider, driver).accelerators, 1.0, 1)
     if len(clusters) > 1:
-        facts.ask("peak_accelerators", f"{len(clusters)} clusters may run side by side or in turn")
+        facts.ask_count(f"{len(clusters)} clusters may run side by side or in turn")
     seconds = count_of(document.get("timeout_seconds"))
     facts.hours = seconds / 3600 if seconds else None
     return _close_sum(facts)
@@ -217,11 +252,9 @@ def _read_determined(document: Document) -> JobFacts:
     slots = resources.get("slots_per_trial", 1)
     facts.accelerators = count_of(slots)
     if facts.accelerators is None:
-        facts.ask("peak_accelerators", f"slots_per_trial is {str(slots)[:40]!r}")
-    trials = count_of(search.get("max_trials"))
-    if trials and trials > 1:
-        facts.runs = int(trials)
-        facts.note(f"The search starts {facts.runs:,} trials.")
+        facts.ask_count(f"slots_per_trial is {str(slots)[:40]!r}")
+    at_once = count_of(search.get("max_concurrent_trials"))
+    _set_trials(facts, count_of(search.get("max_trials")), at_once)
     return facts
 
 
@@ -230,7 +263,7 @@ def _read_mosaic(document: Document) -> JobFacts:
     compute = inner(document, "compute")
     facts.accelerators = count_of(_either(compute, "gpus") or document.get("gpu_num"))
     kind = word_of(_either(compute, "gpu_type") or document.get("gpu_type"))
-    facts.accelerator = kind.partition("_")[0].upper().replace("-", " ") if kind else ""
+    facts.name_kind(kind.partition("_")[0].upper().replace("-", " "))
     hours = _either(inner(document, "scheduling"), "max_duration")
     facts.hours = float(hours) if isinstance(hours, int | float) and 0 < hours < 1e6 else None
     return facts
@@ -248,7 +281,7 @@ def _read_compose(document: Document) -> JobFacts:
             ids, count = device.get("device_ids"), device.get("count")
             each = float(len(ids)) if isinstance(ids, list) else count_of(count)
             if each is None:
-                facts.ask("peak_accelerators", "it takes all accelerators of its host")
+                facts.ask_count("it takes all accelerators of its host")
             written = deploy.get("replicas", 1)
             _add_group(facts, each, count_of(written), written)
     return _close_sum(facts)
@@ -263,6 +296,7 @@ def _has_devices(document: Document) -> bool:
 
 _FORMS: tuple[tuple[Callable[[Document], bool], Callable[[Document], JobFacts]], ...] = (
     (lambda d: isinstance(d.get("ResourceConfig"), dict), _read_sagemaker),
+    (lambda d: "ResourceConfig" in inner(d, "TrainingJobDefinition"), _read_sagemaker),
     (lambda d: bool(_vertex_pools(d)), _read_vertex),
     (_is_azure_ml, _read_azure_ml),
     (lambda d: "containerProperties" in d or "nodeProperties" in d, _read_aws_batch),

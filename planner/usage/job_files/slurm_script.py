@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from math import ceil
 
 from planner.usage.job_files.facts import JobFacts, split_count
 from planner.usage.machines import is_slice, name_accelerator
@@ -47,7 +48,7 @@ def read(text: str) -> JobFacts:
         )
     facts.accelerators = None if None in totals else sum(one for one in totals if one is not None)
     _read_time(first.get("time", ""), facts)
-    facts.runs = _count_tasks(first.get("array", ""), facts)
+    _read_array(first.get("array", ""), facts)
     for key in ("constraint", "partition"):
         if not facts.accelerator and accelerators.find(first.get(key, "")):
             facts.accelerator = first[key]
@@ -97,41 +98,131 @@ def _options(words: list[str]) -> dict[str, str]:
 
 
 def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | None:
-    """Accelerators of one part; None where they are not stated."""
-    nodes = _whole(options.get("nodes", "1"), "nodes", facts)
-    tasks = _whole(options["ntasks"], "ntasks", facts) if "ntasks" in options else None
-    if tasks is None and "ntasks-per-node" in options and nodes is not None:
-        each = _whole(options["ntasks-per-node"], "ntasks-per-node", facts)
-        tasks = None if each is None else each * nodes
-    facts.nodes = nodes
-    if "gpus" in options:
-        return _count(options["gpus"], facts)
-    per_node = options.get("gpus-per-node") or _of_gres(options.get("gres", ""))
-    if per_node:
-        facts.per_node = _count(per_node, facts)
-        if facts.per_node is None or nodes is None:
+    """Accelerators of one part; None where they are not stated, or in ways that differ."""
+    nodes = _nodes(options)
+    facts.nodes = nodes if isinstance(nodes, float) else None
+    totals: dict[str, float] = {}
+    why_open = ""
+    for option, value in _statements(options, facts):
+        each = _count(value, facts)
+        if each is None:
             return None
-        return facts.per_node * nodes
-    if "gpus-per-task" in options:
-        each = _count(options["gpus-per-task"], facts)
-        return None if each is None else each * (tasks if tasks is not None else nodes or 1)
-    if "gpus-per-socket" in options:
-        facts.ask("peak_accelerators", "it counts by socket, and sockets of a node are not stated")
+        times = _times(option, options)
+        if isinstance(times, str):
+            why_open = why_open or times
+            continue
+        totals[option] = each * times
+        if option in _OF_NODE:
+            facts.per_node = each
+    if len(set(totals.values())) > 1:
+        facts.per_node = None
+        named = ", ".join(f"{total:g} by --{option}" for option, total in totals.items())
+        facts.ask_count(f"its options state different counts: {named}")
+        return None
+    if totals:
+        if not options.keys() & {"nodes", "gpus"} and _number(options.get("ntasks", "")) != 1.0:
+            _note_one_node(options, totals, facts)
+        return next(iter(totals.values()))
+    if why_open or "peak_accelerators" in facts.questions:
+        facts.ask_count(why_open)
         return None
     return _of_script(text, nodes, facts, "exclusive" in options)
+
+
+_OF_NODE = ("gpus-per-node", "gres", "tres-per-node")
+_OF_TASK = ("gpus-per-task", "tres-per-task")
+
+
+def _statements(options: dict[str, str], facts: JobFacts) -> Iterator[tuple[str, str]]:
+    """Options that state accelerators, with their counts such as `a100:4`."""
+    for option in ("gpus", "gpus-per-node", "gpus-per-task", "gpus-per-socket"):
+        if option in options:
+            yield option, options[option]
+    for option in ("gres", "tres-per-node", "tres-per-task", "tres-per-job"):
+        text = re.sub(r"\bgres[/:]", "", options.get(option, ""))
+        if option.startswith("tres"):
+            text = text.replace("=", ":")
+        if value := _of_gres(text):
+            yield option, value
+        elif shared := re.search(r"\b(?:shard|mps)\b[^,]*", text):
+            facts.ask_count(f"it takes a share of an accelerator ({shared[0][:40]})")
+    if "ntasks-per-gpu" in options and not options.keys() & {"gpus", *_OF_NODE, *_OF_TASK}:
+        yield "ntasks-per-gpu", "1"
+
+
+def _times(option: str, options: dict[str, str]) -> float | str:
+    """What an option's count is multiplied by, or what is open of it."""
+    if option in ("gpus", "tres-per-job"):
+        return 1.0
+    if option in _OF_NODE:
+        if "gpus" in options and "nodes" not in options:
+            return "nodes are not stated"
+        return _nodes(options)
+    if option == "gpus-per-socket":
+        sockets, nodes = _number(options.get("sockets-per-node", "")), _nodes(options)
+        if sockets is None:
+            return "it counts by socket, and sockets of a node are not stated"
+        return nodes if isinstance(nodes, str) else nodes * sockets
+    tasks = _tasks(options)
+    if option == "ntasks-per-gpu" and not isinstance(tasks, str):
+        share = _number(options[option])
+        return tasks / share if share else f"{option} {options[option][:40]!r} is no one number"
+    return tasks
+
+
+def _nodes(options: dict[str, str]) -> float | str:
+    """Nodes as stated or as tasks need them, one where nothing says; or what is open of them."""
+    if "nodes" in options:
+        number = _number(options["nodes"])
+        return number if number is not None else _no_number("nodes", options)
+    tasks, on_each = (_number(options.get(key, "")) for key in ("ntasks", "ntasks-per-node"))
+    return float(ceil(tasks / on_each)) if tasks and on_each else 1.0
+
+
+def _tasks(options: dict[str, str]) -> float | str:
+    if "ntasks" in options:
+        number = _number(options["ntasks"])
+        return number if number is not None else _no_number("ntasks", options)
+    if "gpus" in options:
+        return "tasks are not stated"
+    nodes = _nodes(options)
+    if isinstance(nodes, str) or "ntasks-per-node" not in options:
+        return nodes
+    on_each = _number(options["ntasks-per-node"])
+    return _no_number("ntasks-per-node", options) if on_each is None else on_each * nodes
+
+
+def _note_one_node(options: dict[str, str], totals: dict[str, float], facts: JobFacts) -> None:
+    """Tasks that may go on several nodes, of which none is stated."""
+    if "ntasks" in options and "ntasks-per-node" not in options and totals.keys() & set(_OF_NODE):
+        facts.note(
+            f"--nodes is not stated and counts as one, although {options['ntasks'][:20]} tasks may "
+            "be spread over several."
+        )
+
+
+def _no_number(option: str, options: dict[str, str]) -> str:
+    return f"{option} {options[option][:40]!r} is no one number"
+
+
+def _number(text: str) -> float | None:
+    return float(text) if text.isdecimal() and len(text) < 8 else None
 
 
 def _of_gres(text: str) -> str:
     """All accelerators of a node, of one type or several: `gpu:a100:4,gpu:h100:2`."""
     parts = [part for part in text.split(",") if part.split(":")[0] == "gpu"]
-    return ",".join(part.partition(":")[2] or "1" for part in parts)
+    return ",".join(part.partition(":")[2].partition("(")[0] or "1" for part in parts)
 
 
-def _of_script(text: str, nodes: float | None, facts: JobFacts, is_exclusive: bool) -> float | None:
+def _of_script(text: str, nodes: float | str, facts: JobFacts, is_exclusive: bool) -> float | None:
     """Accelerators that only the body of the script names."""
+    if isinstance(nodes, str):
+        facts.ask_count(nodes)
+        return None
     for pattern, what in ((_VARIABLE, "a shell variable"), (_LAUNCHER, "the launcher")):
         match = pattern.search(text)
-        if match and nodes is not None:
+        if match:
             facts.per_node = float(match[1])
             facts.note(f"{match[1]} accelerators a node are read from {what}: check them.")
             return facts.per_node * nodes
@@ -145,27 +236,17 @@ def _count(text: str, facts: JobFacts) -> float | None:
     total = 0.0
     for part in text.split(","):
         name, count = split_count(part)
-        if name and count is None and not name.isdecimal():
+        if name and count is None and ":" not in part and re.search(r"[a-z]", name, re.IGNORECASE):
             count = None if name.startswith("$") else 1.0
         if count is None:
-            facts.ask("peak_accelerators", f"{part!r} is no number of accelerators")
+            facts.ask_count(f"{part[:40]!r} is no number of accelerators")
             return None
         if name and is_slice(name):
-            facts.ask("accelerator", f"it takes slices ({name})")
-            facts.note(f"{count:g} slices {name}, not whole accelerators.")
-        elif name and facts.accelerator not in ("", name_accelerator(name)):
-            facts.ask("accelerator", f"it takes several kinds: {facts.accelerator} and {name}")
-        elif name:
-            facts.accelerator = name_accelerator(name)
+            facts.take_slices(name, f"{count:g}")
+        elif name and not name.startswith("$"):
+            facts.name_kind(name_accelerator(name))
         total += count
     return total
-
-
-def _whole(text: str, what: str, facts: JobFacts) -> float | None:
-    if text.isdecimal() and len(text) < 8:
-        return float(text)
-    facts.ask("peak_accelerators", f"{what} {text[:40]!r} is no one number")
-    return None
 
 
 def _read_time(text: str, facts: JobFacts) -> None:
@@ -185,20 +266,21 @@ def _read_time(text: str, facts: JobFacts) -> None:
     facts.hours = seconds / 3600 if seconds else None
 
 
-def _count_tasks(text: str, facts: JobFacts) -> int:
-    """Tasks of an array such as `0-15%4` or `1,3,5-9:2`."""
+def _read_array(text: str, facts: JobFacts) -> None:
+    """Tasks of an array such as `0-15%4` or `1,3,5-9:2`, and how many of them go at once."""
     if not text:
-        return 1
+        return
     count = 0
-    for part in text.partition("%")[0].split(","):
+    tasks, has_limit, limit = text.partition("%")
+    for part in tasks.split(","):
         match = _RANGE.fullmatch(part.strip())
         if match is None:
             facts.ask("runs", f"the array {text[:40]!r} is no list of tasks")
-            return 1
+            return
         first, last, step = (int(one) if one else None for one in match.groups())
         count += 1 if last is None else max(0, (last - (first or 0)) // (step or 1) + 1)
     if not 0 < count <= MAX_TASKS:
         facts.ask("runs", f"the array {text[:40]!r} has {count:,} tasks")
-        return 1
-    facts.note(f"The array starts the job {count:,} times.")
-    return count
+        return
+    at_once = _number(limit)
+    facts.set_runs(count, int(at_once) if has_limit and at_once else None, "The array")

@@ -39,7 +39,7 @@ def read(text: str) -> JobFacts:
         name, provider, accelerator, each = machine
         count = _count(values, name, facts)
         facts.machine, facts.provider = name, provider
-        facts.accelerator = facts.accelerator or accelerator
+        facts.name_kind(accelerator)
         if count is None or each is None:
             total = None
         elif total is not None:

@@ -48,13 +48,13 @@ def items(value: Any, *names: str) -> list[dict[str, Any]]:
 def count_of(value: Any) -> float | None:
     """A count that is a number or writes one; None for a template such as `$NODES`.
 
-    >>> count_of("8"), count_of(2), count_of("$GPUS"), count_of(True)
-    (8.0, 2.0, None, None)
+    >>> count_of("8"), count_of(2), count_of("$GPUS"), count_of(True), count_of(0.5)
+    (8.0, 2.0, None, None, None)
     """
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return float(value) if 0 <= value < 1e7 else None
+        return float(value) if 0 <= value < 1e7 and value == int(value) else None
     text = str(value).strip()
     return float(text) if text.isdecimal() and len(text) < 8 else None
 

@@ -175,6 +175,7 @@ KEYS = {
     "deliveries": "delivery",
     "actuals": "upload",
     "held-batches": "held",
+    "quarantined-prices": "outlier",
 }
 
 

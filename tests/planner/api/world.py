@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rest_framework.test import APIClient
@@ -23,8 +23,10 @@ from planner.services.actuals import actuals
 from planner.services.projects import projects, saved_comparisons
 from planner.services.teams import teams, tokens
 from planner.services.webhooks import webhooks
-from pricing.models import HeldBatch
+from pricing.market.offer_rows import to_row
+from pricing.models import HeldBatch, QuarantinedPrice
 from pricing.publish.batch import OfferBatch, pack
+from pricing.storage import store
 from tests.planner.costing.market_of import offer
 from tests.planner.workspace import ROLES, SEEN, Workspace, market
 
@@ -47,7 +49,16 @@ class World:
         self.alpha, self.beta = Workspace("alpha"), Workspace("beta")
         self._fill(self.alpha, self.ids)
         self.ids["held"] = self._held_batch().pk
+        self.ids["outlier"] = self._quarantined_price().pk
         self._let_in()
+
+    def _quarantined_price(self) -> QuarantinedPrice:
+        before = store.read_offers(store.latest("aws"))[0]  # type: ignore[arg-type]
+        after = replace(before, price_per_hour=before.price_per_hour * 10)
+        rows = {"before": to_row(before), "after": to_row(after)}
+        return QuarantinedPrice.objects.create(
+            provider="aws", offer_id=before.id, ratio=10.0, **rows
+        )
 
     def _held_batch(self) -> HeldBatch:
         batch = OfferBatch("aws", (offer("70.00", as_of=SEEN),), as_of=SEEN)
