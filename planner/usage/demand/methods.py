@@ -78,13 +78,13 @@ def blend(history: Sequence[float], months: int) -> list[float]:
 
 
 CLOSED, NEARLY_CLOSED = 0.4, 0.7
-"""Distance from the last to the first months of a year, over the amplitude of its smoothed hours, up
-to which the year comes back to where it began."""
+"""Distance from the last to the first months of a year, over the amplitude of its smoothed hours,
+up to which the year comes back to where it began."""
 CLOSED_ODDS, NEARLY_CLOSED_ODDS, OPEN_ODDS = 2.0, 0.7, -1.0
 """What that says of a season, in logarithms of odds."""
 MIN_AMPLITUDE, MIN_MEMORY = 0.25, 0.25
-"""Least amplitude (in logarithms) and correlation of neighbouring months of a year that says anything:
-noise and single months say nothing."""
+"""Least amplitude (in logarithms) and correlation of neighbouring months of a year that say
+anything: noise and single months say nothing."""
 OVERLAP_WEIGHT, ERROR_FLOOR = 1.5, 0.2
 """Weight of the months that have a year before them, and the share of the mean below which an error
 is chance."""
