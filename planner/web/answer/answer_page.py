@@ -77,7 +77,7 @@ class AnswerPage:
         return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
 
     @property
-    def decision(self) -> list[tuple[DecisionPart, float | None]]:
+    def decision(self) -> list[tuple[DecisionPart, float | None, str]]:
         """What to do, with the machine-hours of what is rented."""
         return decision_parts(self.answer)
 
