@@ -297,7 +297,7 @@ def bought(month: int, lead: int = 0) -> Cohort:
     return replace(one, costs=replace(one.costs, monthly=each))
 
 
-def unsure(one: Cohort, server: ServerToBuy, **changes: Any) -> float:
+def unsure(one: Cohort, server: ServerToBuy, peak: float = 10.0, **changes: Any) -> float:
     """Net present cost of units of width 4 beside what may be late; 200 h asked at a
     peak of 10, an hour rented at 5; prices 1, 2, 3, 4, 5."""
     rent = mix(part(OD, *((5.0, 5.0),) * 4, driver_key=""), width=(0.0,) * 4)
@@ -308,7 +308,7 @@ def unsure(one: Cohort, server: ServerToBuy, **changes: Any) -> float:
         usable=np.ones(4), lacking=np.zeros(4), in_use=np.zeros((4, 2)), rent=rent, more=rent,
         later=() if first else (one,), unsure=(one,) if first else (),
     )  # fmt: skip
-    market = replace(FOUR, hours=np.full(4, 200.0), peak=np.full(4, 10.0), servers={"od": server})
+    market = replace(FOUR, hours=np.full(4, 200.0), peak=np.full(4, peak), servers={"od": server})
     fields = {"growth": np.ones((1, 4)), "prices": np.arange(1.0, 6.0).reshape(1, 1, 5)}
     return cost(plain, market, **(fields | changes))[0]
 
@@ -325,6 +325,13 @@ def test_while_a_server_is_late_its_work_is_rented_and_it_costs_nothing_to_run()
     assert unsure(bought(0, lead=1), replace(BOX, delivery=DeliveryRisk(2, 0.0)), **LATE) == on_time
     never = replace(BOX, delivery=DeliveryRisk(9, 1.0))
     assert unsure(bought(0, lead=1), never, **LATE) == pytest.approx(on_time + 3 * 120 * 5 - 9)
+
+
+def test_a_late_server_gives_no_hours_either() -> None:
+    """At a peak of 5 for 40 h the width left would do 160 h, but its hours are 120 of 200."""
+    late = replace(BOX, delivery=DeliveryRisk(2, 1.0))
+    on_time = unsure(bought(0), late, peak=5.0)
+    assert unsure(bought(0), late, peak=5.0, **LATE) == pytest.approx(on_time + 2 * 80 * 5 - 6)
 
 
 def test_a_server_ordered_later_comes_late_too() -> None:
