@@ -31,7 +31,7 @@ from pricing.market.offer_filters import ORDERINGS, search_offers
 from pricing.market.offers import PurchaseOption
 from pricing.market.snapshot import Catalog
 
-WORK_UNITS = 15_000_000
+WORK_UNITS = 12_000_000
 """What one comparison may take, as for a person who has signed in: some seconds."""
 MAX_OFFERS = 50
 """Most offers of one answer."""

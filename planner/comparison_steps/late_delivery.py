@@ -21,7 +21,8 @@ USD more.'
     """
     months, chance = round(risk.late_months), risk.probability
     length = "1 month" if months == 1 else f"{months} months"
-    how_often = f"{ABOVE_P90:.0%} of cases or later" if chance is None else f"{chance:.0%} of cases"
+    how_late = f"{length} late" if chance is not None else f"{length} late or later"
+    how_often = f"{ABOVE_P90 if chance is None else chance:.0%} of cases"
     meanwhile = (
         f"their work is rented meanwhile for {format_money(cost, currency)} more"
         if cost > 0
@@ -31,5 +32,5 @@ USD more.'
         months=risk.late_months,
         probability=ABOVE_P90 if chance is None else chance,
         cost=cost,
-        sentence=f"If the servers come {length} late ({how_often}), {meanwhile}.",
+        sentence=f"If the servers come {how_late} ({how_often}), {meanwhile}.",
     )

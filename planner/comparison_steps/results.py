@@ -25,6 +25,7 @@ from planner.costing.advice.payback import best_without_buying, why_not_bought
 from planner.costing.advice.verdict import Recommendation, choose, recommend
 from planner.costing.advice.warnings import (
     collect_warnings,
+    warn_of_purchases,
     warn_without_deadline,
 )
 from planner.costing.analysis.break_even import (
@@ -228,6 +229,7 @@ class ComparisonResults:
         """What to know of the answer, each once."""
         preparation = self.preparation
         collected = (
+            *warn_of_purchases(choose(self.allowed_scenarios), self.inputs, self.request),
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *preparation.offers.warnings(),

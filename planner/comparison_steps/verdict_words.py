@@ -81,6 +81,9 @@ class VerdictWords:
         other = self.facts.against
         if other is None:
             return ""
+        if not other.difference and other.difference_in_present_value > 0:
+            later = self._money(other.difference_in_present_value)
+            return f"; as much in all as {other.words}, but {later} less in present value"
         if other.difference >= 0:
             return f"; {self._money(other.difference)} less than {other.words}"
         return (
@@ -128,7 +131,8 @@ class VerdictWords:
             return ""
         use = sum(row.hours_used for row in rows) / available
         row = self._break_even_of(part.source)
-        text = f"The servers bought are at work for {use:.0%} of the hours they can give"
+        had = "leased" if part.action == "lease" else "bought"
+        text = f"The servers {had} are at work for {use:.0%} of the hours they can give"
         if row is None or row.utilisation_over_life is None or row.utilisation_over_life > 1:
             return f"{text}."
         if use < row.utilisation_over_life:  # What is rented in their place would idle as well.
@@ -179,7 +183,10 @@ class VerdictWords:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
             other = "Buying more servers" if owns else "Owning instead"
             return f"{other} would cost {self._money(extra)} more{self._idle(own)}."
-        return self.results.why_not_allowed(ScenarioKey.ON_PREM)
+        refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
+        if not refusal or not extra:
+            return refusal
+        return f"With its resale owning would cost {self._money(-extra)} less in all. {refusal}"
 
     def _idle(self, own: Scenario) -> str:
         """How much of owned servers would stand idle."""

@@ -15,6 +15,7 @@ from pricing.ingest.failures import raise_for_status
 from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.provider import RunStopped
 from pricing.ingest.retries import RetryableError
+from pricing.ingest.stored_lists import CONDITIONS, NOT_MODIFIED, StoredList
 
 if TYPE_CHECKING:
     import httpx
@@ -31,7 +32,8 @@ class Download:
     """A file at `url`, opened for reading bytes as a context manager.
 
     It is fetched completely, as compressed as the server sends it, into an unnamed temporary
-    file; a torn transfer is fetched again. Recorded and replayed compressed.
+    file; a torn transfer is fetched again. Recorded and replayed compressed. One that has not
+    changed since it was stored is not fetched (`pricing.ingest.stored_lists`).
     """
 
     def __init__(self, http: ProviderHttpClient, name: str, url: str) -> None:
@@ -39,6 +41,7 @@ class Download:
         self.name = name
         self.url = url
         self._file: IO[bytes] | None = None
+        self._stored = StoredList(http.context.settings, http.provider, name, url)
 
     def __enter__(self) -> IO[bytes]:
         if self.http.replaying:
@@ -48,9 +51,11 @@ class Download:
             self._record(self._file)
         return _open_decompressed(self._file)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error_type: type[BaseException] | None, *_: object) -> None:
         if self._file is not None:
             self._file.close()
+        if error_type is not None:
+            self._stored.forget()  # what is not understood is not to be kept
 
     def _fetch(self) -> IO[bytes]:
         import httpx
@@ -58,10 +63,16 @@ class Download:
         check_endpoint(self.http.provider, "address", self.url)
         file: IO[bytes] = tempfile.TemporaryFile(prefix="prices-")  # noqa: SIM115 - outlives this
         try:
-            with self.http.client(self.url).stream("GET", self.url, headers=_GZIP) as response:
+            headers = _GZIP | self._stored.conditions()
+            with self.http.client(self.url).stream("GET", self.url, headers=headers) as response:
                 self.http.report_server_time(response.headers.get("date"))
+                if response.status_code == NOT_MODIFIED and CONDITIONS & headers.keys():
+                    file.close()
+                    self.http.context.unchanged(self.name)
+                    return self._stored.open()
                 raise_for_status(self.http.provider, self.url, response)
                 self._write(response, file)
+                self._stored.store(file, response.headers)
         except httpx.HTTPError as error:
             file.close()
             raise RetryableError(

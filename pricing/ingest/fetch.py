@@ -38,6 +38,8 @@ class FetchResult:
     not_read: tuple[NotRead, ...]
     retrieved_at: dt.datetime
     server_times: tuple[ServerTime, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    """Names of pages that were not fetched again because they have not changed."""
 
 
 def fetch(
@@ -48,13 +50,16 @@ def fetch(
 ) -> FetchResult:
     """Everything `provider` gives; `ProviderUnavailable` once the deadline has passed."""
     times: list[ServerTime] = []
+    unchanged: list[str] = []
 
     def server_time(server_time: dt.datetime) -> None:
         server_time_utc = server_time if server_time.tzinfo else server_time.replace(tzinfo=dt.UTC)
         times.append(ServerTime(server_time_utc, now()))
 
     rows_by_type: dict[type, list[object]] = {Offer: [], SkippedRow: [], NotRead: []}
-    for item in provider.fetch(replace(context, server_time=server_time)):
+    for item in provider.fetch(
+        replace(context, server_time=server_time, unchanged=unchanged.append)
+    ):
         _check_may_continue(provider.name, context, cancelled)
         row_type = type(item)
         if row_type not in rows_by_type:
@@ -66,6 +71,7 @@ def fetch(
         tuple(rows_by_type[NotRead]),  # type: ignore[arg-type]
         context.retrieved_at,
         tuple(times),
+        tuple(unchanged),
     )
 
 

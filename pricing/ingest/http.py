@@ -23,21 +23,19 @@ and `extra={"call_timeout_s": 5}` the longest silence of a server.
 
 from __future__ import annotations
 
+import io
 import json
-import logging
-import os
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import tenacity
 
 from pricing.ingest import failures
+from pricing.ingest.connections import make_client, silence_sdk_loggers
 from pricing.ingest.endpoints import Endpoint, Secrets, check_endpoint, is_loopback, redact_url
 from pricing.ingest.failures import (
     AccessDenied,
@@ -55,6 +53,7 @@ from pricing.ingest.retries import (
     wait_s,
 )
 from pricing.ingest.side_by_side import call_within
+from pricing.ingest.stored_lists import CONDITIONS, NOT_MODIFIED, StoredList
 
 if TYPE_CHECKING:
     import httpx
@@ -80,15 +79,8 @@ class PageResponse:
 
     body: bytes
     headers: Mapping[str, str]
-
-
-@cache
-def _certificates(_file: str | None, *, trust_env: bool) -> ssl.SSLContext:
-    """What servers' certificates are held against: read once for each file that the setting of
-    the system names, since reading it takes longer than a call on loopback."""
-    import httpx
-
-    return httpx.create_ssl_context(trust_env=trust_env)
+    is_unchanged: bool = False
+    """The server said so in place of a body."""
 
 
 class ProviderHttpClient:
@@ -100,7 +92,7 @@ class ProviderHttpClient:
         self.secrets = Secrets.from_settings(context.settings, secrets)
         self.call_timeout_s = float(cast(Any, context.extra.get("call_timeout_s", CALL_TIMEOUT_S)))
         self._clients: dict[bool, httpx.Client] = {}
-        self._silence_sdk_loggers()
+        silence_sdk_loggers()
 
     @property
     def replaying(self) -> bool:
@@ -161,13 +153,29 @@ class ProviderHttpClient:
         if self.context.replay is not None:
             return self._parse(name, self._read_recording(name))
 
+        stored = StoredList(
+            self.context.settings, self.provider, name, f"{url} {sorted((params or {}).items())}"
+        )
+
         def request() -> tuple[bytes, Any]:
-            body = self._within_limit(lambda: self._request(url, params, headers)).body
+            all_headers = {**(headers or {}), **stored.conditions()}
+            response = self._within_limit(lambda: self._request(url, params, all_headers))
+            body = response.body
+            if response.is_unchanged:
+                with stored.open() as file:
+                    body = file.read()
             try:
                 document = json.loads(body)
-            except ValueError as error:
+                check(document)
+            except (ValueError, RetryableError) as error:
+                stored.forget()
+                if isinstance(error, RetryableError):
+                    raise
                 raise RetryableError(f"the answer is not valid JSON ({error})") from None
-            check(document)
+            if response.is_unchanged:
+                self.context.unchanged(name)
+            else:
+                stored.store(io.BytesIO(body), response.headers)
             return body, document
 
         body, document = self.retry(name, request)
@@ -242,12 +250,8 @@ class ProviderHttpClient:
 
         loopback = check_endpoint(self.provider, "address", url).anonymous or is_loopback(url)
         if loopback not in self._clients:
-            self._clients[loopback] = httpx.Client(
-                timeout=httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S),
-                verify=_certificates(os.environ.get("SSL_CERT_FILE"), trust_env=not loopback),
-                trust_env=not loopback,
-                follow_redirects=False,
-            )
+            timeout = httpx.Timeout(self.call_timeout_s, connect=CONNECT_TIMEOUT_S)
+            self._clients[loopback] = make_client(timeout, is_direct=loopback)
         return self._clients[loopback]
 
     def close(self) -> None:
@@ -274,6 +278,8 @@ class ProviderHttpClient:
         except httpx.HTTPError as error:
             raise RetryableError(f"{redact_url(url)}: {type(error).__name__} {error}") from None
         self.report_server_time(response.headers.get("date"))
+        if response.status_code == NOT_MODIFIED and CONDITIONS.intersection(headers or {}):
+            return PageResponse(b"", response.headers, is_unchanged=True)
         raise_for_status(self.provider, url, response)
         return PageResponse(response.content, response.headers)
 
@@ -319,12 +325,6 @@ class ProviderHttpClient:
                 "The last published prices stay in force; try again after that pause.",
             )
         self._check_deadline(name, wait_s)
-
-    def _silence_sdk_loggers(self) -> None:
-        """The SDKs write addresses (INFO) and signed headers (DEBUG): keep both quiet."""
-        for name in ("httpx", "httpcore", "botocore", "boto3", "urllib3", "azure", "google.auth"):
-            logger = logging.getLogger(name)
-            logger.setLevel(max(logging.WARNING, logger.level))
 
 
 def _call_and_translate(

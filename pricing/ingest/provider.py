@@ -80,6 +80,8 @@ class FetchContext:
     """Gives a recorded page back, for `--from`."""
     server_time: Callable[[dt.datetime], None] = lambda _seen: None
     """Reports the time that the provider's `Date` header gives, to find a clock that is off."""
+    unchanged: Callable[[str], None] = lambda _name: None
+    """Told the name of a page that has not changed and was not fetched again."""
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -209,7 +209,9 @@ class _RefreshJob:
             message = "; ".join(publication.reasons)
             hint = runs.hint_for(publication.outcome)
             self._record_result(
-                RefreshResult(name, publication.outcome, message, hint, publication)
+                RefreshResult(
+                    name, publication.outcome, message, hint, publication, outcome.unchanged
+                )
             )
 
     def _build_batch(self, name: str, fetched: FetchResult) -> OfferBatch:

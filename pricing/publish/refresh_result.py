@@ -17,6 +17,8 @@ class RefreshResult:
     message: str = ""
     hint: str = ""
     publication: Publication | None = None
+    unchanged: tuple[str, ...] = ()
+    """Lists that were not fetched again because they have not changed."""
 
     @property
     def succeeded(self) -> bool:

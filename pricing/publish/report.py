@@ -31,6 +31,7 @@ def to_dict(result: RefreshResult, freshness: Freshness | None) -> dict[str, Any
         "skipped": publication.skipped if publication else {},
         "withheld": publication.rejected_rows if publication else {},
         "warnings": list(publication.warnings) if publication else [],
+        "unchanged": list(result.unchanged),
     }
 
 
@@ -43,6 +44,9 @@ def format_lines(result: RefreshResult, freshness: Freshness | None) -> Iterator
         return
     yield f"{result.provider}: {_format_headline(publication)}"
     yield f"  {_format_counts(publication.changes)}"
+    if result.unchanged:
+        lists = pluralize(len(result.unchanged), "list")
+        yield f"  not fetched again: {lists} that did not change"
     if result.message:
         yield f"  reason: {result.message}"
         yield f"  in force: {_describe_published(freshness)}. {result.hint}"

@@ -17,7 +17,7 @@ from pricing.api.rest import CursorPages, Query
 from pricing.models import QuarantinedPrice
 
 
-class PriceStateSerializer(serializers.Serializer[Any]):
+class MovedPriceSerializer(serializers.Serializer[Any]):
     price_per_hour = serializers.CharField()
     upfront = serializers.CharField()
     currency = serializers.CharField()
@@ -25,8 +25,8 @@ class PriceStateSerializer(serializers.Serializer[Any]):
 
 
 class QuarantinedPriceSerializer(serializers.ModelSerializer[QuarantinedPrice]):
-    before = PriceStateSerializer(read_only=True, help_text="The price in force.")
-    after = PriceStateSerializer(read_only=True, help_text="The price that waits.")
+    before = MovedPriceSerializer(read_only=True, help_text="The price in force.")
+    after = MovedPriceSerializer(read_only=True, help_text="The price that waits.")
     ratio = serializers.FloatField(read_only=True, help_text="New price over the one in force.")
     revision = serializers.IntegerField(
         source="revision.number", default=None, allow_null=True, read_only=True,

@@ -32,7 +32,7 @@ class Server(RequestModel):
     label: Text | None = None
     """Name of a custom server in the answer."""
     unit_price: Annotated[Number, Field(gt=0, le=MAX_MONEY), DECIMAL_TEXT] | None = None
-    """Price of one server; absent: of its newest quote."""
+    """Price of one server; absent: the lowest quote of the newest three months."""
     quotes: Annotated[
         tuple[SellerQuote, ...], BeforeValidator(entries), Field(strict=False, max_length=50)
     ] = ()

@@ -10,8 +10,10 @@ import numpy as np
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED
+from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.missing_prices import describe_missing, find_missing
 from planner.costing.model_inputs import ModelInputs
@@ -66,8 +68,11 @@ def collect_warnings(
     unsold = _count_unsold(catalog_offers, inputs.throughput)
     if unsold:
         yield (
-            f"{unsold:,} prices of these accelerators are of retired machines, or of machines not "
-            "sold where they are listed: known, and not proposed."
+            "1 price of these accelerators is of a retired machine, or of one not sold where it is "
+            "listed: known, and not proposed."
+            if unsold == 1
+            else f"{unsold:,} prices of these accelerators are of retired machines, or of machines "
+            "not sold where they are listed: known, and not proposed."
         )
 
 
@@ -158,6 +163,52 @@ def warn_beyond_horizon(scenario: Scenario, inputs: ModelInputs, currency: str) 
             f"Commitments outlast the horizon, the last until {calendar.month(last - 1):%Y-%m}: "
             f"{format_money(amount_due, currency)}{after} more than these totals is owed under "
             'them, upfront payments included (term_end "full" counts it).'
+        )
+
+
+def warn_of_purchases(
+    plan: Scenario | None, inputs: ModelInputs, request: ComparisonRequest
+) -> Iterator[str]:
+    """Warnings on what the advised plan signs and buys."""
+    if plan is None or request.rules == 1:
+        return
+    yield from _warn_prorated(plan, inputs, request.currency)
+    for key, server in inputs.servers.unsure.items():
+        if key in plan.units_started:
+            yield from _warn_lowest_quote(server, request.currency)
+
+
+def _warn_prorated(scenario: Scenario, inputs: ModelInputs, currency: str) -> Iterator[str]:
+    """What a plan leaves to others of its commitments and leases, where only the share within the
+    horizon counts; after tax, as the totals are."""
+    if inputs.term_end != "prorate":
+        return
+    calendar, amount, last = inputs.calendar, 0.0, 0
+    for key, units_started in scenario.units_started.items():
+        source = inputs.by_key[key]
+        if source.term is None or (source.is_owned and not source.is_leased):
+            continue
+        amount += float(source.due_after_horizon() @ units_started)
+        start = int(np.flatnonzero(units_started)[-1]) + source.term.lead_months
+        last = max(last, start + source.term.duration_months)
+    amount *= 1.0 - calendar.tax_rate
+    left = last - calendar.months
+    if left > 0 and amount >= _CENT:
+        months = "month is" if left == 1 else f"{left} months are"
+        yield (
+            f"Assumes that the remaining {months} used, and {format_money(amount, currency)} for "
+            'them paid, by somebody else (term_end "full" counts them).'
+        )
+
+
+def _warn_lowest_quote(server: ServerToBuy, currency: str) -> Iterator[str]:
+    """That a plan counts with the lowest price that anybody asked."""
+    ends = server.price_range
+    if ends is not None and ends.quotes and ends.low >= 1.0:
+        price, most = server.unit_price, server.unit_price * ends.high
+        yield (
+            f"{server.label}: {format_money(price, currency)} is the lowest price known of it, "
+            f"{format_money(most, currency)} the highest of two years; ask for a quote of today."
         )
 
 

@@ -129,13 +129,12 @@ def compute_break_even(
 
     Network, installation and residual value count towards the hours only where given.
     """
-    capacity = server.accelerator_count * r
-    running = running_cost_per_hour(server, assumptions)
-    price = _price_to_recover(server, assumptions, calendar, request_fields)
     life = _Life.at_purchase(server, r, assumptions)
+    running = running_cost_per_hour(server, assumptions)
+    hours = list_hours_to_break_even(server, r, rents, assumptions, calendar, request_fields)
     rows = []
-    for rent in rents:
-        per_hour = rent.per_capacity * capacity
+    for rent, at in zip(rents, hours, strict=True):
+        per_hour = rent.per_capacity * server.accelerator_count * r
         rows.append(
             BreakEven(
                 server=server.slug,
@@ -144,13 +143,28 @@ def compute_break_even(
                 term_months=rent.term_months,
                 rent_per_hour=per_hour,
                 running_cost_per_hour=running,
-                hours=hours_to_break_even(price, per_hour, running),
+                hours=at,
                 utilisation_over_life=life.utilisation(
                     per_hour, 0.0 if rent.term_months else assumptions["cloud_price_trend_per_year"]
                 ),
             )
         )
     return rows
+
+
+def list_hours_to_break_even(
+    server: ServerToBuy,
+    r: float,
+    rents: Sequence[Rent],
+    assumptions: Assumptions,
+    calendar: Calendar,
+    request_fields: frozenset[str] = frozenset(),
+) -> list[float | None]:
+    """Hours of use after which `server` has cost less than each rent; None: never."""
+    capacity = server.accelerator_count * r
+    running = running_cost_per_hour(server, assumptions)
+    price = _price_to_recover(server, assumptions, calendar, request_fields)
+    return [hours_to_break_even(price, rent.per_capacity * capacity, running) for rent in rents]
 
 
 def _sort_key(rent: Rent) -> tuple[float, str]:

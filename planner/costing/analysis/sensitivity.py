@@ -15,7 +15,7 @@ import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.purchase_options import ON_DEMAND
-from planner.costing.analysis.break_even import CostLine, compute_break_even, find_best_rents
+from planner.costing.analysis.break_even import CostLine, find_best_rents, list_hours_to_break_even
 from planner.costing.analysis.monte_carlo import cost_as_planned
 from planner.costing.analysis.plan_exposure import measure_exposures
 from planner.costing.assumptions.assumption import Assumption
@@ -259,10 +259,10 @@ def _break_even_hours(inputs: ModelInputs, request_fields: frozenset[str]) -> di
     hours: dict[str, float] = {}
     for server in inputs.servers.to_buy:
         r = inputs.throughput[server.accelerator]
-        rows = compute_break_even(
+        every = list_hours_to_break_even(
             server, r, against, inputs.assumptions, inputs.calendar, request_fields
         )
-        finite = [row.hours for row in rows if row.hours is not None]
+        finite = [one for one in every if one is not None]
         if finite:
             hours[server.slug] = min(finite)
     return hours

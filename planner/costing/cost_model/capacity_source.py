@@ -1,8 +1,7 @@
 """A source of accelerator-hours with its charges: an offer rented, a commitment, a server. PURE.
 
-One `CapacitySource` gives the optimiser its coefficients (`rental_option`,
-`commitment_option`) and the ledger its streams
-(`build_streams`), both from the same charges.
+One `CapacitySource` gives the optimiser its coefficients (`rental_option`, `commitment_option`) and
+the ledger its streams (`build_streams`), both from the same charges.
 """
 
 from __future__ import annotations
@@ -293,12 +292,13 @@ class CapacitySource:
         return shift_payments(filter(of, self.unit_charges), self.term, calendar)
 
     def due_after_horizon(self) -> Floats:
-        """[T] money, before tax, that one commitment started in month m binds to and that falls to
-        months after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
+        """[T] money, before tax, of one commitment or lease started in month m that falls to months
+        after the horizon: all of its term less the share within, Σ charge · (1 / s − 1)."""
         assert self.term is not None
         share = self.term.share_charged[: self.term.months]
-        within_horizon = self.unit_amounts().paid.sum(axis=1)
-        return np.asarray(within_horizon * (1.0 / np.maximum(share, 1e-12) - 1.0))
+        amounts = self.unit_amounts()
+        due = np.sum(amounts.financing if self.is_leased else amounts.paid, axis=1)
+        return np.asarray(due * (1.0 / np.maximum(share, 1e-12) - 1.0))
 
     def tax_relief(self, amounts: UnitAmounts, calendar: Calendar) -> Floats | float:
         """[T, L] tax that one unit saves: on what is an expense and on what is written off."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from planner.contract.months import count_months
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.constraints import Constraints
 from planner.contract.request.existing import LeasedServer
@@ -24,6 +25,10 @@ from pricing.market.accelerators import resolve
 IDLE_SHARE = 0.15
 """Idle over maximum power of a server whose idle power is not given: 1.0 of 6.667 kW of a DGX
 GB200 compute tray (NVIDIA DPS device specifications, 2025)."""
+
+
+MONTHS_OPEN = 3
+"""Months in which quotes of several sellers compete; advice of this project, 2026."""
 
 
 @dataclass(frozen=True)
@@ -247,10 +252,15 @@ def _apply_overrides(base: ServerToBuy, requested: Server, field: str) -> Server
 
 
 def _stated_price(requested: Server) -> float | None:
-    """What the request says that a server costs: its price, else its newest quote."""
+    """What the request says that a server costs: its price, else the lowest of its quotes of the
+    months in which the newest of them is good."""
     if requested.unit_price is not None or not requested.quotes:
         return requested.unit_price
-    return max(requested.quotes, key=lambda quote: quote.quoted).unit_price
+    newest = max(quote.quoted for quote in requested.quotes)
+    open_quotes = (
+        quote for quote in requested.quotes if count_months(quote.quoted, newest) < MONTHS_OPEN
+    )
+    return min(quote.unit_price for quote in open_quotes)
 
 
 def _own_figures(requested: Server) -> Iterator[tuple[str, float]]:

@@ -51,10 +51,12 @@ def test_between_which_prices_a_server_is_bought(
     assert one.price_range == expected
 
 
-def test_the_newest_quote_is_the_price_where_none_is_given() -> None:
+def test_the_lowest_quote_of_three_months_is_the_price_where_none_is_given() -> None:
     own = {name: value for name, value in BOX.items() if name != "unit_price"}
-    assert bought({**own, "quotes": QUOTES}).unit_price == 120_000
-    assert bought({**HGX, "quotes": QUOTES}).unit_price == 120_000
+    assert bought({**own, "quotes": QUOTES}).unit_price == 90_000
+    assert bought({**HGX, "quotes": OLD}).unit_price == 90_000
+    later = {"unit_price": 110_000, "quoted": "2026-04"}
+    assert bought({**HGX, "quotes": [*QUOTES, later]}).unit_price == 110_000
     assert bought({**BOX, "quotes": QUOTES}).unit_price == 100_000
 
 
