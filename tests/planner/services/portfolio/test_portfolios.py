@@ -293,3 +293,25 @@ def test_who_wrote_the_request_sees_its_answer(work):
     saved = work.portfolio(role=Role.EDITOR)
     assert visibility.sees_all(work.access(Role.EDITOR), saved)
     assert not visibility.sees_all(work.access(Role.VIEWER), saved)
+
+
+CREDIT = {"label": "Grant", "amount": 5000, "provider": "aws", "expires": "2027-05"}
+
+
+def test_a_project_with_credits_is_refused_by_name_unless_it_is_left_out(work):
+    credits = {**PLAIN, "existing": {"credits": [CREDIT]}}
+    rows = [work.project(name="granted", assumptions=credits), work.project(name="plain")]
+    with pytest.raises(InvalidInput, match="granted has credits, which a joint plan cannot count"):
+        portfolio_of_projects(work.team, rows)
+    request, _ = portfolio_of_projects(work.team, rows, [str(rows[1].pk)])
+    assert [one["included"] for one in request["projects"]] == [False, True]
+
+
+@pytest.mark.parametrize("place", ["", "projects.0."])
+@pytest.mark.parametrize("field", ["existing", "credits", "minimum_spend"])
+def test_what_a_joint_plan_cannot_count_is_refused_with_what_to_do(place, field):
+    extra = {field: {"credits": [CREDIT]} if field == "existing" else [CREDIT]}
+    project = {"name": "speech", "workload": WORKLOAD, **(extra if place else {})}
+    with pytest.raises(InvalidInput, match="cannot be counted in a joint plan") as refused:
+        read_portfolio({"projects": [project], **({} if place else extra)})
+    assert refused.value.field == f"{place}{field}"
