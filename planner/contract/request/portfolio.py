@@ -46,7 +46,8 @@ _OF_ONE_PLAN = (
 
 ALONE_ONLY = {"credits": "credits", "minimum_spend": "minimum spends"}
 """What a joint plan cannot count: what a credit or a minimum spend is worth to a project depends on
-what the others spend with its provider, so that its shares would be no division of the plan. By field, in words."""
+what the others spend with its provider, so that its shares would be no division of the plan. By
+field, in words."""
 
 
 def _refuse_existing(data: object, place: str) -> object:

@@ -37,8 +37,9 @@ def portfolio_of_projects(
     Months before next month count as done, projects that end before it are left out. Hours that
     are given by month move to their month of the common calendar. Budgets and quotas of a project
     are its own plan's and are left out, as are its other costs; finance and what owning costs are
-    the team's. A project with credits or minimum spends is refused unless it is left out. `included` are the ids of those that are planned, `windows` by id the
-    months within which the hours of a project may move.
+    the team's. A project with credits or minimum spends is refused unless it is left out.
+    `included` are the ids of those that are planned, `windows` by id the months within which the
+    hours of a project may move.
     """
     rows = [project for project in projects if project.workload]
     chosen = None if included is None else set(included)
