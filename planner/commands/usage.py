@@ -147,7 +147,10 @@ def answer_paths(paths: Iterable[str], options: Options) -> UsageAnswer:
     if len(names) > MAX_FILES:
         raise InvalidInput("files", f"are {len(names):,}; at most {MAX_FILES:,} are read")
     today = dt.datetime.now(dt.UTC).date()
-    return answer_usage(_Files(names), read_question(options), today)
+    answer = answer_usage(_Files(names), read_question(options), today)
+    if options["strict"] and (warnings := answer.usage.warnings()):
+        raise InvalidInput("files", f"hold rows that are not understood: {warnings[0]}")
+    return answer
 
 
 class _Files:
@@ -200,12 +203,9 @@ def _answer(options: Options, _: LoadCatalog) -> str | Warned:
         watch(options["watch"], options, lambda text: print(text, flush=True))
         return ""
     answer = answer_paths(options["files"], options)
-    warnings = answer.usage.warnings()
-    if warnings and options["strict"]:
-        raise InvalidInput("files", f"hold rows that are not understood: {warnings[0]}")
     if options["request"]:
         _write_request(answer, options["request"])
-    return Warned(describe(answer, options["json"]), warnings)
+    return Warned(describe(answer, options["json"]), answer.usage.warnings())
 
 
 USAGE = Command(

@@ -173,6 +173,8 @@ class Ledger:
         """What a reader has to know about the sums, each once."""
         self.seen: set[int] = set()
         """Hashes of rows that count once."""
+        self.running: dict[tuple[str, ...], float] = {}
+        """Seconds of jobs that still ran when their log was written, by identity."""
         self.views: set[str] = set()
         """Views of money in exports that hold one of them: actual, amortised."""
         self.overlaps = Overlaps()

@@ -24,11 +24,15 @@ from planner.costing.analysis.rent_mix import (
 )
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import FINANCING
+from planner.costing.cost_model.spend_pools import BILLED, SpendPool
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 
 Floats = NDArray[np.float64]
+IN_EACH_SAMPLE = 2
+"""Edition of the risk in which samples settle credits and minimum spends; 1 leaves what the plan
+pays out of them."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,17 @@ class Cohort:
 
 
 @dataclass(frozen=True)
+class PoolBills:
+    """Credits and minimum spends with the bills of the plan that use them up."""
+
+    pools: tuple[SpendPool, ...]
+    bills: Mapping[str, Floats]
+    """Provider → [L] what it bills by the plan, before tax."""
+    worth: tuple[Floats, ...]
+    """[L, 2] of a line of each pool, after tax."""
+
+
+@dataclass(frozen=True)
 class PlanCosts:
     """A plan as samples see it."""
 
@@ -92,6 +107,8 @@ class PlanCosts:
     """What takes the place of spot beyond its greatest share."""
     unsure: tuple[Cohort, ...] = ()
     """Servers bought in the first month whose price or delivery may be another."""
+    pools: PoolBills | None = None
+    """None: none, or what they pay is in `fixed`."""
 
 
 def measure_plan(
@@ -133,6 +150,7 @@ def measure_plan(
         rent=rent,
         more=rent_beyond(scenario, inputs, rent),
         on_demand=constant_mix(cheapest(list_on_demand(inputs)), scenario, inputs),
+        pools=_pools(scenario, inputs),
         unsure=tuple(cohort for cohort in first if cohort.source.key in inputs.servers.unsure),
     )
 
@@ -213,13 +231,34 @@ def _cohorts(
 def _existing(scenario: Scenario, inputs: ModelInputs) -> tuple[Floats, list[tuple[str, Floats]]]:
     """[2] what is due whatever the plan, and the residual values of servers in place by source."""
     nominal = replace(inputs.calendar, discount_rate_per_year=0.0)
-    pools = [scenario.pool_cost(one) for one in (inputs.calendar, nominal)]
-    fixed, residual = np.array(pools, dtype=np.float64), []
+    fixed, residual = np.zeros(2), []
+    if not _settles_pools(inputs):
+        fixed += [scenario.pool_cost(one) for one in (inputs.calendar, nominal)]
     for source in inputs.fixed_sources(scenario.key):
         both = [measure_fixed_costs((source,), c) for c in (inputs.calendar, nominal)]
         fixed += np.array([operating for operating, _ in both])
         residual.append((source.key, np.array([value for _, value in both])))
     return fixed, residual
+
+
+def _settles_pools(inputs: ModelInputs) -> bool:
+    """Whether each sample uses up credits and minimum spends by its own bills."""
+    return bool(inputs.pools) and inputs.assumptions["pool_edition"] >= IN_EACH_SAMPLE
+
+
+def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
+    if not _settles_pools(inputs):
+        return None
+    calendar, left = inputs.calendar, 1.0 - inputs.calendar.tax_rate
+    bills = {pool.provider: np.zeros(calendar.length) for pool in inputs.pools}
+    for line in scenario.lines:
+        if line.provider in bills and line.category in BILLED:
+            bills[line.provider][line.month] += float(line.amount)
+    worth = (
+        np.stack([calendar.discount_of(pool.paid), np.ones(calendar.length)], axis=1) * left
+        for pool in inputs.pools
+    )
+    return PoolBills(inputs.pools, bills, tuple(worth))
 
 
 def _lacking(inputs: ModelInputs, served: Floats) -> Floats:

@@ -17,6 +17,8 @@ month of a decision, and a slip of s months:
   the peak lasts. Quotas and budgets are not held against a sample.
 - Servers cost what sellers ask, and come as late as they do: until then they neither work nor
   cost anything to run, and the work is rented. What comes late is retired and sold when planned.
+- Credits pay the bills of the sample and minimum spends fall short of them, commitments billed as
+  planned.
 - Growth moves the peak. Hours that an estimate had wrong make the same peak last longer or
   shorter, as far as the month is long.
 
@@ -33,11 +35,12 @@ from numpy.typing import NDArray
 
 from planner.costing.analysis.monte_carlo import chunks_of_one_slip, shift_months
 from planner.costing.analysis.outcomes import Outcomes
-from planner.costing.analysis.plan_costs import Cohort, PlanCosts
+from planner.costing.analysis.plan_costs import Cohort, PlanCosts, PoolBills
 from planner.costing.analysis.progress import Report, nobody_waits
 from planner.costing.analysis.rent_mix import RentMix, RentPart, hours_at_peak
 from planner.costing.analysis.simulation_work import recourse_units
 from planner.costing.cost_model.server import ServerToBuy
+from planner.costing.cost_model.spend_pools import settle_pools
 from planner.costing.optimizer.work import WorkMeter
 from pricing.market.offers import HOURS_PER_MONTH
 
@@ -182,10 +185,35 @@ def _cost(plan: PlanCosts, some: _Samples) -> Floats:
     used = np.clip(some.demand - paid, 0.0, served)
     cost += used @ plan.in_use
     if plan.more is plan.rent:
-        return cost + _rent(plan.rent, paid, plan, some)
-    planned = np.minimum(paid, plan.rent.width * some.at_peak)
-    cost += _rent(plan.rent, planned, plan, some)
-    return cost + _rent(plan.more, paid - planned, plan, some)
+        rented = [(plan.rent, paid)]
+    else:
+        planned = np.minimum(paid, plan.rent.width * some.at_peak)
+        rented = [(plan.rent, planned), (plan.more, paid - planned)]
+    for mix, hours_rented in rented:
+        cost += _rent(mix, hours_rented, plan, some)
+    return cost if plan.pools is None else cost + _settle(plan.pools, plan, rented, some)
+
+
+def _settle(
+    pools: PoolBills, plan: PlanCosts, rented: Sequence[tuple[RentMix, Floats]], some: _Samples
+) -> Floats:
+    """[n, 2] what credits pay, and what is owed of minimum spends, under the bills of the samples:
+    those of the plan and what rent by the hour makes them more or less."""
+    market, (n, months) = some.market, some.demand.shape
+    as_planned = plan.rent.width * hours_at_peak(market.hours, market.peak)
+    bills = {provider: np.tile(planned, (n, 1)) for provider, planned in pools.bills.items()}
+    for bill in plan.rent.bills:
+        bills[bill.provider][:, :months] -= as_planned * (bill.moved + bill.still)
+    for mix, hours in rented:
+        for bill in mix.bills:
+            price = some.price(bill.driver_key)
+            moved = bill.moved if price is None else bill.moved * price[:, :-1]
+            bills[bill.provider][:, :months] += hours * (moved + bill.still)
+    bills = {provider: np.maximum(amounts, 0.0) for provider, amounts in bills.items()}
+    cost = np.zeros((n, 2))
+    for (_, amounts), worth in zip(settle_pools(pools.pools, bills), pools.worth, strict=True):
+        cost += amounts @ worth
+    return cost
 
 
 def _start_later(plan: PlanCosts, some: _Samples) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ from planner.contract.purchase_options import traits
 from planner.costing.analysis.plan_exposure import list_on_demand, list_spot
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge
+from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
@@ -37,6 +38,19 @@ class RentPart:
 
 
 @dataclass(frozen=True)
+class BillPart:
+    """What a provider with a credit or minimum spend bills for an hour rented, before tax."""
+
+    provider: str
+    driver_key: str
+    """Source whose price `moved` follows."""
+    moved: Floats
+    """[T]"""
+    still: Floats
+    """[T] what no price moves: data."""
+
+
+@dataclass(frozen=True)
 class RentMix:
     """What an hour rented costs in each month."""
 
@@ -49,6 +63,7 @@ class RentMix:
     """[T] reference accelerators rented at the peak."""
     node: Floats
     """[T] reference accelerators of the node by which more or less is rented; 0: parts of nodes."""
+    bills: tuple[BillPart, ...] = ()
 
     def follow(self, needed: Floats, planned: Floats, has_units: NDArray[np.bool_]) -> Floats:
         """Width rented where `needed` is lacking instead of the `planned` width: as much more or
@@ -137,7 +152,18 @@ def _mix(mixes: _Mixes, width: Floats, scenario: Scenario, inputs: ModelInputs) 
     if not mixes:
         parts = [_own_average(scenario, inputs)]
     is_whole = np.isfinite(node)
-    return RentMix(tuple(parts), data, spot_share, width, np.where(is_whole, node, 0.0))
+    pooled = {pool.provider for pool in inputs.pools}
+    bills = tuple(_bill(s, share, months) for s, share in mixes if pooled and s.provider in pooled)
+    return RentMix(tuple(parts), data, spot_share, width, np.where(is_whole, node, 0.0), bills)
+
+
+def _bill(source: CapacitySource, share: Floats, months: int) -> BillPart:
+    moved, still = np.zeros(months), np.zeros(months)
+    for charge in source.hour_charges:
+        if charge.category in BILLED:
+            target = moved if charge.is_rent else still
+            target += charge.per_hour[:months] / source.capacity * share
+    return BillPart(source.provider, source.key, moved, still)
 
 
 def _parts(

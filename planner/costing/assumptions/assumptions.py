@@ -82,6 +82,7 @@ _PRICE_PROCESSES = (
 )
 """What samples with fitted prices rest on besides; no request gives them."""
 _EDITION = "risk.price_process_edition"
+_POOL_EDITION = "risk.pool_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
@@ -151,7 +152,8 @@ class Assumptions:
         rows += _rule_rows(request, previous)
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        values.setdefault("price_process_edition", 1.0 if previous else 2.0)
+        for field in (_EDITION, _POOL_EDITION):
+            values.setdefault(field.removeprefix("risk."), 1.0 if previous else 2.0)
         for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
@@ -212,6 +214,10 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
     if rules.price_processes and rules.interruptible and (_EDITION in previous or not previous):
         today = _row(_EDITION, None, default("price_process_edition"), request.currency, 1.0)
         yield previous.get(_EDITION, today)
+    has_pools = request.existing.credits or request.existing.minimum_spend
+    if rules.price_processes and has_pools and (_POOL_EDITION in previous or not previous):
+        today = _row(_POOL_EDITION, None, default("pool_edition"), request.currency, 1.0)
+        yield previous.get(_POOL_EDITION, today)
     stated = request.constraints.undated_price_margin
     margin = rules.undated_price_margin
     if margin or stated is not None:

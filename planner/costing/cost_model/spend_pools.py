@@ -87,8 +87,8 @@ def _minimum(one: MinimumSpend, calendar: Calendar) -> SpendPool:
 def settle_pools(
     pools: Iterable[SpendPool], bills: Mapping[str, Floats]
 ) -> Iterator[tuple[SpendPool, Floats]]:
-    """Each pool with its lines [L], credits negative and shortfalls positive; `bills` are the
-    [L] amounts that each provider bills.
+    """Each pool with its lines […, L], credits negative and shortfalls positive; `bills` are the
+    […, L] amounts that each provider bills.
 
     >>> credit = SpendPool("c", "aws", 25.0, 0, 2, is_credit=True)
     >>> least = SpendPool("m", "aws", 30.0, 0, 3, is_credit=False)
@@ -97,17 +97,17 @@ def settle_pools(
     [[-10.0, -10.0, -5.0, 0.0], [0.0, 0.0, 0.0, 15.0]]
     """
     left = {provider: amounts.copy() for provider, amounts in bills.items()}
-    length = max((amounts.size for amounts in bills.values()), default=0)
+    shape = next((amounts.shape for amounts in bills.values()), (0,))
     for pool in pools:
-        open_bills = left.get(pool.provider, np.zeros(length))
-        month = np.arange(open_bills.size)
+        open_bills = left.get(pool.provider, np.zeros(shape))
+        month = np.arange(shape[-1])
         within = np.where((month >= pool.first) & (month <= pool.last), open_bills, 0.0)
-        before = np.cumsum(within) - within
+        before = np.cumsum(within, axis=-1) - within
         used = np.clip(pool.amount - before, 0.0, within)
         open_bills -= used
-        amounts = np.zeros(open_bills.size)
+        amounts = np.zeros(shape)
         if pool.is_credit:
             amounts -= used
         else:
-            amounts[pool.last] = max(0.0, pool.amount - float(used.sum()))
+            amounts[..., pool.last] = np.maximum(pool.amount - used.sum(axis=-1), 0.0)
         yield pool, amounts

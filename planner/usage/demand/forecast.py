@@ -2,7 +2,8 @@
 
 The history is cut at each month of its past; every method forecasts what followed, and the one
 with the least mean error is chosen, but only where it is at least a tenth better than the same
-month a year ago. The range comes from the errors that the chosen method made.
+month a year ago. With too few cuts, at 12 to 15 months, signs of a season weigh the two instead.
+The range comes from the errors that the chosen method made.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from planner.usage.demand.methods import METHODS, SEASON, TITLES, seasonal_naive
+from planner.usage.demand.methods import (
+    ALL_METHODS,
+    METHODS,
+    SEASON,
+    TITLES,
+    damped_trend,
+    season_weight,
+    seasonal_naive,
+)
 from pricing.common.invalid_input import InvalidInput
 
 MIN_HISTORY = 3
@@ -69,8 +78,8 @@ def forecast(history: Sequence[float], months: int) -> Forecast:
     if not 1 <= months <= MAX_MONTHS:
         raise InvalidInput("months", f"{months} is not between 1 and {MAX_MONTHS}")
     errors, cuts = _compare(history)
-    method = _choose(errors, cuts, len(history))
-    middle = METHODS[method][0](history, months)
+    method = _choose(errors, cuts, history)
+    middle = ALL_METHODS[method][0](history, months)
     p10, p90 = _range(history, method, middle, is_tested=cuts >= MIN_CUTS)
     return Forecast(
         method=method,
@@ -109,9 +118,12 @@ def _error(expected: Sequence[float], actual: Sequence[float]) -> float:
     return fmean(abs(one - other) for one, other in pairs)
 
 
-def _choose(errors: dict[str, float], cuts: int, length: int) -> str:
-    if length < SEASON or cuts < MIN_CUTS:
+def _choose(errors: dict[str, float], cuts: int, history: Sequence[float]) -> str:
+    if len(history) < SEASON:
         return "damped_trend"
+    if cuts < MIN_CUTS:
+        weight = season_weight(history)
+        return "damped_trend" if not weight else "seasonal_naive" if weight == 1 else "blend"
     best = min(errors, key=lambda name: errors[name])
     is_better = errors[best] <= (1 - REQUIRED_GAIN) * errors["seasonal_naive"]
     return best if is_better else "seasonal_naive"
@@ -120,24 +132,29 @@ def _choose(errors: dict[str, float], cuts: int, length: int) -> str:
 def _range(
     history: Sequence[float], method: str, middle: Sequence[float], is_tested: bool
 ) -> tuple[list[float], list[float]]:
-    """Low and high ends. With a year behind and too little to test methods on, nothing tells a
-    season from chance: the range reaches to the same month a year ago."""
+    """Low and high ends. With a year behind and too little to test methods on, signs alone tell a
+    season from chance: the range reaches to the same month a year ago and to the trend, and around
+    the trend where both are blended."""
     widths = [_width(history, method, step) for step in range(1, len(middle) + 1)]
-    p10 = [hours * math.exp(-width) for hours, width in zip(middle, widths, strict=True)]
-    p90 = [hours * math.exp(width) for hours, width in zip(middle, widths, strict=True)]
+    factors = [math.exp(width) for width in widths]
+    p10 = [hours / factor for hours, factor in zip(middle, factors, strict=True)]
+    p90 = [hours * factor for hours, factor in zip(middle, factors, strict=True)]
     if is_tested or len(history) < SEASON:
         return p10, p90
-    year_ago = seasonal_naive(history, len(middle))
+    year_ago, trend = (carry(history, len(middle)) for carry in (seasonal_naive, damped_trend))
+    around = factors if method == "blend" else [1.0] * len(middle)
+    low_trend = [hours / factor for hours, factor in zip(trend, around, strict=True)]
+    high_trend = [hours * factor for hours, factor in zip(trend, around, strict=True)]
     return (
-        [min(low, hours) for low, hours in zip(p10, year_ago, strict=True)],
-        [max(high, hours) for high, hours in zip(p90, year_ago, strict=True)],
+        [min(ends) for ends in zip(p10, year_ago, low_trend, strict=True)],
+        [max(ends) for ends in zip(p90, year_ago, high_trend, strict=True)],
     )
 
 
 def _width(history: Sequence[float], method: str, step: int) -> float:
     """Half the range in logarithms, `step` months ahead: errors of the past, and a prior that
     counts as a few of them."""
-    carry, least = METHODS[method]
+    carry, least = ALL_METHODS[method]
     errors: list[float] = []
     for cut in range(max(SEASON, least), len(history)):
         expected = carry(history[:cut], TESTED_MONTHS)

@@ -13,9 +13,11 @@ from typing import NamedTuple
 
 from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
+from planner.usage.formats.aws_regions import REGIONS_BY_PREFIX
 from planner.usage.formats.base import ReadOptions, TableFormat
 from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
 from planner.usage.machines import find_machine
+from planner.usage.overlaps import IsRepeated, never_repeated
 from planner.usage.projects import parse_tags
 from planner.usage.tables import Columns, Table
 from pricing.common.invalid_input import InvalidInput
@@ -52,30 +54,6 @@ _NO_USE = {
     "Reservation": Reason.CAPACITY_RESERVATION,
     "DedicatedRes": Reason.CAPACITY_RESERVATION,
 }
-_REGIONS = {
-    "": "us-east-1",
-    "USE1": "us-east-1",
-    "USE2": "us-east-2",
-    "USW1": "us-west-1",
-    "USW2": "us-west-2",
-    "CAN1": "ca-central-1",
-    "EU": "eu-west-1",
-    "EUW1": "eu-west-1",
-    "EUW2": "eu-west-2",
-    "EUW3": "eu-west-3",
-    "EUC1": "eu-central-1",
-    "EUC2": "eu-central-2",
-    "EUN1": "eu-north-1",
-    "EUS1": "eu-south-1",
-    "APN1": "ap-northeast-1",
-    "APN2": "ap-northeast-2",
-    "APN3": "ap-northeast-3",
-    "APS1": "ap-southeast-1",
-    "APS2": "ap-southeast-2",
-    "APS3": "ap-south-1",
-    "SAE1": "sa-east-1",
-}
-"""Regions by the prefix of usage types (AWS, Cost and Usage Report, 2026); others as written."""
 _MAX_KINDS = 50_000
 
 
@@ -315,7 +293,7 @@ def _classify(line_type: str, usage_type: str, gpus: str) -> _Kind:
         machine.accelerator if machine else "",
         count or 0.0,
         _OPTIONS.get(line_type, used),
-        _REGIONS.get(prefix, prefix),
+        REGIONS_BY_PREFIX.get(prefix, prefix),
         problem,
     )
 
@@ -333,9 +311,14 @@ def _use_reason(line_type: str, kind: str, used: str, count: float | None) -> Re
 
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     reader = _Reader(table, ledger, options)
+    is_repeated: IsRepeated = never_repeated
     if table.columns().find("identity/LineItemId") is None:
-        ledger.note("The file has no identity/LineItemId: rows that repeat are counted again.")
+        ledger.note("The file has no identity/LineItemId: its own rows that repeat count again.")
+        is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
+        if is_repeated(row, number):
+            ledger.account(Reason.DUPLICATE)
+            continue
         try:
             reader.read(row, number)
         except InvalidInput as refusal:

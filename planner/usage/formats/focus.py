@@ -185,14 +185,14 @@ def _add_cover(
 
 
 def _reason(columns: _Row, row: Sequence[str], machine: FocusMachine) -> Reason:
-    category = columns.category(row)
+    category = columns.category(row).capitalize()
     if category == "Purchase":
         return Reason.COMMITMENT_FEE
     if category != "Usage":
         return _BY_CATEGORY.get(category) or _unknown_category(category)
-    if columns.commitment_status(row) == "Unused":
+    if columns.commitment_status(row).lower() == "unused":
         return Reason.UNUSED_COMMITMENT
-    if columns.reservation_status(row) == "Unused":
+    if columns.reservation_status(row).lower() == "unused":
         return Reason.UNUSED_RESERVATION
     if machine.reason is not None:
         return machine.reason
@@ -209,7 +209,7 @@ def _unknown_category(category: str) -> Reason:
 def _option(columns: _Row, row: Sequence[str]) -> str:
     pricing = columns.pricing(row)
     if pricing != "Committed" and not columns.commitment(row).strip("NULnu "):
-        return _PRICING.get(pricing, "")
+        return _PRICING.get(pricing.capitalize(), "")
     kind = columns.commitment_type(row).lower()
     if "saving" in kind:
         return PurchaseOption.SAVINGS_PLAN.value

@@ -229,7 +229,9 @@ class _Reader:
         if state not in _STATES:
             raise InvalidInput("State", f"{shorten(row[columns.state], 40)} is no state of a job")
         starts, submitted = row[columns.start], self._submit(row)
-        if ledger.is_repeated((self._cluster(row), row[columns.id], job, submitted, starts)):
+        identity = (self._cluster(row), row[columns.id], job, submitted, starts)
+        if ledger.is_repeated(identity):
+            self._add_rest(row, state, identity, starts)
             ledger.account(Reason.DUPLICATE)
             return
         if starts in _NEVER:
@@ -247,10 +249,30 @@ class _Reader:
             raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
         if ends in _NEVER:
             ledger.note("Jobs that still run count up to the moment of the query.")
+            ledger.running[identity] = seconds
         if submitted and submitted not in _NEVER:
             ledger.waiting.add(max(0.0, start - read_moment(submitted, "Submit")))
         self._add(row, state, accelerators, seconds, start, end)
         ledger.account(Reason.ACCELERATOR_USE)
+
+    def _add_rest(
+        self, row: Sequence[str], state: str, identity: tuple[str, ...], starts: str
+    ) -> None:
+        """What a job that still ran in an earlier log went on to take."""
+        counted = self._ledger.running.get(identity)
+        if counted is None:
+            return
+        seconds, start = self._seconds(row), read_moment(starts, "Start")
+        accelerators = read_tres(row[self._columns.tres])
+        if seconds <= counted or not accelerators.total:
+            return
+        self._ledger.running[identity] = seconds
+        begin, end = start + counted, start + seconds
+        self._add(row, state, accelerators, seconds - counted, begin, end)
+        self._ledger.note(
+            "Jobs that still ran in one log and are in a later one too count once, as long as the "
+            "longer of both says."
+        )
 
     def _seconds(self, row: Sequence[str]) -> float:
         raw, elapsed = self._columns.raw, self._columns.elapsed

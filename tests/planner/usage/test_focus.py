@@ -202,3 +202,15 @@ def test_a_savings_plan_commits_money_and_a_reservation_machines():
         rows = [focus_row(**plan, **fee), focus_row(**plan, **used)]
         [one] = take_over(read(table(rows)).ledger.commitments, {})
         assert (one.is_of_money, one.entry["units"]) == (is_of_money, 1)
+
+
+def test_words_of_focus_are_read_whatever_their_capitals():
+    usage = read(
+        table(
+            [
+                focus_row(ChargeCategory="usage", x_UsageType="BoxUsage:p5.48xlarge"),
+                focus_row(CommitmentDiscountStatus="unused", **PLAN),
+            ]
+        )
+    )
+    assert reasons(usage) == {"accelerator_use": 1, "unused_commitment": 1}

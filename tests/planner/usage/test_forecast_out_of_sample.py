@@ -15,7 +15,7 @@ import pytest
 
 from planner.usage.demand import methods
 from planner.usage.demand.forecast import MIN_CUTS, forecast
-from planner.usage.demand.methods import SEASON, damped_trend, seasonal_naive
+from planner.usage.demand.methods import SEASON, damped_trend, season_weight, seasonal_naive
 from tests.planner.usage.public_series import ALL_PARTITIONS, PARTITION_GENERAL
 
 AHEAD, MONTHS, PROCESSES = 6, 36, 6
@@ -82,7 +82,10 @@ def made(kind, seed):
         if kind == "steps" and random.random() < 0.12:
             level *= math.exp(random.gauss(0, 0.5))
         trend = {"growth": 1.05**month, "decline": 0.96**month}.get(kind, 1.0)
-        season = 1 + 0.4 * math.sin(math.tau * month / 12 + phase) if kind == "season" else 1.0
+        swing = {"season": 0.4, "strong season": 0.8}.get(kind, 0.0)
+        season = 1 + swing * math.sin(math.tau * month / 12 + phase)
+        if kind == "half of the year":
+            season = 1.0 if (month + seed) % 12 in (0, 1, 2, 3, 6, 7, 8) else 0.45
         noise = 0.0 if kind == "random walk" else random.gauss(0, 0.15)
         hours.append(level * trend * season * math.exp(noise))
     return hours
@@ -116,9 +119,60 @@ def test_a_known_process_is_no_worse_than_the_year_before(kind):
     assert least <= fmean(inside) <= 0.95
 
 
-def test_with_too_little_to_tell_a_season_the_range_reaches_to_the_year_before():
-    hours = [1000 * (1 + 0.8 * math.sin(math.tau * month / 12)) for month in range(14)]
-    carried = forecast(hours, 12)
-    assert carried.method == "damped_trend"
-    for low, year_ago, high in zip(carried.p10, hours[2:], carried.p90, strict=True):
-        assert low <= year_ago <= high
+SHORT_KINDS = {
+    "flat": 0.95,
+    "growth": 0.6,
+    "decline": 0.5,
+    "random walk": 0.7,
+    "steps": 0.8,
+    "season": 1.3,
+    "strong season": 1.4,
+    "half of the year": 1.4,
+}
+"""Most error over that of the year before at 12 to 15 months; it was 2.5 for a season, 5.4 for a
+strong one and 2.2 for half of the year when signs of a season were not weighed."""
+
+
+@pytest.mark.parametrize("kind", SHORT_KINDS)
+def test_a_short_history_is_carried_on_by_the_signs_of_a_season(kind):
+    own, naive = [], []
+    for seed in range(12):
+        hours = made(kind, seed)
+        for cut in range(SEASON, SEASON + MIN_CUTS):
+            actual = hours[cut : cut + AHEAD]
+            own.append(mean_error(forecast(hours[:cut], AHEAD).p50, actual))
+            naive.append(mean_error(seasonal_naive(hours[:cut], AHEAD), actual))
+    assert fmean(own) <= SHORT_KINDS[kind] * fmean(naive)
+
+
+def wave(months, size=0.8):
+    return [1000 * (1 + size * math.sin(math.tau * month / 12)) for month in range(months)]
+
+
+def test_the_range_of_a_short_history_reaches_to_the_year_before_and_to_the_trend():
+    grown = [100 * 1.1**month for month in range(14)]
+    for hours, method in ((wave(14), "seasonal_naive"), (grown, "damped_trend")):
+        carried = forecast(hours, 12)
+        assert carried.method == method
+        others = (seasonal_naive(hours, 12), damped_trend(hours, 12))
+        for low, high, *expected in zip(carried.p10, carried.p90, *others, strict=True):
+            assert low <= min(expected) <= max(expected) <= high
+
+
+def test_signs_that_speak_for_nothing_blend_both():
+    flat = [100.0, 120.0] * 6
+    assert season_weight(flat) == pytest.approx(0.5)
+    carried = forecast(flat, 6)
+    assert carried.method == "blend"
+    expected = zip(seasonal_naive(flat, 6), damped_trend(flat, 6), strict=True)
+    assert carried.p50 == pytest.approx([(one + other) / 2 for one, other in expected])
+    for low, trend, high in zip(carried.p10, damped_trend(flat, 6), carried.p90, strict=True):
+        assert low < 0.85 * trend < 1.15 * trend < high
+
+
+def test_months_that_have_a_year_before_them_outweigh_where_the_year_ends():
+    terms = [1000.0] * 4 + [400.0] * 2 + [1000.0] * 3 + [400.0] * 3
+    assert season_weight(terms) == 0.0
+    assert season_weight([*terms, 1000.0]) == 1.0
+    assert season_weight([*terms, 400.0]) == 0.0
+    assert season_weight([0.0] * 14) == pytest.approx(0.5)

@@ -111,3 +111,25 @@ def test_rows_beyond_what_is_compared_are_said_to_be(monkeypatch):
 
 def test_one_file_alone_keeps_no_marks():
     assert not read(focus_of(1, 2)).ledger.overlaps._rows
+
+
+def test_a_bill_of_aws_without_identifiers_is_compared_row_by_row():
+    def bill(*days):
+        rows = [cur_row(0, usage_start_date=f"2025-05-{day:02d}T00:00:00Z") for day in days]
+        return table({name: row[name] for name in row if "LineItemId" not in name} for row in rows)
+
+    usage = read(bill(1, 1, 2), bill(2, 3))
+    assert hours_by(usage.ledger, "month") == {"2025-05": 32.0}
+    assert reasons(usage)["duplicate"] == 1
+
+
+def test_a_job_that_ran_on_after_a_log_counts_once_as_long_as_it_ran():
+    running = sacct({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "3600"})
+    ended = sacct({"ElapsedRaw": "7200"})
+    usage = read(running, ended)
+    assert hours_by(usage.ledger, "state") == {"RUNNING": 4.0, "COMPLETED": 4.0}
+    assert reasons(usage) == {"accelerator_use": 1, "duplicate": 1}
+    assert any("still ran in one log and are in a later one" in one for one in usage.notes())
+    assert hours_by(read(ended, running).ledger, "state") == {"COMPLETED": 8.0}
+    longer = sacct({"State": "RUNNING", "End": "Unknown", "ElapsedRaw": "5400"})
+    assert sum(hours_by(read(running, longer, ended).ledger, "state").values()) == 8.0

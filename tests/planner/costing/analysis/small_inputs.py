@@ -82,6 +82,7 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "fixed_sources": lambda _: tuple(one for one in sources if one.fixed_streams),
         "by_key": {one.key: one for one in sources},
         "units": {one.key: one.commitment_option(CALENDAR) for one in sources if one.term},
+        "pools": (),
         "servers": SimpleNamespace(unsure={}),
         "max_spot_share": 1.0,
         "whole_nodes": False,
