@@ -7,6 +7,7 @@ time to restart; all in hours.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 from pricing.market.interruptions import InterruptionBand
 from pricing.market.offers import HOURS_PER_MONTH
@@ -83,6 +84,7 @@ def job_mtbf(accelerators: float) -> float:
     return DEVICE_HOURS_PER_FAILURE / max(1.0, accelerators)
 
 
+@lru_cache(maxsize=4096)
 def estimate_goodput(accelerators: float, operations_share: float = OPERATIONS_SHARE) -> float:
     """Share of accelerator-hours that make progress, where nothing was measured.
 
