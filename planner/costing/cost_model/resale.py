@@ -22,7 +22,10 @@ def resale_value(
 
 
 def sale_value(
-    unit_price: float, months: NDArray[np.int64], bought: NDArray[np.int64], assumptions: Assumptions
+    unit_price: float,
+    months: NDArray[np.int64],
+    bought: NDArray[np.int64],
+    assumptions: Assumptions,
 ) -> Floats:
     """What a server bought in month `bought` fetches so many months later, of its price of then
     (of today where it is there already), and no more than a new one costs on that day."""
