@@ -36,11 +36,12 @@ from pricing.publish.outliers import (
     MAX_PRICE_RATIO,
     Outlier,
     PriceRanges,
+    find_movers,
     find_outliers,
     is_relabelled,
     is_too_many,
 )
-from pricing.publish.row_checks import RejectedRow, check_rows
+from pricing.publish.row_checks import RejectedRow, check_rows, find_contradictions
 
 MAX_REJECTED_SHARE = 0.20
 """Share of the rows that may be rejected before the whole batch is held for review."""
@@ -83,18 +84,28 @@ def check(
     batch: OfferBatch, published_state: PublishedState, today: dt.date, *, force: bool = False
 ) -> CheckResult:
     """Check `batch` against the published state; the module says what each finding leads to."""
+    published = {offer.id: offer for offer in published_state.offers}
+    rates = published_state.exchange_rates
+    outliers: list[Outlier] = []
+
+    def settle(offers: list[Offer]) -> list[Offer]:
+        """Prices beyond their band say nothing of the others: the published ones do."""
+        offers = _keep_unsold(batch, offers, published_state.offers)
+        outliers.extend(find_outliers(offers, published, rates, published_state.read_ranges))
+        settled = offers if force else _keep_published(offers, outliers)
+        movers = find_movers(find_contradictions(settled), published, rates)
+        outliers.extend(movers)
+        too_many = is_too_many(outliers, sum(offer.id in published for offer in offers))
+        return offers if force or too_many else _keep_published(settled, movers)
+
     passed, rejected_rows = check_rows(
         batch.offers,
         provider=batch.provider,
-        rates=published_state.exchange_rates,
+        rates=rates,
         known_regions=published_state.known_regions,
         latest=max(today, batch.as_of),
+        settle=settle,
         force=force,
-    )
-    passed = _keep_unsold(batch, passed, published_state.offers)
-    published = {offer.id: offer for offer in published_state.offers if offer.sold_now}
-    outliers = find_outliers(
-        passed, published, published_state.exchange_rates, published_state.read_ranges
     )
     read = _ReadRows(passed, rejected_rows, outliers)
     result = _decide(batch, read, published_state, today, force=force)
@@ -122,7 +133,7 @@ def _decide(
     *,
     force: bool = False,
 ) -> CheckResult:
-    published = {offer.id for offer in published_state.offers if offer.sold_now}
+    published = {offer.id for offer in published_state.offers}
     too_many = is_too_many(read.outliers, sum(offer.id in published for offer in read.passed))
     passed = list(read.passed)
     if not (force or too_many):

@@ -9,6 +9,7 @@ to be the list's, and the batch is held whole.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ from pricing.market.offers import Offer
 
 MAX_PRICE_RATIO = 5.0
 """A price may rise or fall by this factor from one revision to the next."""
+MIN_MOVE = 1.25
+"""Factor from which on a price that contradicts another is taken to be the one that moved."""
 _TOLERANCE = 1 + 1e-9
 """The same for a rise and a fall, rounding of floats aside."""
 MAX_OUTLIER_SHARE = 0.05
@@ -54,7 +57,6 @@ def find_outliers(
         Outlier(offer, before, _price_ratio(offer, before, rates))
         for offer in offers
         if (before := published.get(offer.id)) is not None
-        and offer.sold_now
         and not has_same_price(offer, before)
         and not is_relabelled(offer, before)
     ]
@@ -62,6 +64,25 @@ def find_outliers(
     spot = [one.before for one in beyond if one.offer.purchase_option.is_interruptible]
     ranges = read_ranges(spot) if spot else {}
     return [one for one in beyond if not _is_usual(one, ranges)]
+
+
+def find_movers(
+    pairs: Iterable[tuple[Offer, Offer]], published: Mapping[str, Offer], rates: ExchangeRates
+) -> list[Outlier]:
+    """Of each pair that contradicts itself the price that moved further, where that is known.
+
+    Both were published without a contradiction: what moved is at fault, not what stayed.
+    """
+    movers: dict[str, Outlier] = {}
+    for pair in pairs:
+        known = [(offer, published[offer.id]) for offer in pair if offer.id in published]
+        if len(known) < len(pair):
+            continue
+        moves = [Outlier(offer, old, _price_ratio(offer, old, rates)) for offer, old in known]
+        mover = max(moves, key=lambda one: abs(math.log(one.ratio)))
+        if not _is_within(mover.ratio, 1 / MIN_MOVE, MIN_MOVE, factor=1.0):
+            movers[mover.offer.id] = mover
+    return list(movers.values())
 
 
 def is_too_many(outliers: Sequence[Outlier], compared: int) -> bool:
@@ -93,9 +114,11 @@ def _is_usual(one: Outlier, ranges: Mapping[str, PriceRange]) -> bool:
     return _is_within(one.ratio, min(lowest / price, 1.0), max(highest / price, 1.0))
 
 
-def _is_within(ratio: float, lowest: float, highest: float) -> bool:
+def _is_within(
+    ratio: float, lowest: float, highest: float, factor: float = MAX_PRICE_RATIO
+) -> bool:
     """Whether `ratio` is at most the allowed factor beyond `lowest` to `highest`."""
-    factor = MAX_PRICE_RATIO * _TOLERANCE
+    factor *= _TOLERANCE
     return lowest / factor <= ratio <= highest * factor
 
 

@@ -63,11 +63,13 @@ def check_rows(
     rates: ExchangeRates,
     known_regions: frozenset[str] = frozenset(),
     latest: dt.date,
+    settle: Callable[[list[Offer]], list[Offer]] = lambda offers: offers,
     force: bool = False,
 ) -> tuple[list[Offer], list[RejectedRow]]:
     """(offers that passed, in order; those rejected with their reason).
 
-    `latest` is the last day a price may be of.
+    `latest` is the last day a price may be of; `settle` may exchange prices that can be right by
+    themselves before they are held against each other.
     """
     rejected_rows: list[RejectedRow] = []
     faults = RowChecker(provider, rates, latest).find_faults(offers)
@@ -75,10 +77,16 @@ def check_rows(
     valid = _apply_check(valid, _make_region_check(valid, known_regions), rejected_rows)
     valid = _apply_check(valid, _make_price_conflict_check(valid), rejected_rows)
     valid = _reject_duplicates(valid, rejected_rows)
+    valid = settle(valid)
     if not force:
         valid = _apply_check(valid, _make_spot_check(valid), rejected_rows)
         valid = _apply_check(valid, _make_size_check(valid), rejected_rows)
     return valid, rejected_rows
+
+
+def find_contradictions(offers: Sequence[Offer]) -> list[tuple[Offer, Offer]]:
+    """Pairs of which one cannot be right: spot above on demand, a small size above a bigger one."""
+    return [*_find_spot_above(offers), *_find_size_inversions(offers)]
 
 
 Fault = tuple[str, str]
@@ -173,42 +181,53 @@ def _reject_duplicates(offers: Sequence[Offer], rejected_rows: list[RejectedRow]
 
 
 def _make_spot_check(offers: Sequence[Offer]) -> OfferCheck | None:
-    if not any(offer.purchase_option in _INTERRUPTIBLE for offer in offers):
-        return None
-    on_demand: dict[tuple[str, str, str], Decimal] = {}
-    for offer in offers:
-        if offer.purchase_option is PurchaseOption.ON_DEMAND:
-            on_demand[offer.region, offer.instance_type, offer.currency] = offer.price_per_hour
+    above = {spot.id: on_demand for spot, on_demand in _find_spot_above(offers)}
 
     def check(offer: Offer) -> Fault | None:
-        if offer.purchase_option not in _INTERRUPTIBLE:
+        on_demand = above.get(offer.id)
+        if on_demand is None:
             return None
-        on_demand_price = on_demand.get((offer.region, offer.instance_type, offer.currency))
-        if on_demand_price is None or offer.price_per_hour <= on_demand_price * PRICE_TOLERANCE:
-            return None
-        return SPOT_ABOVE, f"{offer.id} {offer.price_per_hour} > {on_demand_price}"
+        return SPOT_ABOVE, f"{offer.id} {offer.price_per_hour} > {on_demand.price_per_hour}"
 
-    return check
+    return check if above else None
+
+
+def _find_spot_above(offers: Sequence[Offer]) -> Iterator[tuple[Offer, Offer]]:
+    """(interruptible offer, the cheaper one on demand)."""
+    interruptible = [offer for offer in offers if offer.purchase_option in _INTERRUPTIBLE]
+    if not interruptible:
+        return
+    on_demand = {
+        (offer.region, offer.instance_type, offer.currency): offer
+        for offer in offers
+        if offer.purchase_option is PurchaseOption.ON_DEMAND
+    }
+    for offer in interruptible:
+        regular = on_demand.get((offer.region, offer.instance_type, offer.currency))
+        if regular and offer.price_per_hour > regular.price_per_hour * PRICE_TOLERANCE:
+            yield offer, regular
 
 
 def _make_size_check(offers: Iterable[Offer]) -> OfferCheck | None:
     """Reject the bigger machine: it is the price too low that a plan would choose."""
-    groups: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
-    for offer in offers:
-        if offer.sold_now and offer.purchase_option not in _INTERRUPTIBLE:
-            groups[_size_group_key(offer)].append(offer)
-    smaller_by_id = {
-        bigger.id: smaller
-        for group in groups.values()
-        if len(group) > 1
-        for smaller, bigger in _find_price_inversions(group)
-    }
+    smaller_by_id = {bigger.id: smaller for smaller, bigger in _find_size_inversions(offers)}
 
     def check(offer: Offer) -> Fault | None:
         smaller = smaller_by_id.get(offer.id)
         return (BIGGER_CHEAPER, f"{offer.id} < {smaller.instance_type}") if smaller else None
 
     return check if smaller_by_id else None
+
+
+def _find_size_inversions(offers: Iterable[Offer]) -> Iterator[tuple[Offer, Offer]]:
+    """(smaller offer, the bigger one that is cheaper)."""
+    groups: dict[tuple[object, ...], list[Offer]] = defaultdict(list)
+    for offer in offers:
+        if offer.sold_now and offer.purchase_option not in _INTERRUPTIBLE:
+            groups[_size_group_key(offer)].append(offer)
+    for group in groups.values():
+        if len(group) > 1:
+            yield from _find_price_inversions(group)
 
 
 def _size_group_key(offer: Offer) -> tuple[object, ...]:

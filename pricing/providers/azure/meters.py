@@ -11,27 +11,36 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pricing.ingest.provider import SkippedRow
+from pricing.market.offers import PurchaseOption
 from pricing.providers.azure.price_rows import Price
 
 _EARLIEST = dt.datetime.min.replace(tzinfo=dt.UTC)
+_Meter = tuple[str, str, str, str]
 _SIZE = re.compile(r"n[a-z]+\d+[a-z]*", re.IGNORECASE)
 
 
-def resolve_meters(prices: Iterable[Price]) -> Iterator[Price | SkippedRow]:
+def resolve_meters(prices: Sequence[Price]) -> Iterator[Price | SkippedRow]:
     """At most one price for each machine, region, option and term."""
+    newest = _find_newest(prices)
     groups: dict[tuple[str, str, str, int], list[Price]] = defaultdict(list)
     for price in prices:
         groups[price.key].append(price)
     for group in groups.values():
-        yield from _resolve_group(group)
+        yield from _resolve_group(group, newest)
 
 
-def _resolve_group(group: Sequence[Price]) -> Iterator[Price | SkippedRow]:
-    current = _select_newest_by_sku(group)
-    yield from (_skip("older state of a price", p) for p in group if p not in current)
+def _resolve_group(
+    group: Sequence[Price], newest: Mapping[_Meter, dt.datetime]
+) -> Iterator[Price | SkippedRow]:
+    current = [p for p in group if (p.effective or _EARLIEST) == newest[_meter(p)]]
+    usable = [price for price in group if not price.is_unusable]  # the others are told already
+    yield from (_skip("older state of a price", p) for p in usable if p not in current)
+    current = [price for price in usable if price in current]
+    if not current:
+        return
     best_match = max(_match_strength(price) for price in current)
     best_matches = [price for price in current if _match_strength(price) == best_match]
     yield from (_skip("meter of another machine", p) for p in current if p not in best_matches)
@@ -42,11 +51,20 @@ def _resolve_group(group: Sequence[Price]) -> Iterator[Price | SkippedRow]:
     yield from (_skip("same price from another meter", price) for price in best_matches[1:])
 
 
-def _select_newest_by_sku(group: Sequence[Price]) -> list[Price]:
-    newest: dict[str, dt.datetime] = defaultdict(lambda: _EARLIEST)
-    for price in group:
-        newest[price.sku_id] = max(newest[price.sku_id], price.effective or _EARLIEST)
-    return [p for p in group if (p.effective or _EARLIEST) == newest[p.sku_id]]
+def _find_newest(prices: Iterable[Price]) -> dict[_Meter, dt.datetime]:
+    """When the state of each meter that is in force began."""
+    newest: dict[_Meter, dt.datetime] = defaultdict(lambda: _EARLIEST)
+    for price in prices:
+        meter = _meter(price)
+        newest[meter] = max(newest[meter], price.effective or _EARLIEST)
+    return newest
+
+
+def _meter(price: Price) -> _Meter:
+    """What has states: savings plans are told in the rows of pay-as-you-go and go with them."""
+    is_hourly = price.option in (PurchaseOption.ON_DEMAND, PurchaseOption.SAVINGS_PLAN)
+    terms = "" if is_hourly else f"{price.option.value} {price.term_months}"
+    return price.region, price.instance_type.lower(), price.sku_id, terms
 
 
 def _match_strength(price: Price) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -47,6 +47,8 @@ class Price:
     sku_name: str = ""
     sku_id: str = ""
     effective: dt.datetime | None = None
+    is_unusable: bool = False
+    """It has no amount that can be read, and takes the place of older states all the same."""
 
     @property
     def key(self) -> tuple[str, str, str, int]:
@@ -69,7 +71,14 @@ def read_row(row: Row, now: dt.datetime) -> Iterator[Price | SkippedRow]:
     rejection = next((reason for reason, applies in _REASONS if applies(row, now)), "")
     if rejection:
         yield SkippedRow(rejection, _words(row))
+        if rejection in _WITHOUT_AMOUNT and not _starts_later(row, now):
+            prices = (one for one in _read_prices(row) if isinstance(one, Price))
+            yield from (replace(price, is_unusable=True) for price in prices)
         return
+    yield from _read_prices(row)
+
+
+def _read_prices(row: Row) -> Iterator[Price | SkippedRow]:
     if _text(row, "type").lower() == "reservation":
         yield _reservation(row)
         return
@@ -260,6 +269,10 @@ def _parse_region(row: Row) -> str:
     return region_name(_text(row, "armRegionName"))
 
 
+_OTHER_UNIT = "unit is not an hour"
+_CONVERTED = "converted price, not in US dollars"
+_ZERO = "price is zero or missing"
+_WITHOUT_AMOUNT = frozenset({_OTHER_UNIT, _CONVERTED, _ZERO})
 _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
     ("no product name, Windows cannot be told", lambda row, _: not _text(row, "productName")),
     ("Windows", _is_windows),
@@ -272,9 +285,9 @@ _REASONS: tuple[tuple[str, Callable[[Row, dt.datetime], bool]], ...] = (
     ("unknown type of price", _is_other_type),
     ("not the primary meter", _is_secondary),
     ("price of a volume tier", _is_tier),
-    ("unit is not an hour", lambda row, _: not _HOUR.fullmatch(_text(row, "unitOfMeasure"))),
-    ("converted price, not in US dollars", _is_converted),
-    ("price is zero or missing", _is_zero),
+    (_OTHER_UNIT, lambda row, _: not _HOUR.fullmatch(_text(row, "unitOfMeasure"))),
+    (_CONVERTED, _is_converted),
+    (_ZERO, _is_zero),
     ("no machine name", lambda row, _: not _text(row, "armSkuName")),
     ("no region", lambda row, _: not _parse_region(row)),
     ("not a public region", lambda row, _: bool(_NOT_PUBLIC.search(_parse_region(row)))),

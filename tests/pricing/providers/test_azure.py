@@ -84,6 +84,38 @@ def test_trap_2_a_row_that_only_looks_like_a_price_is_left_out(name: str, odd: R
     assert reasons(rows) == {REASONS[name]: 1}
 
 
+@pytest.mark.parametrize(
+    "harm",
+    [
+        {"retailPrice": 0.0},
+        {"retailPrice": -1},
+        {"retailPrice": None},
+        {"currencyCode": "EUR"},
+        {"unitOfMeasure": "1/Month"},
+    ],
+)
+def test_an_older_state_never_takes_the_place_of_one_without_an_amount(harm: Row) -> None:
+    newest = next(one for one in TRUE_ROWS if one.get("savingsPlan"))
+    older = newest | {"effectiveStartDate": "2023-01-01T00:00:00Z", "retailPrice": 6.5}
+    rest = [one for one in TRUE_ROWS if one is not newest]
+    with AzureServer([older, newest | harm, *rest]) as server:
+        rows = offers(fetched(server.settings))
+    gone = truth().keys() - rows.keys()
+    assert rows == {key: one for key, one in truth().items() if key not in gone}
+    assert {key.split(":")[3] for key in gone} == {"on_demand", "savings_plan"}
+
+
+def test_savings_plans_of_an_older_state_end_with_it() -> None:
+    newest = next(one for one in TRUE_ROWS if one.get("savingsPlan"))
+    older = newest | {"effectiveStartDate": "2023-01-01T00:00:00Z", "retailPrice": 6.5}
+    bare = {name: value for name, value in newest.items() if name != "savingsPlan"}
+    with AzureServer([older, bare, *(one for one in TRUE_ROWS if one is not newest)]) as server:
+        rows = offers(fetched(server.settings))
+    gone = truth().keys() - rows.keys()
+    assert rows == {key: one for key, one in truth().items() if key not in gone}
+    assert {key.split(":")[3] for key in gone} == {"savings_plan"}
+
+
 def test_two_meters_with_two_prices_are_no_price() -> None:
     pair = [odd for name, odd in OTHERS if name == "two meters"]
     with AzureServer(pair) as server:

@@ -148,4 +148,5 @@ junk = st.recursive(
 @given(st.dictionaries(st.sampled_from([*a100(), "savingsPlan", "reservationTerm"]), junk))
 def test_a_row_gone_wrong_gives_prices_or_reasons_and_never_fails(changes: Row) -> None:
     for one in read_row({**a100(), **changes}, NOW):
-        assert isinstance(one, SkippedRow) or one.per_hour > 0 or one.upfront > 0
+        is_price = isinstance(one, SkippedRow) or one.is_unusable
+        assert is_price or one.per_hour > 0 or one.upfront > 0
