@@ -29,7 +29,7 @@ def serving(request: HttpRequest) -> HttpResponse:
     """Sends on to the plan of the hours that serving takes; back with the refusal otherwise."""
     query = drop_empty(request.GET)
     try:
-        plan = _plan_serving(query.dict())
+        plan = _plan_serving({name: query.get(name, "") for name in _QUESTIONS})
     except InvalidInput as refusal:
         field = _WORDS.get(refusal.field, "Serving")
         context = start_context(SERVE, query, f"{field}: {refusal.message}")
@@ -48,15 +48,15 @@ def serving(request: HttpRequest) -> HttpResponse:
 
 def _plan_serving(answers: dict[str, str]) -> ServingPlan:
     """Raises `InvalidInput` on what cannot be served."""
-    hours_a_day = number(answers.get("hours_a_day", str(HOURS_A_DAY)))
+    hours_a_day = number(answers["hours_a_day"] or str(HOURS_A_DAY))
     if not isinstance(hours_a_day, int | float) or not 0 < hours_a_day <= HOURS_A_DAY:
         raise InvalidInput("serving.busy_share", "must be more than 0 and at most 24")
     answer = estimate_request(
         {
-            "workload": {"kind": "training", "model": answers.get("model", ""), "tokens": 1},
-            "accelerator": answers.get("accelerator") or USUAL_ACCELERATOR,
+            "workload": {"kind": "training", "model": answers["model"], "tokens": 1},
+            "accelerator": answers["accelerator"] or USUAL_ACCELERATOR,
             "serving": {
-                "tokens_per_second": number(answers.get("tokens_per_second", "")),
+                "tokens_per_second": number(answers["tokens_per_second"]),
                 "busy_share": hours_a_day / HOURS_A_DAY,
             },
         }
