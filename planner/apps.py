@@ -26,9 +26,9 @@ class PlannerConfig(AppConfig):
 def _start_watch(**signal: object) -> None:
     """What compares projects is read in when there is something to compare: a refresh of prices
     in a process of its own would else hold all of it."""
-    from planner.models import Project
+    from planner.models import watched_portfolios, watched_projects
 
-    if Project.objects.filter(watched=True, archived=False).exists():
+    if watched_projects().exists() or watched_portfolios().exists():
         from planner.services.alerts.budget_watch import start_watch
 
         start_watch(**signal)

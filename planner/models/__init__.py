@@ -2,7 +2,7 @@
 
 from planner.models.access import ALL_SCOPES, ANONYMOUS, Access, Role, Scope
 from planner.models.bookkeeping import AuditEntry, IdempotencyRecord, Job, JobState
-from planner.models.portfolio import SavedPortfolio
+from planner.models.portfolio import PORTFOLIO_DOCUMENTS, SavedPortfolio
 from planner.models.project import (
     ActualLine,
     ActualsUpload,
@@ -21,11 +21,14 @@ from planner.models.watch import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
+    watched_portfolios,
+    watched_projects,
 )
 
 __all__ = [
     "ALL_SCOPES",
     "ANONYMOUS",
+    "PORTFOLIO_DOCUMENTS",
     "Access",
     "ActualLine",
     "ActualsUpload",
@@ -54,4 +57,6 @@ __all__ = [
     "WebhookEndpoint",
     "WebhookEvent",
     "access_of",
+    "watched_portfolios",
+    "watched_projects",
 ]

@@ -9,6 +9,12 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.models.project import State
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
 
+PORTFOLIO_DOCUMENTS = (
+    *("request", "inherited", "revisions", "rates", "assumptions", "answer", "headline"),
+    "repriced",
+)
+"""Columns that a list does not need."""
+
 
 class SavedPortfolio(TeamOwned, Versioned):
     """A portfolio's answer kept with all that it came from: request, revisions, assumptions."""
@@ -32,6 +38,12 @@ class SavedPortfolio(TeamOwned, Versioned):
     shown_to_all = models.BooleanField(default=False)
     """Whether every member sees all shares, and not approvers and owners alone."""
     answered_on = models.DateField()
+    watched = models.BooleanField(default=True, db_default=True)
+    """Whether it is priced again after each refresh while it is approved."""
+    watch_threshold = models.FloatField(default=0.05, db_default=0.05)
+    """Fraction by which the total must move to raise an alert."""
+    repriced = models.JSONField(null=True)
+    """At later prices: the day (`on`), and figures then and now (`changes`)."""
     state = models.CharField(max_length=10, choices=State.choices, default=State.DRAFT)
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from planner.models.project import Project, SavedComparison
+from planner.models.portfolio import SavedPortfolio
+from planner.models.project import Project, SavedComparison, State
 from planner.models.team import NAME_LENGTH, TeamOwned, Versioned
 
 
@@ -17,10 +18,15 @@ class AlertKind(models.TextChoices):
 
 
 class Alert(TeamOwned):
-    """A watched project whose cost moved, or a project that outgrew its budget."""
+    """A watched project or joint plan whose cost moved or that fits no longer, or a project that
+    outgrew its budget."""
 
-    project = models.ForeignKey(Project, on_delete=models.CASCADE, related_name="alerts")
+    project = models.ForeignKey(Project, null=True, on_delete=models.CASCADE, related_name="alerts")
+    """Null where it is about a joint plan."""
     saved_comparison = models.ForeignKey(SavedComparison, null=True, on_delete=models.CASCADE)
+    saved_portfolio = models.ForeignKey(
+        SavedPortfolio, null=True, on_delete=models.CASCADE, related_name="alerts"
+    )
     kind = models.CharField(max_length=20, choices=AlertKind.choices)
     message = models.CharField(max_length=500)
     currency = models.CharField(max_length=3)
@@ -39,15 +45,32 @@ class Alert(TeamOwned):
 
     class Meta:
         ordering = ("-created_at", "id")
+        constraints = (
+            models.CheckConstraint(
+                condition=models.Q(project=None) ^ models.Q(saved_portfolio=None),
+                name="alert_of_project_or_portfolio",
+            ),
+        )
 
     def __str__(self) -> str:
         return self.message
+
+
+def watched_projects() -> models.QuerySet[Project]:
+    """Projects whose plan is priced again after each refresh."""
+    return Project.objects.filter(watched=True, archived=False)
+
+
+def watched_portfolios() -> models.QuerySet[SavedPortfolio]:
+    """Approved joint plans that are priced again after each refresh."""
+    return SavedPortfolio.objects.filter(watched=True, state=State.APPROVED)
 
 
 class WebhookEvent(models.TextChoices):
     APPROVED = "saved_comparison.approved"
     PRICE_MOVED = "project.price_moved"
     BUDGET_OVERRUN = "project.budget_overrun"
+    PORTFOLIO_MOVED = "portfolio.price_moved"
     TEST = "test"
 
 

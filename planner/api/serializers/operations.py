@@ -11,6 +11,7 @@ from planner.contract.answer.changes import AlertCause
 from planner.models import Alert, Job, WebhookDelivery, WebhookEndpoint, WebhookEvent
 from planner.services.jobs.kinds import kinds_in_queue_of
 from planner.services.jobs.limits import place_in_line
+from planner.services.portfolio.visibility import visible_alert
 from pricing.api.rest import StrictSerializer
 
 SUBSCRIBABLE = tuple(value for value in WebhookEvent.values if value != WebhookEvent.TEST)
@@ -72,6 +73,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
         source="acknowledged_by.username", default=None, allow_null=True, read_only=True
     )
     causes = ModelField(AlertCause, many=True)
+    """Empty, as both amounts are, of a joint plan that one does not see all of."""
     revisions = serializers.DictField(child=serializers.IntegerField(), read_only=True)
 
     class Meta:
@@ -80,6 +82,7 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
             "id",
             "project",
             "saved_comparison",
+            "saved_portfolio",
             "kind",
             "message",
             "currency",
@@ -91,6 +94,9 @@ class AlertSerializer(serializers.ModelSerializer[Alert]):
             "acknowledged_at",
             "acknowledged_by",
         )
+
+    def to_representation(self, instance: Alert) -> dict[str, Any]:
+        return super().to_representation(visible_alert(self.context["view"].access, instance))
 
 
 class WebhookSerializer(serializers.ModelSerializer[WebhookEndpoint]):

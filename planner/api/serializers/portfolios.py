@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from planner.api.serializers.fields import ModelField, ObjectField, name_field
+from planner.api.serializers.fields import FiniteField, ModelField, ObjectField, name_field
 from planner.contract.answer.changes import ReplayDifference
-from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange
+from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, PortfolioRepricing
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.models import SavedPortfolio
 from pricing.api.rest import StrictSerializer
@@ -31,6 +31,8 @@ class SavedPortfolioSerializer(serializers.ModelSerializer[SavedPortfolio]):
             "note",
             "state",
             "shown_to_all",
+            "watched",
+            "watch_threshold",
             "answered_on",
             "created_by",
             "approved_as",
@@ -44,8 +46,18 @@ class SavedPortfolioDetailSerializer(SavedPortfolioSerializer):
     answer = ModelField(PortfolioAnswer, source="visible")
     """All of it, or the shares of one's own projects alone."""
 
+    repriced = ModelField(PortfolioRepricing, source="visible_repricing", allow_null=True)
+    """By the watch or a job at later prices, of what one may see; null before that."""
+
     class Meta(SavedPortfolioSerializer.Meta):
-        fields = (*SavedPortfolioSerializer.Meta.fields, "answer")
+        fields = (*SavedPortfolioSerializer.Meta.fields, "answer", "repriced")
+
+
+class PortfolioWatchSerializer(StrictSerializer):
+    watched = serializers.BooleanField(required=False)
+    """Whether it is priced again after each refresh while it is approved."""
+    watch_threshold = FiniteField(min_value=0, max_value=10, required=False)
+    """Fraction by which the total must move to raise an alert."""
 
 
 class NewSavedPortfolioSerializer(StrictSerializer):

@@ -32,6 +32,7 @@ from planner.api.permissions import SignedIn
 from planner.api.serializers import operations as shapes
 from planner.api.views.teams import ByCreation
 from planner.models import (
+    PORTFOLIO_DOCUMENTS,
     Alert,
     AlertKind,
     Job,
@@ -39,7 +40,7 @@ from planner.models import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from planner.services.alerts import budget_watch
+from planner.services.alerts.alerts import acknowledge
 from planner.services.jobs import jobs, price_refreshes
 from planner.services.jobs.kinds import KINDS
 from planner.services.jobs.recovery import recover_jobs
@@ -101,15 +102,18 @@ class RefreshesView(APIView):
 
 
 class AlertsView(ReadMixin):
-    """Watched projects whose cost moved, or that outgrew their budget."""
+    """Watched projects and joint plans whose cost moved or that fit no longer, or projects that
+    outgrew their budget; totals of a joint plan are for those who see all of it."""
 
     model = Alert
-    related = ("acknowledged_by",)
+    related = ("acknowledged_by", "saved_portfolio")
+    deferred = tuple(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
     pagination_class = ByCreation
     serializer_class = shapes.AlertSerializer
     filters = {
         "team": by_slug("team__slug"),
         "project": by_id("project_id"),
+        "portfolio": by_id("saved_portfolio_id"),
         "kind": by_choice("kind", AlertKind.values),
         "open": by_flag("acknowledged_at__isnull"),
     }
@@ -119,7 +123,7 @@ class AlertsView(ReadMixin):
     @action(detail=True, methods=["post"])
     def acknowledge(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Marks the alert as seen."""
-        return self.answer(budget_watch.acknowledge(self.access, self.get_object()))
+        return self.answer(acknowledge(self.access, self.get_object()))
 
 
 class WebhooksView(InTeam, ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):

@@ -13,9 +13,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import BaseSerializer
 
-from planner.api.base import CreateMixin, DeleteMixin, ReadMixin, Values, by_choice, by_slug
+from planner.api.base import (
+    ChangeMixin,
+    CreateMixin,
+    DeleteMixin,
+    ReadMixin,
+    Values,
+    by_choice,
+    by_flag,
+    by_slug,
+)
 from planner.api.downloads import EXPORT_SCHEMA
 from planner.api.idempotency import idempotent
+from planner.api.jobs import accepted, wants_job
 from planner.api.serializers import portfolios as serializers
 from planner.api.serializers.operations import JobSerializer
 from planner.api.views.comparisons import PREFER, TEAM, MarketView
@@ -24,7 +34,10 @@ from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.request.portfolio import PortfolioRequest
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import Project, SavedPortfolio, State
+from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
+from planner.services.portfolio import visibility
+from planner.services.portfolio.repricing import reprice_portfolio
 from planner.services.portfolio.team_request import portfolio_of_projects
 from planner.services.teams.permissions import APPROVE, EDIT, VIEW, require
 from planner.services.teams.teams import resolve_team
@@ -67,16 +80,30 @@ class PortfolioExportView(MarketView):
         return download(answer, answer.name, form)
 
 
-class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
+class SavedPortfoliosView(ReadMixin, CreateMixin, ChangeMixin, DeleteMixin):
     """Portfolios kept with the request, revisions and assumptions that they came from."""
 
     model = SavedPortfolio
     related = ("team", "created_by")
-    deferred = ("request", "inherited", "assumptions", "answer", "rates", "owners", "headline")
+    deferred = (
+        "request",
+        "inherited",
+        "assumptions",
+        "answer",
+        "rates",
+        "owners",
+        "headline",
+        "repriced",
+    )
     pagination_class = ByCreation
     serializer_class = serializers.SavedPortfolioDetailSerializer
     write_serializer = serializers.NewSavedPortfolioSerializer
-    filters = {"team": by_slug("team__slug"), "state": by_choice("state", State.values)}
+    change_serializer = serializers.PortfolioWatchSerializer
+    filters = {
+        "team": by_slug("team__slug"),
+        "state": by_choice("state", State.values),
+        "watched": by_flag("watched"),
+    }
     needs = {"replay": VIEW, "reprice": VIEW, "export": VIEW, "approve": APPROVE}
 
     def get_serializer_class(self) -> type[BaseSerializer[Any]]:
@@ -88,13 +115,16 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
         return self._with_visible_part(super().get_object())
 
     def _with_visible_part(self, row: SavedPortfolio) -> SavedPortfolio:
-        row.visible = services.visible_answer(self.access, row)  # type: ignore[attr-defined]
+        row.visible = visibility.visible_answer(self.access, row)  # type: ignore[attr-defined]
+        row.visible_repricing = visibility.visible_repricing(  # type: ignore[attr-defined]
+            self.access, row
+        )
         return row
 
     def etag(self, row: Any) -> str:
-        """Of what somebody may see of it."""
-        etag = super().etag(row)
-        sees_all = services.sees_all(self.access, row)
+        """Of what somebody may see of it; a repricing leaves the version as it is."""
+        etag = make_etag(super().etag(row), str(row.repriced))
+        sees_all = visibility.sees_all(self.access, row)
         return etag if sees_all else make_etag(etag, self.access.person)
 
     def create_row(self) -> tuple[SavedPortfolio, Values]:
@@ -112,6 +142,10 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
         saved = services.save_portfolio(self.access, team, request=request, owners=owners, **values)
         return self._with_visible_part(saved), {}
 
+    def change_row(self, row: SavedPortfolio, seen: int | None) -> SavedPortfolio:
+        changes = self.read_body(serializers.PortfolioWatchSerializer)
+        return self._with_visible_part(services.change_watch(self.access, row, changes, seen))
+
     def delete_row(self, row: SavedPortfolio) -> None:
         services.delete_portfolio(self.access, row)
 
@@ -122,24 +156,30 @@ class SavedPortfoliosView(ReadMixin, CreateMixin, DeleteMixin):
         that one may not see nothing is said."""
         row = self.get_object()
         answer, differences = services.replay_portfolio(row)
-        sees_all = services.sees_all(self.access, row)
-        own = services.own_projects(self.access, row)
+        sees_all = visibility.sees_all(self.access, row)
         rows = [one.model_dump(mode="json") for one in differences] if sees_all else []
-        shown = answer if sees_all else services.show_only(answer, own)
+        shown = visibility.visible_answer(self.access, row, answer)
         return Response(
             {"identical": not differences, "differences": rows, "answer": shown.to_json()}
         )
 
-    @extend_schema(request=None, responses=serializers.PortfolioRepricedSerializer)
+    @extend_schema(
+        request=None,
+        responses={200: serializers.PortfolioRepricedSerializer, 202: JobSerializer},
+        parameters=[PREFER],
+    )
     @action(detail=True, methods=["post"])
     def reprice(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """The same request at today's prices, and what that changes of what one may see."""
+        """The same request at today's prices, and what that changes of what one may see. As a job,
+        `repriced` of the portfolio says it afterwards."""
         row = self.get_object()
-        answer, changes = services.reprice_portfolio(row)
-        visible = services.visible_changes(self.access, row, changes)
-        own = services.own_projects(self.access, row)
-        sees_all = services.sees_all(self.access, row)
-        shown = answer if sees_all else services.show_only(answer, own)
+        if wants_job(request):
+            require(self.access, row.team_id, EDIT)
+            arguments = {"saved_portfolio": str(row.pk)}
+            return accepted(jobs.start(self.access, "portfolio_reprice", arguments, row.team))
+        answer, changes = reprice_portfolio(row)
+        visible = visibility.visible_changes(self.access, row, changes)
+        shown = visibility.visible_answer(self.access, row, answer)
         rows = [one.model_dump(mode="json") for one in visible]
         return Response({"changes": rows, "answer": shown.to_json()})
 

@@ -136,6 +136,15 @@ class PortfolioChange(AnswerModel):
     difference: Money | None = Field(description="After less before; null where one is missing.")
 
 
+class PortfolioRepricing(AnswerModel):
+    """A portfolio that is kept at the prices of a later day."""
+
+    on: dt.date = Field(description="Day of the prices.")
+    changes: tuple[PortfolioChange, ...] = Field(
+        description="Totals of the plan and the share of each project, then and now."
+    )
+
+
 class PortfolioAnswer(AnswerModel):
     """What a team should own, commit to and rent for all its projects; months count from
     `start`."""

@@ -44,6 +44,33 @@ _OF_ONE_PLAN = (
 """Limits of a plan that has servers and providers of its own."""
 
 
+ALONE_ONLY = {"credits": "credits", "minimum_spend": "minimum spends"}
+"""What a joint plan cannot count: what a credit or a minimum spend is worth to a project depends on
+what the others spend with its provider, so that its shares would be no division of the plan. By
+field, in words."""
+
+
+def _refuse_existing(data: object, place: str) -> object:
+    """Refuses what a comparison has under `existing` and a portfolio states elsewhere or cannot
+    count, by name, before it is refused as unknown. `place`: where the rest is stated."""
+    if isinstance(data, Mapping):
+        for name in ALONE_ONLY:
+            if name in data:
+                raise InvalidInput(name, _NOT_COUNTED)
+        if "existing" in data:
+            raise InvalidInput(
+                "existing",
+                f"commitments and leased servers are stated under {place}; {_NOT_COUNTED}",
+            )
+    return data
+
+
+_NOT_COUNTED = (
+    "credits and minimum spends cannot be counted in a joint plan: leave them out here, and "
+    "compare the project that uses them by itself"
+)
+
+
 class ProjectWindow(RequestModel):
     """Months between which a project's hours may move: the plan does them when machines are
     free."""
@@ -98,6 +125,11 @@ class PortfolioProject(RequestModel):
         tuple[LeasedServer, ...], BeforeValidator(entries), Field(strict=False, max_length=100)
     ] = ()
     """Servers that it has on lease; the plan lets all projects use them."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_existing(cls, data: object) -> object:
+        return _refuse_existing(data, "commitments and leased_servers of the project")
 
     @model_validator(mode="after")
     def _consistent(self) -> PortfolioProject:
@@ -192,6 +224,11 @@ class PortfolioRequest(RequestModel):
     """Servers to buy and what owning costs; servers already owned stand with their projects."""
     finance: Finance = Finance()
     """Discount rate, trends, depreciation and tax."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_existing(cls, data: object) -> object:
+        return _refuse_existing(data, "projects.0.commitments and projects.0.leased_servers")
 
     @model_validator(mode="after")
     def _consistent(self) -> PortfolioRequest:

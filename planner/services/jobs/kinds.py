@@ -33,6 +33,7 @@ KINDS = {
     "saved_portfolio": Kind(
         "planner.services.portfolio.portfolios.save_job", may_be_repeated=False
     ),
+    "portfolio_reprice": Kind("planner.services.portfolio.repricing.reprice_job"),
     "project_reprice": Kind("planner.services.projects.reprice.project_job"),
     "price_refresh": Kind(
         "planner.services.jobs.price_refreshes.refresh_job", PRICES, may_be_repeated=False

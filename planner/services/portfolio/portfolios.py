@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -16,7 +14,7 @@ from django.utils import timezone
 from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.changes import ReplayDifference
 from planner.contract.answer.comparison import AssumptionRow, InheritedField
-from planner.contract.answer.portfolio import PortfolioAnswer, PortfolioChange, ProjectShare
+from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.months import format_month, next_month
 from planner.contract.request.comparison import with_rules
 from planner.models import Access, Job, Role, SavedPortfolio, State, Team
@@ -24,6 +22,7 @@ from planner.portfolio.portfolio import plan_portfolio
 from planner.portfolio.processes import open_in_processes
 from planner.portfolio.sampling import OpenLanes
 from planner.services.jobs.jobs import Progress, access_for_job
+from planner.services.portfolio.visibility import check_may_show
 from planner.services.projects.saved_comparisons import (
     list_differences,
     rate_as_row,
@@ -144,14 +143,6 @@ def save_portfolio(
     return saved
 
 
-def check_may_show(access: Access, team: Team) -> None:
-    """Refuses to show all shares to every member where somebody may not see them themselves."""
-    if not access.has_role(team.pk, Role.APPROVER):
-        raise InvalidInput(
-            "shown_to_all", "shows members what others pay; an approver or an owner may tick it"
-        )
-
-
 def _logged(saved: SavedPortfolio) -> dict[str, Any]:
     """What the audit log, which every member reads, tells of a portfolio: no amount."""
     return {"name": saved.name, "projects": [one["name"] for one in saved.request["projects"]]}
@@ -220,46 +211,23 @@ def replay_portfolio(saved: SavedPortfolio) -> tuple[PortfolioAnswer, list[Repla
     return answer, list(islice(differences, MOST_DIFFERENCES))
 
 
-def reprice_portfolio(
-    saved: SavedPortfolio, catalog: Catalog | None = None
-) -> tuple[PortfolioAnswer, list[PortfolioChange]]:
-    """The same request at today's prices, or at those of `catalog`, and what that changes: the
-    plan's totals, then each project's share."""
-    market = catalogs.current() if catalog is None else catalog
+def plan_again(
+    saved: SavedPortfolio, catalog: Catalog, changes: Mapping[str, Any] | None = None
+) -> PortfolioAnswer:
+    """The same request, with some changes to it, at the prices of `catalog`."""
+    request = {**saved.request, **(changes or {})}
     work = current_budget().meter
-    answer = plan_portfolio(saved.request, market, work=work, open_lanes=_lanes())
-    answer = _with_sources(answer, saved.inherited)
-    before = saved.read_answer()
-    changes = [
-        _change(figure, "", getattr(before, figure), getattr(answer, figure))
-        for figure in ("net_present_cost", "total_cost", "saving")
-    ]
-    for one in before.projects:
-        now = answer.project(one.name)
-        changes.append(_change("share", one.name, one.share, None if now is None else now.share))
-    return answer, changes
+    answer = plan_portfolio(request, catalog, work=work, open_lanes=_lanes())
+    return _with_sources(answer, saved.inherited)
 
 
-def _change(
-    figure: str, project: str, before: Decimal | None, after: Decimal | None
-) -> PortfolioChange:
-    difference = None if before is None or after is None else after - before
-    return PortfolioChange(
-        figure=figure, project=project, before=before, after=after, difference=difference
-    )
-
-
-def visible_changes(
-    access: Access, saved: SavedPortfolio, changes: Iterable[PortfolioChange]
-) -> list[PortfolioChange]:
-    """Those that somebody may see: all, or those of their own projects."""
-    everything = sees_all(access, saved)
-    return [one for one in changes if everything or one.project in own_projects(access, saved)]
-
-
-def own_projects(access: Access, saved: SavedPortfolio) -> set[str]:
-    """Names of the projects that somebody made."""
-    return {name for name, person in saved.owners.items() if person == access.person}
+@transaction.atomic
+def change_watch(
+    access: Access, saved: SavedPortfolio, changes: Mapping[str, Any], seen: int | None = None
+) -> SavedPortfolio:
+    """Whether the plan is priced again after each refresh, and which move raises an alert."""
+    require(access, saved.team_id, EDIT)
+    return edit(access, saved, changes, seen_version=seen, action="saved_portfolio.changed")
 
 
 def _lasting(value: Any) -> Any:
@@ -267,80 +235,3 @@ def _lasting(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _lasting(part) for name, part in value.items() if name not in _PASSING}
     return [_lasting(part) for part in value] if isinstance(value, list) else value
-
-
-# Who sees what ----------------------------------------------------------------------------
-
-
-def sees_all(access: Access, saved: SavedPortfolio) -> bool:
-    """Whether somebody sees the shares of all projects: approvers and owners of the team, who
-    wrote the request themselves, and everybody where it is shown to all."""
-    is_approver = access.has_role(saved.team_id, Role.APPROVER)
-    is_author = saved.created_key == access.person and not saved.owners
-    return is_approver or saved.shown_to_all or is_author
-
-
-def visible_answer(access: Access, saved: SavedPortfolio) -> PortfolioAnswer:
-    """The answer as somebody may see it: all of it, or the shares of their own projects alone."""
-    answer = saved.read_answer()
-    if sees_all(access, saved):
-        return answer
-    return show_only(answer, own_projects(access, saved))
-
-
-def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
-    """What the projects of these names may know: their own shares, uses and lines, and nothing
-    from which the figures of others could be worked out."""
-    own = set(names)
-    projects = tuple(
-        one.model_copy(
-            update={
-                "without": None,
-                "adds": None,
-                "fraction": None,
-                "explanation": _own_words(one),
-            }
-        )
-        for one in answer.projects
-        if one.name in own
-    )
-    return answer.model_copy(
-        update={
-            "headline": "You see the shares of your own projects.",
-            "why_not": (),
-            "warnings": (),
-            "projects": projects,
-            "uses": tuple(use for use in answer.uses if use.project in own),
-            "write_off": tuple(row for row in answer.write_off if row.project in own),
-            "lines": tuple(line for line in answer.lines if line.project in own),
-            **_used_machines(answer, own),
-            "cash_per_month": (),
-            "cost_by_category": {},
-            "purchases": (),
-            "in_service": (),
-            "better_apart": (),
-            **dict.fromkeys(_TOTALS),
-        }
-    )
-
-
-_TOTALS = (
-    *("net_present_cost", "total_cost", "apart", "apart_total", "saving", "saving_fraction"),
-    *("next_order", "utilisation", "cost_of_waiting", "gap"),
-)
-
-
-def _own_words(one: ProjectShare) -> str:
-    """The explanation without what lets one work out the plan of all, or what others pay."""
-    own = one.explanation.split(" Without it the others")[0]
-    return re.sub(r", \d+% of the plan", "", own)
-
-
-def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:
-    """What is known of the machines that some projects use."""
-    used = {use.source for use in answer.uses if use.project in names}
-    return {
-        "machines": tuple(machine for machine in answer.machines if machine.source in used),
-        "offers": {key: offer for key, offer in answer.offers.items() if key in used},
-        "servers": tuple(server for server in answer.servers if server.key in used),
-    }

@@ -11,6 +11,7 @@ from django.utils import timezone
 from planner.contract.months import add_months, count_months, format_month, next_month, parse_month
 from planner.contract.request.comparison import MAX_HORIZON_MONTHS, read_request
 from planner.contract.request.horizon import DEFAULT_MONTHS
+from planner.contract.request.portfolio import ALONE_ONLY
 from planner.models import Project, Team
 from planner.portfolio.words import join
 from planner.services.projects.projects import compose
@@ -35,9 +36,10 @@ def portfolio_of_projects(
 
     Months before next month count as done, projects that end before it are left out. Hours that
     are given by month move to their month of the common calendar. Budgets and quotas of a project
-    are its own plan's and are left out, as are credits and minimum spends; finance and what owning
-    costs are the team's. `included` are the ids of those that are planned, `windows` by id the
-    months within which the hours of a project may move.
+    are its own plan's and are left out, as are its other costs; finance and what owning costs are
+    the team's. A project with credits or minimum spends is refused unless it is left out.
+    `included` are the ids of those that are planned, `windows` by id the months within which the
+    hours of a project may move.
     """
     rows = [project for project in projects if project.workload]
     chosen = None if included is None else set(included)
@@ -51,6 +53,7 @@ def portfolio_of_projects(
         raise InvalidInput("projects", f"every project ends before {format_month(now)}")
     requests = [compose(project) for project in rows]
     first, months = _common_months(requests)
+    _refuse_alone_only([project for project in rows if chosen is None or str(project.pk) in chosen])
     names = _unique_names([project.name for project in rows])
     entries = [
         _entry(name, request, project, team, first, months)
@@ -71,6 +74,19 @@ def portfolio_of_projects(
     }
     people = (f"user:{p.created_by_id}" if p.created_by_id else "" for p in rows)
     return portfolio, dict(zip(names, people, strict=True))
+
+
+def _refuse_alone_only(projects: Iterable[Project]) -> None:
+    """Names the projects that have what a joint plan cannot count."""
+    for project in projects:
+        existing = compose(project).get("existing") or {}
+        has = [words for field, words in ALONE_ONLY.items() if existing.get(field)]
+        if has:
+            raise InvalidInput(
+                "projects",
+                f"{project.name} has {join(has)}, which a joint plan cannot count; leave the "
+                f"project out and compare it by itself, or take its {join(has)} out",
+            )
 
 
 class Window(NamedTuple):

@@ -153,9 +153,15 @@ def _minus(left: Decimal | None, right: Decimal | None) -> Decimal | None:
 def _prices_moved(old: ComparisonAnswer, catalog: Catalog) -> Iterator[PriceMove]:
     """Offers that the old plans used, their price in the old catalog against the new one."""
     used = {line.offer_id for s in old.scenarios for line in s.lines if line.offer_id}
+    return list_price_moves(used, {row.provider: row.revision for row in old.catalog}, catalog)
+
+
+def list_price_moves(
+    used: set[str], revisions: Mapping[str, int], catalog: Catalog
+) -> Iterator[PriceMove]:
+    """Of some offers those whose price at old revisions is another one in the new catalog."""
     if not used:
         return
-    revisions = {row.provider: row.revision for row in old.catalog}
     before, after = _prices(catalogs.at(revisions), used), _prices(catalog, used)
     for offer_id in sorted(before):
         was, now = before[offer_id], after.get(offer_id)

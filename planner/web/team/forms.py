@@ -13,6 +13,7 @@ from planner.services.teams.teams import INVITATION_DAYS, MAX_INVITATION_DAYS
 from planner.services.teams.tokens import MAX_TOKEN_DAYS
 from planner.web.common.base_form import Form
 from planner.web.common.choices import list_choices
+from planner.web.team.watch_form import WatchForm, version_field
 from pricing.discovery import all_providers
 
 NOTE_LENGTH = 2000
@@ -32,6 +33,7 @@ EVENT_WORDS = {
     WebhookEvent.APPROVED: "a plan was approved",
     WebhookEvent.PRICE_MOVED: "prices of a watched project changed",
     WebhookEvent.BUDGET_OVERRUN: "a project exceeded its budget",
+    WebhookEvent.PORTFOLIO_MOVED: "prices of the joint plan changed, or a project no longer fits",
 }
 SCOPE_WORDS = {
     Scope.READ: "read",
@@ -57,11 +59,6 @@ def _budget(label: str, **options: Any) -> forms.CharField:
 def _without_separators(amount: str) -> str:
     """`1,200,000` as the service reads it."""
     return amount.replace(",", "").replace("\u00a0", "")
-
-
-def _version() -> forms.IntegerField:
-    """The version that the person saw: an edit of a later one is refused."""
-    return forms.IntegerField(required=False, widget=forms.HiddenInput)
 
 
 class TeamForm(Form):
@@ -111,39 +108,28 @@ class ConfirmForm(Form):
         return typed
 
 
-class ProjectForm(Form):
+class ProjectForm(WatchForm):
     """Name, budget and watch of a project; its workload comes from a plan."""
 
     name = _name("Name")
     description = _note("Purpose")
     budget = _budget("Budget")
     budget_period = forms.ChoiceField(label="Budget period", choices=list(PERIOD_WORDS.items()))
-    watched = forms.BooleanField(label="Watch prices", required=False)
-    watch_threshold = forms.FloatField(
-        label="Alert when the plan's cost changes by more than",
-        min_value=0,
-        max_value=1000,
-        help_text="Repriced after every price refresh.",
-    )
-    version = _version()
+    field_order = ("name", "description", "budget", "budget_period")
 
     def __init__(self, *args: Any, currency: str = "USD", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.unit(budget=currency, watch_threshold="%")
+        self.unit(budget=currency)
 
     def values(self) -> dict[str, Any]:
-        """What the service takes: the budget without separators, the threshold as a fraction."""
-        cleaned = {k: v for k, v in self.cleaned_data.items() if k != "version"}
-        cleaned["budget"] = _without_separators(cleaned["budget"])
-        cleaned["watch_threshold"] = cleaned["watch_threshold"] / 100
-        return cleaned
+        """What the service takes: the budget without separators too."""
+        return super().values() | {"budget": _without_separators(self.cleaned_data["budget"])}
 
     @staticmethod
-    def of(project: Project) -> dict[str, Any]:
+    def of_project(project: Project) -> dict[str, Any]:
         """The values that the form starts with."""
-        names = ("name", "description", "budget", "budget_period", "watched", "version")
-        threshold = round(project.watch_threshold * 100, 6)
-        return {name: getattr(project, name) for name in names} | {"watch_threshold": threshold}
+        names = ("name", "description", "budget", "budget_period")
+        return {name: getattr(project, name) for name in names} | WatchForm.of(project)
 
 
 class NewProjectForm(ProjectForm):
@@ -242,7 +228,7 @@ class NoteForm(Form):
 
     name = _name("Name")
     note = _note()
-    version = _version()
+    version = version_field()
 
 
 class UploadForm(Form):
@@ -314,7 +300,7 @@ class WebhookForm(Form):
 
 class WebhookChangeForm(WebhookForm):
     active = forms.BooleanField(label="Active", required=False)
-    version = _version()
+    version = version_field()
 
 
 class RefreshForm(Form):

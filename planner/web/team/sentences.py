@@ -8,7 +8,16 @@ from typing import Any
 
 from django import template
 
-from planner.models import Alert, ApiToken, BudgetPeriod, Invitation, Job, Project, SavedComparison
+from planner.models import (
+    Alert,
+    ApiToken,
+    BudgetPeriod,
+    Invitation,
+    Job,
+    Project,
+    SavedComparison,
+    SavedPortfolio,
+)
 from planner.services.alerts.inbox import ToApprove
 from planner.services.alerts.project_summaries import PriceListChange
 from planner.web.common.formatting import money, number, percent, waiting, words
@@ -20,6 +29,7 @@ _JOB_TITLES = {
     "saved_portfolio": "Planning all projects together",
     "price_refresh": "Price refresh",
     "project_reprice": "Repricing",
+    "portfolio_reprice": "Repricing all projects together",
 }
 _DEEDS = {
     "draft": "sent back",
@@ -76,11 +86,11 @@ def budget_line(project: Project, currency: str) -> str:
 
 
 @register.filter
-def watch_line(project: Project) -> str:
-    """Whether the prices of a project's plan are watched."""
-    if not project.watched:
+def watch_line(watch: Project | SavedPortfolio) -> str:
+    """Whether the prices of a project's plan, or of a joint plan, are watched."""
+    if not watch.watched:
         return "prices are not watched"
-    return f"watched: a move of more than {percent(project.watch_threshold, 1)} is reported"
+    return f"watched: a move of more than {percent(watch.watch_threshold, 1)} is reported"
 
 
 @register.filter

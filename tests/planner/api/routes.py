@@ -247,6 +247,8 @@ OPERATIONS = (
     op("saved-portfolio-list", "post", "edit", 201, stranger=400,
        body=body({"team": "alpha", "name": "All", "request": PORTFOLIO})),
     act("saved-portfolio-detail", "get", "view", "portfolio"),
+    act("saved-portfolio-detail", "patch", "edit", "portfolio",
+        body=body({"watched": False})),
     act("saved-portfolio-detail", "delete", "edit", "portfolio", 204),
     act("saved-portfolio-approve", "post", "approve", "portfolio"),
     act("saved-portfolio-replay", "post", "view", "portfolio"),

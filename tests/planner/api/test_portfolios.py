@@ -2,7 +2,7 @@
 
 import pytest
 
-from planner.models import Role
+from planner.models import Alert, Role
 from tests.planner.api.routes import PORTFOLIO
 from tests.planner.api.world import World
 
@@ -83,3 +83,46 @@ def test_the_editor_sees_the_share_of_the_project_that_they_made(world):
     seen = world.clients["editor"].get(f"/api/v1/saved-portfolios/{made['id']}/").json()
     assert [one["name"] for one in seen["answer"]["projects"]] == ["vision"]
     assert seen["answer"]["total_cost"] is None
+
+
+def test_the_watch_of_a_plan_is_changed_and_read(world):
+    address = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/"
+    body = {"watched": False, "watch_threshold": 0.1}
+    changed = world.clients["editor"].patch(address, body, format="json")
+    assert changed.status_code == 200
+    assert {name: changed.json()[name] for name in body} == body
+    wrong = world.clients["editor"].patch(address, {"watch_threshold": -1}, format="json")
+    assert wrong.status_code == 400
+
+
+def test_a_repricing_as_a_job_stays_with_the_plan_for_those_who_see_it(world):
+    address = f"/api/v1/saved-portfolios/{world.ids['portfolio']}/"
+    before = world.clients["owner"].get(address)
+    assert before.json()["repriced"] is None
+    job = world.clients["editor"].post(f"{address}reprice/", HTTP_PREFER="respond-async")
+    assert job.status_code == 202
+    after = world.clients["owner"].get(address, HTTP_IF_NONE_MATCH=before["ETag"])
+    assert [row["difference"] for row in after.json()["repriced"]["changes"]] == ["0.00"] * 4
+    assert world.clients["viewer"].get(address).json()["repriced"]["changes"] == []
+    refused = world.clients["viewer"].post(f"{address}reprice/", HTTP_PREFER="respond-async")
+    assert refused.status_code == 403
+
+
+def test_alerts_of_a_plan_hold_amounts_for_those_who_see_all_of_it(world):
+    Alert.objects.create(
+        team=world.alpha.team,
+        saved_portfolio_id=world.ids["portfolio"],
+        kind="price_move",
+        message="It moved.",
+        currency="USD",
+        before="100.00",
+        after="120.00",
+        causes=[{"offer_id": "a", "before": "1", "after": "2", "currency": "USD"}],
+    )
+    address = f"/api/v1/alerts/?portfolio={world.ids['portfolio']}"
+    shown = {
+        name: world.clients[name].get(address).json()["results"][0] for name in ("viewer", "owner")
+    }
+    assert (shown["owner"]["before"], shown["owner"]["after"]) == ("100.00", "120.00")
+    assert len(shown["owner"]["causes"]) == 1
+    assert [shown["viewer"][name] for name in ("before", "after", "causes")] == ["", "", []]

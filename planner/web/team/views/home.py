@@ -9,10 +9,11 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from planner.models import Alert, Role, Team
-from planner.services.alerts import budget_watch
+from planner.models import PORTFOLIO_DOCUMENTS, Alert, Role, Team
+from planner.services.alerts import alerts as services
 from planner.services.alerts.inbox import read_inbox
 from planner.services.alerts.project_summaries import project_summaries
+from planner.services.portfolio.visibility import visible_alert
 from planner.services.teams import teams
 from planner.web.common.current_team import (
     clear_cached_access,
@@ -66,12 +67,15 @@ def dashboard(request: HttpRequest, team: Team) -> HttpResponse:
     access = get_access(request)
     archived = request.GET.get("archived") == "1"
     alerts = Alert.objects.for_access(access).filter(team=team, acknowledged_at=None)
+    alerts = alerts.select_related("project", "saved_portfolio").defer(
+        *(f"saved_portfolio__{name}" for name in PORTFOLIO_DOCUMENTS)
+    )
     context = {
         "team": team,
         "rows": project_summaries(access, team, archived=archived),
         "inbox": read_inbox(access, team),
         "archived": archived,
-        "alerts": alerts.select_related("project")[:MAX_ALERTS],
+        "alerts": [visible_alert(access, alert) for alert in alerts[:MAX_ALERTS]],
         "may_edit": access.has_role(team.pk, Role.EDITOR),
     }
     return render(request, "team/dashboard.html", context)
@@ -83,7 +87,7 @@ def acknowledge(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse
     alert = get_owned_or_404(request, Alert, pk, team=team)
     run_with_messages(
         request,
-        lambda: budget_watch.acknowledge(get_access(request), alert),
+        lambda: services.acknowledge(get_access(request), alert),
         "Alert marked as seen.",
     )
     return back_to(request, reverse("dashboard", args=[team.slug]))

@@ -15,12 +15,14 @@ from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import Access, Project, Role, SavedPortfolio, State, Team
 from planner.services.jobs import jobs
 from planner.services.portfolio import portfolios as services
+from planner.services.portfolio import visibility
+from planner.services.portfolio.repricing import reprice_portfolio
 from planner.services.portfolio.team_request import (
     Window,
     describe_past,
     portfolio_of_projects,
 )
-from planner.services.teams.permissions import EDIT
+from planner.services.teams.permissions import EDIT, require
 from planner.web.common.current_team import get_access, remember_team
 from planner.web.common.view_helpers import (
     describe_refusal,
@@ -36,6 +38,7 @@ from planner.web.team.portfolio_page import (
     ProjectRow,
     describe_portfolio_refusal,
 )
+from planner.web.team.watch_form import WatchForm
 from pricing.common.bounded import read_position
 from pricing.common.invalid_input import InvalidInput
 
@@ -130,7 +133,7 @@ def _plan(request: HttpRequest, team: Team) -> dict[str, Any]:
         return {"refusal": describe_portfolio_refusal(refusal, portfolio_request)}
     if not access.has_role(team.pk, Role.APPROVER):
         own = [name for name, person in owners.items() if person == access.person]
-        answer = services.show_only(answer, own)
+        answer = visibility.show_only(answer, own)
     return {"page": PortfolioPage(answer)}
 
 
@@ -151,7 +154,7 @@ def save(request: HttpRequest, team: Team) -> HttpResponse:
             "owners": owners,
         }
         if values["shown_to_all"]:  # a job has the rights of an owner
-            services.check_may_show(access, team)
+            visibility.check_may_show(access, team)
         if values["in_background"]:
             return redirect("job", jobs.start(access, "saved_portfolio", fields, team).pk)
         return redirect("saved-portfolio", services.save_portfolio(access, team, **fields).pk)
@@ -174,19 +177,54 @@ def _saved_or_404(request: HttpRequest, pk: uuid.UUID) -> SavedPortfolio:
 def saved_portfolio(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """A plan that is kept, as this person may see it."""
     saved, access = _saved_or_404(request, pk), get_access(request)
+    return _show_saved(request, saved, access, WatchForm(initial=WatchForm.of(saved)))
+
+
+def _show_saved(
+    request: HttpRequest, saved: SavedPortfolio, access: Access, form: WatchForm, status: int = 200
+) -> HttpResponse:
     is_own = saved.created_key == access.person
+    alerts = saved.alerts.filter(acknowledged_at=None)
     may_approve = access.has_role(saved.team_id, Role.OWNER if is_own else Role.APPROVER)
     context = {
         "team": saved.team,
         "saved": saved,
-        "page": PortfolioPage(services.visible_answer(access, saved)),
-        "sees_all": services.sees_all(access, saved),
+        "page": PortfolioPage(visibility.visible_answer(access, saved)),
+        "sees_all": visibility.sees_all(access, saved),
         "formats": list(PORTFOLIO_FORMATS),
         "is_draft": saved.state == State.DRAFT,
         "may_edit": access.has_role(saved.team_id, Role.EDITOR),
         "may_approve": may_approve,
+        "is_approved": saved.state == State.APPROVED,
+        "alerts": [visibility.visible_alert(access, alert) for alert in alerts],
+        "repricing": visibility.visible_repricing(access, saved),
+        "form": form,
     }
-    return render(request, "team/portfolio/saved.html", context)
+    return render(request, "team/portfolio/saved.html", context, status=status)
+
+
+@signed_in
+@require_POST
+def watch(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Whether the plan is priced again after each refresh, and which move raises an alert."""
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    form = WatchForm(request.POST)
+
+    def save_watch(_: dict[str, Any]) -> HttpResponse:
+        services.change_watch(access, saved, form.values(), form.cleaned_data["version"])
+        return redirect("saved-portfolio", pk)
+
+    return submit_form(form, save_watch) or _show_saved(request, saved, access, form, 400)
+
+
+@signed_in
+@require_POST
+def reprice_in_background(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Reprices the plan as a job, which may take more work than a page."""
+    saved, access = _saved_or_404(request, pk), get_access(request)
+    require(access, saved.team_id, EDIT)
+    arguments = {"saved_portfolio": str(saved.pk)}
+    return redirect("job", jobs.start(access, "portfolio_reprice", arguments, saved.team).pk)
 
 
 @signed_in
@@ -199,7 +237,7 @@ def replay(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         _, differences = services.replay_portfolio(saved)
         context |= {
             "identical": not differences,
-            "differences": differences if services.sees_all(access, saved) else [],
+            "differences": differences if visibility.sees_all(access, saved) else [],
         }
     except InvalidInput as refusal:
         context["refusal"] = describe_refusal(refusal)
@@ -215,10 +253,11 @@ def reprice(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         "saved": saved,
         "team": saved.team,
         "currency": saved.read_answer().currency,
+        "may_edit": access.has_role(saved.team_id, Role.EDITOR),
     }
     try:
-        _, changes = services.reprice_portfolio(saved)
-        context["changes"] = services.visible_changes(access, saved, changes)
+        _, changes = reprice_portfolio(saved)
+        context["changes"] = visibility.visible_changes(access, saved, changes)
     except InvalidInput as refusal:
         context["refusal"] = describe_refusal(refusal)
     return render(request, "team/portfolio/reprice.html", context)
@@ -254,7 +293,7 @@ def export(request: HttpRequest, pk: uuid.UUID, form: str) -> HttpResponse:
     """The plan, as this person may see it, as a file to save."""
     saved = _saved_or_404(request, pk)
     entry = PORTFOLIO_FORMATS[form]
-    raw = entry.make(services.visible_answer(get_access(request), saved))
+    raw = entry.make(visibility.visible_answer(get_access(request), saved))
     response = HttpResponse(raw, content_type=entry.content_type)
     name = f"{slugify(saved.name)[:60] or 'portfolio'}.{entry.suffix}"
     response["Content-Disposition"] = content_disposition_header(True, name) or ""

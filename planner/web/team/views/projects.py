@@ -131,7 +131,9 @@ def edit(request: HttpRequest, team: Team, pk: uuid.UUID) -> HttpResponse:
     """Name, budget and watch."""
     project = get_project_or_404(request, team, pk)
     currency = projects.project_currency(project)
-    form = ProjectForm(request.POST or None, initial=ProjectForm.of(project), currency=currency)
+    form = ProjectForm(
+        request.POST or None, initial=ProjectForm.of_project(project), currency=currency
+    )
     access = get_access(request)
     done = submit_form(
         form,

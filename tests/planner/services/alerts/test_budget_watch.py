@@ -11,6 +11,7 @@ import pytest
 
 from planner.models import Alert, AlertKind, AuditEntry, Job, Project, WebhookEvent
 from planner.services.actuals import actuals
+from planner.services.alerts import alerts as alerts_service
 from planner.services.alerts import budget_watch
 from planner.services.projects import projects
 from planner.services.projects.reprice import current_plan
@@ -32,7 +33,7 @@ NO_SPOT = {
 def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
     told: list[tuple[str, dict[str, Any]]] = []
     monkeypatch.setattr(
-        budget_watch, "emit", lambda team, event, payload: told.append((event, payload))
+        alerts_service, "emit", lambda team, event, payload: told.append((event, payload))
     )
     return told
 
@@ -208,7 +209,7 @@ def test_only_watched_projects_are_priced(work: Workspace, told: list, change: d
 def test_a_project_without_a_plan_is_passed_over(work: Workspace) -> None:
     work.project(watched=True)
     refreshed("99.00", 5)
-    assert Job.objects.get().result == {"projects": 1, "alerts": 0}
+    assert Job.objects.get().result == {"projects": 1, "portfolios": 0, "alerts": 0}
 
 
 def test_a_watch_that_its_process_left_behind_switches_nothing_off(
@@ -236,8 +237,8 @@ def test_an_alert_is_acknowledged_once(work: Workspace, told: list) -> None:
     project(work)
     refreshed("60.00", 5)
     alert = Alert.objects.get()
-    first = budget_watch.acknowledge(work.access(), alert).acknowledged_at
-    assert budget_watch.acknowledge(work.access(), alert).acknowledged_at == first
+    first = alerts_service.acknowledge(work.access(), alert).acknowledged_at
+    assert alerts_service.acknowledge(work.access(), alert).acknowledged_at == first
     assert AuditEntry.objects.filter(action="alert.acknowledged").count() == 1
 
 

@@ -14,7 +14,7 @@ from planner.contract.request.portfolio import read_portfolio
 from planner.exports.portfolio_exports import PORTFOLIO_FORMATS
 from planner.models import AuditEntry, Role, SavedPortfolio, State
 from planner.portfolio.preparation import PortfolioPreparation
-from planner.services.portfolio import portfolios
+from planner.services.portfolio import portfolios, repricing, visibility
 from planner.services.portfolio.team_request import Window, describe_past, portfolio_of_projects
 from planner.services.teams.errors import WrongStateError
 from pricing.common.invalid_input import InvalidInput
@@ -170,9 +170,9 @@ PLAIN_REQUEST = {
 def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
     saved = saved_of(work)
     for role in (Role.APPROVER, Role.OWNER):
-        assert len(portfolios.visible_answer(work.access(role), saved).projects) == 2
-    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
-    none = portfolios.visible_answer(work.access(Role.VIEWER), saved)
+        assert len(visibility.visible_answer(work.access(role), saved).projects) == 2
+    own = visibility.visible_answer(work.access(Role.EDITOR), saved)
+    none = visibility.visible_answer(work.access(Role.VIEWER), saved)
 
     assert [one.name for one in own.projects] == ["vision"]
     assert none.projects == ()
@@ -182,7 +182,7 @@ def test_approvers_and_owners_see_all_and_others_their_own_project_alone(work):
 def test_what_one_project_sees_tells_nothing_of_the_others(work):
     saved = saved_of(work)
     answer = saved.read_answer()
-    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
+    own = visibility.visible_answer(work.access(Role.EDITOR), saved)
     text = json.dumps(own.to_json())
 
     other = answer.project("speech")
@@ -200,7 +200,7 @@ def test_what_one_project_sees_tells_nothing_of_the_others(work):
 
 def test_a_portfolio_may_be_shown_to_all(work):
     saved = saved_of(work, shown_to_all=True)
-    assert len(portfolios.visible_answer(work.access(Role.VIEWER), saved).projects) == 2
+    assert len(visibility.visible_answer(work.access(Role.VIEWER), saved).projects) == 2
 
 
 def test_an_approval_takes_two_people_and_supersedes_the_one_before(work):
@@ -262,16 +262,16 @@ def test_contracts_in_another_currency_are_refused_by_name(work):
 def test_repriced_at_dearer_prices_every_share_rises_by_what_the_answer_says(work):
     saved = saved_of(work)
     market("60.00")
-    answer, changes = portfolios.reprice_portfolio(saved)
+    answer, changes = repricing.reprice_portfolio(saved)
     total = next(one for one in changes if one.figure == "net_present_cost")
     shares = [one for one in changes if one.figure == "share"]
 
     assert total.after == answer.net_present_cost > total.before
     assert total.difference == total.after - total.before
     assert sum(one.difference for one in shares) == total.difference
-    own = portfolios.visible_changes(work.access(Role.EDITOR), saved, changes)
+    own = visibility.visible_changes(work.access(Role.EDITOR), saved, changes)
     assert [one.project for one in own] == ["vision"]
-    assert portfolios.visible_changes(work.access(Role.VIEWER), saved, changes) == []
+    assert visibility.visible_changes(work.access(Role.VIEWER), saved, changes) == []
 
 
 def test_the_audit_log_tells_no_amount(work):
@@ -283,7 +283,7 @@ def test_the_audit_log_tells_no_amount(work):
 def test_keeping_a_plan_shows_an_editor_no_more_than_their_own_project(work):
     request, owners = portfolio_of_projects(work.team, two_projects(work))
     saved = work.portfolio(role=Role.EDITOR, request=request, owners=owners)
-    own = portfolios.visible_answer(work.access(Role.EDITOR), saved)
+    own = visibility.visible_answer(work.access(Role.EDITOR), saved)
     assert [one.name for one in own.projects] == ["vision"]
     with pytest.raises(InvalidInput, match="an approver or an owner may tick it"):
         work.portfolio(role=Role.EDITOR, request=request, owners=owners, shown_to_all=True)
@@ -291,5 +291,27 @@ def test_keeping_a_plan_shows_an_editor_no_more_than_their_own_project(work):
 
 def test_who_wrote_the_request_sees_its_answer(work):
     saved = work.portfolio(role=Role.EDITOR)
-    assert portfolios.sees_all(work.access(Role.EDITOR), saved)
-    assert not portfolios.sees_all(work.access(Role.VIEWER), saved)
+    assert visibility.sees_all(work.access(Role.EDITOR), saved)
+    assert not visibility.sees_all(work.access(Role.VIEWER), saved)
+
+
+CREDIT = {"label": "Grant", "amount": 5000, "provider": "aws", "expires": "2027-05"}
+
+
+def test_a_project_with_credits_is_refused_by_name_unless_it_is_left_out(work):
+    credits = {**PLAIN, "existing": {"credits": [CREDIT]}}
+    rows = [work.project(name="granted", assumptions=credits), work.project(name="plain")]
+    with pytest.raises(InvalidInput, match="granted has credits, which a joint plan cannot count"):
+        portfolio_of_projects(work.team, rows)
+    request, _ = portfolio_of_projects(work.team, rows, [str(rows[1].pk)])
+    assert [one["included"] for one in request["projects"]] == [False, True]
+
+
+@pytest.mark.parametrize("place", ["", "projects.0."])
+@pytest.mark.parametrize("field", ["existing", "credits", "minimum_spend"])
+def test_what_a_joint_plan_cannot_count_is_refused_with_what_to_do(place, field):
+    extra = {field: {"credits": [CREDIT]} if field == "existing" else [CREDIT]}
+    project = {"name": "speech", "workload": WORKLOAD, **(extra if place else {})}
+    with pytest.raises(InvalidInput, match="cannot be counted in a joint plan") as refused:
+        read_portfolio({"projects": [project], **({} if place else extra)})
+    assert refused.value.field == f"{place}{field}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planner.models import Job, Role, SavedPortfolio
-from planner.services.portfolio import portfolios
+from planner.models import Alert, Job, Role, SavedPortfolio
+from planner.services.portfolio import portfolios, visibility
 from tests.planner.web.team.texts import text
 from tests.planner.workspace import market
 
@@ -142,7 +142,7 @@ def test_one_s_own_plan_is_not_approved_by_oneself(work, signed_in):
     assert "Approve</button>" not in text(browser.get(f"/portfolios/{saved.pk}/"))
     page = browser.post(f"/portfolios/{saved.pk}/approve/", {"version": 1}, follow=True)
     assert "You saved it" in text(page)
-    assert portfolios.sees_all(work.access(Role.APPROVER), saved)
+    assert visibility.sees_all(work.access(Role.APPROVER), saved)
 
 
 def test_a_kept_plan_is_priced_again(work, signed_in):
@@ -161,3 +161,48 @@ def test_an_editor_may_not_show_all_shares_to_everybody(projects, signed_in, bac
     assert answer.status_code == 400
     assert "an approver or an owner may tick it" in text(answer)
     assert not SavedPortfolio.objects.exists()
+
+
+def test_the_watch_of_an_approved_plan_is_changed_on_its_page(work, signed_in):
+    market()
+    saved = portfolios.approve_portfolio(work.access(), work.portfolio())
+    browser, here = signed_in(), f"/portfolios/{saved.pk}/"
+    assert "watched: a move of more than 5.0% is reported" in text(browser.get(here))
+    values = {"watch_threshold": "10", "version": saved.version}
+    assert browser.post(f"{here}watch/", values | {"watch_threshold": "-1"}).status_code == 400
+    browser.post(f"{here}watch/", values)
+    saved.refresh_from_db()
+    assert (saved.watched, saved.watch_threshold) == (False, 0.1)
+    assert "prices are not watched" in text(browser.get(here))
+
+
+def test_an_alert_of_a_plan_stands_on_its_page_and_on_the_team_s(work, signed_in):
+    market()
+    saved = work.portfolio()
+    Alert.objects.create(
+        team=work.team,
+        saved_portfolio=saved,
+        kind="price_move",
+        message="The joint plan moved.",
+        currency="USD",
+        before="100",
+        after="120",
+    )
+    for address in ("/team/alpha/", f"/portfolios/{saved.pk}/"):
+        seen = text(signed_in().get(address))
+        assert "The joint plan moved." in seen
+        assert "120 USD" in seen
+        hidden = text(signed_in(Role.VIEWER).get(address))
+        assert "The joint plan moved." in hidden
+        assert "120 USD" not in hidden
+
+
+def test_a_repricing_in_the_background_stands_on_the_page_of_the_plan(work, signed_in):
+    market()
+    saved = work.portfolio()
+    market("60.00")
+    browser, here = signed_in(), f"/portfolios/{saved.pk}/"
+    job = browser.post(f"{here}reprice/job/")
+    assert here in text(browser.get(job["Location"]))
+    assert "At the prices of" in text(browser.get(here))
+    assert "At the prices of" not in text(signed_in(Role.VIEWER).get(here))
