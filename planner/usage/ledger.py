@@ -158,8 +158,8 @@ class Ledger:
         """Why rows are not understood, with their number."""
         self.uncharged = 0
         """Rows of bills that are not understood and whose money is in no sum either."""
-        self._is_charged = False
-        """Whether the money of the row at hand is in the sums."""
+        self._charged_row = -1
+        """The last row whose money is in the sums, counted from 0."""
         self.uses: dict[UseKey, UseSums] = {}
         self.charges: dict[ChargeKey, ChargeSums] = {}
         self.commitments: dict[str, CommitmentSums] = {}
@@ -179,17 +179,21 @@ class Ledger:
         """Views of money in exports that hold one of them: actual, amortised."""
         self.overlaps = Overlaps()
 
-    def account(self, reason: Reason, rows: int = 1) -> None:
-        """A row more, or several, and what became of it."""
+    def repeat(self, rows: int) -> None:
+        """Rows of a file that was read before."""
         self.rows += rows
-        self._is_charged = False
-        self.reasons[reason] += rows
+        self.reasons[Reason.DUPLICATE] += rows
+
+    def account(self, reason: Reason) -> None:
+        """A row more, and what became of it."""
+        self.rows += 1
+        self.reasons[reason] += 1
         if not self.rows & ROWS_OF_A_STEP and self._on_rows is not None:
             self._on_rows(self.rows)
 
     def misread(self, row: str, problem: str, is_of_bill: bool = False) -> None:
         """A row that is not understood; the first ones are named."""
-        if is_of_bill and not self._is_charged:
+        if is_of_bill and self._charged_row != self.rows:
             self.uncharged += 1
         is_counted = problem in self.problems or len(self.problems) < MAX_PROBLEMS
         self.problems[problem if is_counted else OTHER_PROBLEMS] += 1
@@ -232,7 +236,7 @@ class Ledger:
 
     def charge(
         self,
-        key: ChargeKey,
+        key: ChargeKey | tuple[str, str, str, str, str, str, str],
         billed: Decimal | None,
         amortised: Decimal | None,
         quantity: float = 0.0,
@@ -241,13 +245,14 @@ class Ledger:
     ) -> ChargeSums:
         """Adds the money of one row of a bill, before anything of it can prove not to be
         understood, so that the sum is that of the bill."""
-        self._is_charged = True
-        sums = self.charges.get(key)
+        self._charged_row = self.rows
+        sums = self.charges.get(key)  # type: ignore[arg-type]
         if sums is None:
-            sums = self.charges[key] = ChargeSums()
+            sums = self.charges[ChargeKey(*key)] = ChargeSums()
             self._check_size()
         if self.overlaps.is_on:
-            self.overlaps.charge(key.provider, key.month)
+            month, provider, *_ = key
+            self.overlaps.charge(provider, month)
         sums.rows += 1
         sums.quantity += quantity
         sums.billed.add(billed)

@@ -58,11 +58,11 @@ class Overlaps:
     def rows_of(self, header: Sequence[str]) -> IsRepeated:
         """What tells whether a row under this header was in an earlier file, and marks it."""
         if not self.is_on:
-            return never_repeated
+            return _never
         names = [(plain_name(name), index) for index, name in enumerate(header)]
         places = [index for name, index in sorted(names) if name not in _VOLATILE]
         if len(places) < 2:
-            return never_repeated
+            return _never
         pick = itemgetter(*places)
         columns = tuple(name for name, _ in sorted(names) if name not in _VOLATILE)
         return lambda row, number: self._is_repeated(hash((columns, pick(row))), number)
@@ -70,7 +70,7 @@ class Overlaps:
     def objects(self) -> IsRepeated:
         """The same for rows that are JSON objects."""
         if not self.is_on:
-            return never_repeated
+            return _never
         return lambda row, number: self._is_repeated(hash(_text_of(row)), number)
 
     def charge(self, provider: str, month: str) -> None:
@@ -118,8 +118,7 @@ class Overlaps:
             )
 
 
-def never_repeated(row: Row, number: int) -> bool:
-    """For rows that are not compared."""
+def _never(row: Row, number: int) -> bool:
     return False
 
 

@@ -24,7 +24,7 @@ from planner.usage.formats import (
     xdmod,
 )
 from planner.usage.formats.base import ReadOptions, TableFormat, TextFormat
-from planner.usage.ledger import Ledger, Reason, UnusableFile
+from planner.usage.ledger import Ledger, UnusableFile
 from planner.usage.sources import Source, open_source
 from planner.usage.tables import Table, choose_separator, read_table
 from pricing.common.invalid_input import InvalidInput
@@ -182,7 +182,7 @@ def read_files(
         if same is not None:
             first = read[same]
             read.append(FileRead(name, first.format, first.title, first.rows))
-            ledger.account(Reason.DUPLICATE, first.rows)
+            ledger.repeat(first.rows)
             ledger.note(f"{name} is the same file as {first.name}, to the byte, and counts once.")
             continue
         try:

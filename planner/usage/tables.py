@@ -6,6 +6,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from planner.usage.cells import has_decimal_comma, plain_name
@@ -75,10 +76,7 @@ class Columns:
     def getter(self, *names: str) -> Callable[[Sequence[str]], str]:
         """What reads the first of these columns that there is; an empty text where none is."""
         index = self.find(*names)
-        if index is None:
-            return _empty
-        position = index
-        return lambda row: row[position]
+        return _empty if index is None else itemgetter(index)
 
 
 def _empty(row: Sequence[str]) -> str:

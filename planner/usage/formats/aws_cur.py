@@ -15,9 +15,9 @@ from planner.usage.cells import Moments, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.aws_regions import REGIONS_BY_PREFIX
 from planner.usage.formats.base import ReadOptions, TableFormat
-from planner.usage.ledger import ChargeKey, Ledger, Reason, UseKey
+from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.machines import find_machine
-from planner.usage.overlaps import IsRepeated, never_repeated
+from planner.usage.overlaps import IsRepeated
 from planner.usage.projects import parse_tags
 from planner.usage.tables import Columns, Table
 from pricing.common.invalid_input import InvalidInput
@@ -128,7 +128,7 @@ class _Reader:
         billed = money(columns.cost(row), "lineItem/UnblendedCost")
         amortised, currency = self._amortised(row, line_type, billed), columns.currency(row)
         charge = (start.month, "aws", line_type, columns.product(row), "", currency, start.month)
-        sums_of_charge = ledger.charge(ChargeKey(*charge), billed, amortised)
+        sums_of_charge = ledger.charge(charge, billed, amortised)
         usage = quantity(columns.amount(row), "lineItem/UsageAmount")
         sums_of_charge.quantity += usage
         end = self._moments(columns.end(row) or columns.start(row), "lineItem/UsageEndDate")
@@ -311,12 +311,12 @@ def _use_reason(line_type: str, kind: str, used: str, count: float | None) -> Re
 
 def read(table: Table, ledger: Ledger, options: ReadOptions) -> None:
     reader = _Reader(table, ledger, options)
-    is_repeated: IsRepeated = never_repeated
+    is_repeated: IsRepeated | None = None
     if table.columns().find("identity/LineItemId") is None:
         ledger.note("The file has no identity/LineItemId: its own rows that repeat count again.")
         is_repeated = ledger.overlaps.rows_of(table.header)
     for number, row in enumerate(table.rows, table.first_row):
-        if is_repeated(row, number):
+        if is_repeated is not None and is_repeated(row, number):
             ledger.account(Reason.DUPLICATE)
             continue
         try:
