@@ -3,22 +3,20 @@
   "use strict";
   const PALETTE = {
     light: {
-      owned: "#1b6e53", committed: "#0b5cad", capacity_block: "#0e7490", on_demand: "#b45309",
-      spot: "#8a3ffc", demand: "#17212b",
-      capex: "#1b6e53", commitment: "#0b5cad", upfront: "#4f8fd6", compute: "#b45309",
-      advised: "#17212b", next_best: "#5b6770", rented: "#8a97a5", low: "#8a97a5", high: "#3d4852",
+      owned: "#125741", committed: "#b0265e", capacity_block: "#083b4c", on_demand: "#d08000", spot: "#8a3ffc",
+      capex: "#125741", commitment: "#b0265e", upfront: "#6b1138", compute: "#d08000", demand: "#17212b",
+      advised: "#0b5cad", next_best: "#5b6770", rented: "#8a97a5", low: "#8a97a5", high: "#3d4852",
       text: "#3d4852", line: "#d5dae0", paper: "#ffffff",
     },
     dark: {
-      owned: "#4cc79b", committed: "#6cb2f5", capacity_block: "#5fd0e6", on_demand: "#f0a850",
-      spot: "#c4a0ff", demand: "#f4f6f8",
-      capex: "#4cc79b", commitment: "#6cb2f5", upfront: "#3f78b8", compute: "#f0a850",
-      advised: "#f4f6f8", next_best: "#aab6c2", rented: "#7d8b99", low: "#7d8b99", high: "#d5dde5",
+      owned: "#4cc79b", committed: "#e0608f", capacity_block: "#b5ecf5", on_demand: "#ffc266", spot: "#8a5cf0",
+      capex: "#4cc79b", commitment: "#e0608f", upfront: "#ffe9f1", compute: "#ffc266", demand: "#f4f6f8",
+      advised: "#6cb2f5", next_best: "#aab6c2", rented: "#7d8b99", low: "#7d8b99", high: "#d5dde5",
       text: "#c5ced8", line: "#3a4653", paper: "#182433",
     },
   };
-  const REST = [
-    "#0b5cad", "#b45309", "#1b6e53", "#8a3ffc", "#c02a6b", "#00778a", "#7a5c00", "#5b6770", "#a01919", "#3f6212",
+  const REST = [ /* Next to each other light and dark, so that they differ in grey. */
+    "#4f8fd6", "#7a1030", "#00778a", "#8a7a2f", "#2b2f36", "#5f8f2f", "#5b6770", "#a0522d", "#3a2a6a", "#c9668a",
   ];
   const SYMBOLS = ["circle", "rect", "triangle", "diamond", "pin", "arrow"];
   const DECALS = [
@@ -58,12 +56,14 @@
     axisLabel: { color: theme().text, hideOverlap: true }, axisLine: { lineStyle: { color: theme().line } },
     splitLine: { lineStyle: { color: theme().line } }, ...more,
   });
-  const valueLabel = (by = 0) => ({ color: theme().text, hideOverlap: true, formatter: (v) => short.format(v + by) });
-  const valueAxis = (name, more) => axis(name, {
-    type: "value", axisLabel: valueLabel(), nameLocation: "end", nameGap: 10,
+  const valueLabel = (unit, by = 0) => ({
+    color: theme().text, hideOverlap: true, formatter: (v) => `${short.format(v + by)} ${unit || ""}`.trim(),
+  });
+  const valueAxis = (doc, more) => axis(doc.y_label, {
+    type: "value", axisLabel: valueLabel(doc.unit), nameLocation: "end", nameGap: 10,
     nameTextStyle: { color: theme().text, align: "left" }, ...more,
   });
-  const valueAxisBelow = (doc, more) => valueAxis(doc.y_label, { nameLocation: "middle", nameGap: 28, ...more });
+  const valueAxisBelow = (doc, more) => valueAxis(doc, { nameLocation: "middle", nameGap: 28, ...more });
   const categoryAxis = (doc, name, more) => axis(name, { type: "category", data: doc.x.map(String), ...more });
   const rowAxis = (doc, more) => categoryAxis(doc, "", { inverse: true, ...more });
 
@@ -127,7 +127,7 @@
       xAxis: isNumeric
         ? axis(doc.x_label, { type: "value", min: Math.min(...doc.x), max: Math.max(...doc.x) })
         : categoryAxis(doc, doc.x_label, { boundaryGap: false }),
-      yAxis: valueAxis(doc.y_label),
+      yAxis: valueAxis(doc),
       series: doc.series.map((one, i) => ({
         type: "line", name: one.name, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 5,
         showSymbol: doc.x.length < (doc.labels_at_lines ? 13 : 40),
@@ -143,7 +143,7 @@
     return {
       ...base(doc),
       xAxis: categoryAxis(doc, doc.x_label),
-      yAxis: valueAxis(doc.y_label),
+      yAxis: valueAxis(doc),
       series: doc.series.map((one, i) => (one.dashed ? dashedStep(one) : bar(one, i))),
     };
   }
@@ -161,7 +161,7 @@
     option.tooltip.valueFormatter = (v) => money(v + doc.base);
     return {
       ...option,
-      xAxis: valueAxisBelow(doc, { axisLabel: valueLabel(doc.base) }),
+      xAxis: valueAxisBelow(doc, { axisLabel: valueLabel(doc.unit, doc.base) }),
       yAxis: rowAxis(doc, { axisLabel: longNames(doc) }),
       series: doc.series.map((one, i) => bar(one, i, {
         stack: `move${i}`, barGap: "-100%", data: one.values.map((v) => v - doc.base),
@@ -201,7 +201,7 @@
     return {
       ...base(doc),
       xAxis: axis(doc.x_label, { type: "time" }),
-      yAxis: valueAxis(doc.y_label),
+      yAxis: valueAxis(doc),
       series: doc.series.map((one, i) => ({
         type: "line", step: "end", name: one.name, symbol: SYMBOLS[i % SYMBOLS.length], symbolSize: 7,
         connectNulls: true, data: one.values.map((v, k) => [doc.x[k], v]).filter((p) => p[1] !== null),

@@ -10,9 +10,10 @@ import numpy as np
 from planner.comparison_steps.results import ComparisonResults
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import DecisionPart, Verdict
-from planner.contract.money import format_money
+from planner.contract.money import format_difference, format_money
 from planner.contract.months import parse_month
 from planner.contract.purchase_options import COMMITTED, OWNED, traits
+from planner.costing.advice.payback import capital, resale_value, total_without_resale
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.analysis.turning_points import TurningPoint
@@ -85,11 +86,11 @@ class VerdictWords:
             later = self._money(other.difference_in_present_value)
             return f"; as much in all as {other.words}, but {later} less in present value"
         if other.difference >= 0:
-            return f"; {self._money(other.difference)} less than {other.words}"
+            return f"; {self._above(other.total, self.plan.total_cost)} less than {other.words}"
         return (
-            f"; {self._money(-other.difference)} more in all than {other.words}, but "
-            f"{self._money(other.difference_in_present_value)} less in present value, as more of "
-            "it is due later"
+            f"; {self._above(self.plan.total_cost, other.total)} more in all than {other.words}, "
+            f"but {self._money(other.difference_in_present_value)} less in present value, as more "
+            "of it is due later"
         )
 
     def _horizon(self) -> str:
@@ -164,7 +165,8 @@ class VerdictWords:
         if extra <= 0:
             return ""
         share = f" ({extra / rent.total_cost:.0%})" if rent.total_cost > 0 else ""
-        return f"It costs {self._money(extra)}{share} less than renting on demand alone."
+        less = self._above(rent.total_cost, self.plan.total_cost)
+        return f"It costs {less}{share} less than renting on demand alone."
 
     def _is_against_on_demand(self) -> bool:
         return self.facts.against is not None and self.facts.against.scenario == "on_demand"
@@ -174,7 +176,7 @@ class VerdictWords:
         bought = self.results.scenarios[ScenarioKey.HYBRID]
         saved = self.plan.total_cost - bought.total_cost
         if refusal and bought.buys and saved > 0:
-            return f"With its resale a purchase would cost {self._money(saved)} less. {refusal}"
+            return self._why_not_by_its_margin(bought)
         own = self.results.scenarios[ScenarioKey.ON_PREM]
         if not own.feasible or own.lines == self.plan.lines or not self._owned(own):
             return ""
@@ -182,11 +184,27 @@ class VerdictWords:
         if extra > 0:
             owns = any(p.purchase_option == OWNED for p in self.facts.decision)
             other = "Buying more servers" if owns else "Owning instead"
-            return f"{other} would cost {self._money(extra)} more{self._idle(own)}."
+            more = self._above(own.total_cost, self.plan.total_cost)
+            return f"{other} would cost {more} more{self._idle(own)}."
         refusal = self.results.why_not_allowed(ScenarioKey.ON_PREM)
-        if not refusal or not extra:
-            return refusal
-        return f"With its resale owning would cost {self._money(-extra)} less in all. {refusal}"
+        return self._why_not_by_its_margin(own) if refusal and extra and own.buys else refusal
+
+    def _why_not_by_its_margin(self, bought: Scenario) -> str:
+        """What a purchase saves before and after its resale, beside what is asked of it."""
+        unsold, rent = total_without_resale(bought), self.plan.total_cost
+        before = (
+            f"costs {self._above(unsold, rent)} more"
+            if unsold > rent
+            else f"saves {self._above(rent, unsold)}"
+        )
+        margin = Decimal(str(self.results.payback_margin))
+        least = self._money(capital(bought) * margin)
+        due = f"has to save {least}, {margin:.0%} of its price" if margin else "must not cost more"
+        return (
+            f"A purchase does not pay back well enough: before any resale it {before} and {due}. "
+            f"With {self._money(resale_value(bought))} for its servers at the end it would cost "
+            f"{self._above(rent, bought.total_cost)} less."
+        )
 
     def _idle(self, own: Scenario) -> str:
         """How much of owned servers would stand idle."""
@@ -237,13 +255,19 @@ class VerdictWords:
 
     def _why_idle(self) -> str:
         """How much of what is rented whole the work has a use for, where it is little."""
-        rented = {p.source for p in self.facts.decision if p.action == "rent"}
-        rows = [row for row in self.plan.capacity if row.source in rented]
-        available = sum(row.hours_available for row in rows)
-        use = sum(row.hours_used for row in rows) / available if available else 1.0
-        if use > _WELL_USED:
+        rented = [part for part in self.facts.decision if part.action == "rent"]
+        paid = sum(self._hours_paid(part.source) for part in rented)
+        needed = sum(part.share_of_hours for part in rented) * float(self.plan.served_hours.sum())
+        use = needed / paid if paid else 1.0
+        if use > _WELL_USED or not self.results.inputs.whole_nodes:
             return ""
         return f"Machines rent whole: {use:.0%} of the accelerator-hours paid for are put to use."
+
+    def _hours_paid(self, source: str) -> float:
+        """Accelerator-hours of the machines of a source, used or not."""
+        hours = self.plan.used_hours.get(source)
+        capacity = self.results.inputs.by_key[source].capacity
+        return 0.0 if hours is None else float(hours.sum()) * capacity
 
     def _first_service(self) -> int:
         """Month in which the first server bought serves."""
@@ -286,6 +310,9 @@ class VerdictWords:
 
     def _money(self, amount: Decimal | float) -> str:
         return format_money(amount, self.results.request.currency)
+
+    def _above(self, more: Decimal, less: Decimal) -> str:
+        return format_difference(more, less, self.results.request.currency)
 
     def _number(self, amount: Decimal) -> str:
         """An amount without its currency, which stands behind the next."""

@@ -16,3 +16,16 @@ def format_money(amount: Decimal | float, currency: str) -> str:
     """
     digits = 2 if abs(float(amount)) < TO_THE_CENT else 0
     return f"{amount:,.{digits}f} {currency}"
+
+
+def format_difference(more: Decimal, less: Decimal, currency: str) -> str:
+    """What the first amount is above the second, as a reader finds it who subtracts both as shown.
+
+    >>> format_difference(Decimal("12384.60"), Decimal("5877.40"), "USD")
+    '6,508 USD'
+    >>> format_difference(Decimal("12.30"), Decimal("5.10"), "USD")
+    '7.20 USD'
+    """
+    if max(abs(more), abs(less)) < TO_THE_CENT:
+        return format_money(more - less, currency)
+    return f"{round(more) - round(less):,} {currency}"

@@ -36,7 +36,7 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
     rows = []
     for group in groups(answer):
         one = group[0]
-        named = f"{group_title(group)} {_mark(answer, group)}"
+        named = f"{group_title(group)} {_mark(answer, group)}{_oldest(answer, group)}"
         if not one.feasible:
             rows.append([named.strip(), f"not possible: {'; '.join(one.why_not)}"])
             continue
@@ -45,7 +45,9 @@ def scenarios(answer: ComparisonAnswer) -> list[list[str]]:
         low_high = (
             [money(spread.total_p10, currency), money(spread.total_p90, currency)] if known else []
         )
-        rows.append([named.strip(), money(one.total_cost, currency), "", " – ".join(low_high)])
+        is_left_out = answer.risk and not known and not one.allowed
+        span = "not simulated" if is_left_out else " – ".join(low_high)
+        rows.append([named.strip(), money(one.total_cost, currency), "", span])
     return rows
 
 
@@ -68,6 +70,18 @@ def with_region(label: str, answer: ComparisonAnswer) -> str:
     for key, name in answer.region_names.items():
         label = label.replace(f" in {key.partition(':')[2]},", f" in {name},")
     return label
+
+
+def _oldest(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:
+    """The oldest price that a plan other than the advised one pays."""
+    if answer.recommendation.scenario in {one.key for one in group}:
+        return ""
+    paid = {line.source for line in group[0].lines}
+    days = [o.as_of for key, o in answer.offers.items() if key in paid and o.as_of]
+    if not days:
+        return ""
+    oldest = sorted(days)[0]
+    return f" oldest price paid: {oldest.day} {oldest:%B %Y}"
 
 
 def _mark(answer: ComparisonAnswer, group: list[ScenarioAnswer]) -> str:

@@ -75,7 +75,10 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         rows.append(["Resale counted at the end", money(told.resale, currency)])
     if told.capital_to_approve is not None:
         rows.append(["Pays back", payback(answer)])
-    if told.confidence is not None:
+    others = [one for one in answer.feasible if one.allowed and one.lines != _lines(answer)]
+    if not others:
+        rows.append(["Other plans", "none that may be advised"])
+    elif told.confidence is not None:
         assert answer.risk
         samples = answer.risk.samples
         cases = round(told.confidence * samples)
@@ -84,7 +87,7 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
         rows.append(["Stays the cheapest", words])
     rows.append(["In today's money", money(told.present_value, currency)])
     rows.append(["Prices", prices(answer)])
-    seen = day(told.oldest_price) if told.oldest_price else "no date known"
+    seen = day(told.oldest_price) if told.oldest_price else "its price list has no dates"
     rows.append(["Oldest price paid", seen])
     if answer.exchange_rate:
         rate = f"{answer.exchange_rate.units_per_usd} {currency} per USD"
@@ -92,6 +95,11 @@ def figures(answer: ComparisonAnswer) -> list[list[str]]:
             rate += f", {day(answer.exchange_rate.as_of)}"
         rows.append(["Exchange rate", rate])
     return rows
+
+
+def _lines(answer: ComparisonAnswer) -> Any:
+    assert answer.recommended
+    return answer.recommended.lines
 
 
 def _or_nothing(amount: Any, currency: str) -> str:
@@ -158,9 +166,16 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
         f"{money(one.amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
-        f"{percent(one.share_of_hours)} of the accelerator-hours"
+        f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one.source)}"
         for one in parts
     ]
+
+
+def _price_day(answer: ComparisonAnswer, source: str) -> str:
+    if source not in answer.offers:
+        return ""
+    seen = answer.offers[source].as_of
+    return f" · price of {day(seen)}" if seen else " · price without a date"
 
 
 def _machine_hours(answer: ComparisonAnswer, source: str) -> str:
@@ -178,7 +193,13 @@ def _machine_hours(answer: ComparisonAnswer, source: str) -> str:
 def alternatives(answer: ComparisonAnswer) -> tuple[list[str], list[str]]:
     """The chips, and what is said of each behind them."""
     currency, found = answer.currency, answer.cheaper_if
-    chips = [f"{one.change} −{money(one.saving, currency)}" for one in found]
+    total = answer.verdict.total if answer.verdict else None
+    chips = []
+    for one in found:
+        saved = money(one.saving, currency) + " in today's money"
+        if total is not None and one.total < total:
+            saved = money(round(total) - round(one.total), currency)
+        chips.append(f"{one.change} −{saved}")
     behind = [
         f"{one.change[:1].upper()}{one.change[1:]}: {one.plan} {money(one.total, currency)} in "
         f"all. {one.why}"

@@ -160,7 +160,7 @@ def test_a_price_without_a_day_is_said_to_have_none() -> None:
     answer = answered(SERVERS)
     verdict: Verdict = answer.verdict.model_copy(update={"oldest_price": None})  # type: ignore[union-attr]
     root = drop(render_answer(answer.model_copy(update={"verdict": verdict})), ON_HOVER)
-    assert figures(root)[-1] == ["Oldest price paid", "no date known"]
+    assert figures(root)[-1] == ["Oldest price paid", "its price list has no dates"]
 
 
 @requests
@@ -246,3 +246,16 @@ def test_each_part_of_the_prices_has_its_own_age() -> None:
         "on demand 155 days (oldest 300 days), 2026-06-18; spot 3 days, 2026-11-17; "
         "commitments undated, undated"
     )
+
+
+def test_with_one_plan_to_advise_nothing_is_said_to_stay_the_cheapest() -> None:
+    answer = answered(SERVERS)
+    alone = tuple(
+        one if one.key == answer.recommended.key else one.model_copy(update={"allowed": False})  # type: ignore[union-attr]
+        for one in answer.scenarios
+    )
+    rows = dict(
+        figures(drop(render_answer(answer.model_copy(update={"scenarios": alone})), ON_HOVER))
+    )
+    assert rows["Other plans"] == "none that may be advised"
+    assert "Stays the cheapest" not in rows

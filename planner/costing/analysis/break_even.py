@@ -22,9 +22,9 @@ from planner.costing.cost_model.charges import UnitCharge
 from planner.costing.cost_model.finance import discount_factors
 from planner.costing.cost_model.ownership import (
     build_server_source,
-    resale_value,
     running_cost_per_hour,
 )
+from planner.costing.cost_model.resale import sale_value
 from planner.costing.cost_model.server import ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming
 from pricing.market.offers import HOURS_PER_MONTH
@@ -192,7 +192,7 @@ def _price_to_recover(
     is_resold = assumptions.is_level or calendar.months < in_service_until
     if "residual_rate" in request_fields and is_resold and not server.is_leased:
         age = min(calendar.months, in_service_until)
-        price -= float(resale_value(server.unit_price, age, assumptions))
+        price -= float(sale_value(server.unit_price, np.array(age), np.array(0), assumptions))
     return price
 
 

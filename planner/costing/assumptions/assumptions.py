@@ -8,7 +8,7 @@ that currency already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from decimal import Decimal
@@ -83,6 +83,7 @@ _PRICE_PROCESSES = (
 """What samples with fitted prices rest on besides; no request gives them."""
 _EDITION = "risk.price_process_edition"
 _POOL_EDITION = "risk.pool_edition"
+_RESALE_EDITION = "on_prem.resale_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
@@ -150,10 +151,11 @@ class Assumptions:
         is_level = _is_level(request, previous)
         rows = list(_rows(request, units_per_usd, previous, price_processes, is_level))
         rows += _rule_rows(request, previous)
+        rows += _resale_rows(request, previous, rows)
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (_EDITION, _POOL_EDITION):
-            values.setdefault(field.removeprefix("risk."), 1.0 if previous else 2.0)
+        for field in (_EDITION, _POOL_EDITION, _RESALE_EDITION):
+            values.setdefault(field.rpartition(".")[2], 1.0 if previous else 2.0)
         for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
         method = request.finance.depreciation
@@ -230,6 +232,20 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
             if stated is None
             else "request",
         )
+
+
+def _resale_rows(
+    request: ComparisonRequest, previous: PreviousAssumptions, rows: Iterable[Assumption]
+) -> Iterator[Assumption]:
+    """That no server is sold for more than a new one costs then, where prices of servers fall
+    faster than what servers are worth."""
+    own = [one.price_trend_per_year or 0.0 for one in request.on_prem.servers or ()]
+    lowest = min(request.finance.server_price_trend_per_year or 0.0, *own, 0.0)
+    residual_rate = next(float(row.value) for row in rows if row.field == "on_prem.residual_rate")
+    is_known = not previous or _RESALE_EDITION in previous
+    if request.rules > 1 and 1.0 + lowest < residual_rate and is_known:
+        today = _row(_RESALE_EDITION, None, default("resale_edition"), request.currency, 1.0)
+        yield previous.get(_RESALE_EDITION, today)
 
 
 def _rows(

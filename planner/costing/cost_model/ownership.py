@@ -9,8 +9,9 @@ Per unit, with P its unit price, all in the request's currency:
   and staff move by their trends
 - for each hour of use: electricity for (draw at work − idle) · PUE on top of idle
 - when it is sold, at the end of its life or at the horizon:
-  −P · residual_rate ^ (years since purchase) · (1 − resale_cost_rate); under edition 1 of the
-  rules at the horizon alone, 0 once its life is over
+  −P · residual_rate ^ (years since purchase) · (1 − resale_cost_rate), at most what a new one
+  costs then, less the cost of the sale; under edition 1 of the rules at the horizon alone, 0 once
+  its life is over
 - P of the month of purchase: it moves by its trend
 
 A given running cost per hour of use replaces power, colocation, support and staff.
@@ -32,6 +33,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.charges import HourCharge, ScheduledCharge, Stream, UnitCharge
 from planner.costing.cost_model.finance import Depreciation, trend_factors
 from planner.costing.cost_model.financing import build_financing_charges
+from planner.costing.cost_model.resale import sale_value
 from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar, ChargeTiming, Term
 from pricing.market.offers import HOURS_PER_MONTH
@@ -133,15 +135,6 @@ def running_cost_per_hour(server: ServerToBuy, assumptions: Assumptions) -> floa
         electricity
         + sum(amount for _, _, _, amount in _operating_costs(server, assumptions)) / HOURS_PER_MONTH
     )
-
-
-def resale_value(
-    unit_price: float, months: float | Floats | NDArray[np.int64], assumptions: Assumptions
-) -> Floats:
-    """What a server fetches so many months after its purchase, less what the sale costs:
-    P · residual_rate ^ (months / 12) · (1 − resale_cost_rate)."""
-    share = assumptions["residual_rate"] ** (np.asarray(months) / 12.0)
-    return np.asarray(unit_price * share * (1.0 - assumptions["resale_cost_rate"]))
 
 
 def _source_without_units(
@@ -311,8 +304,8 @@ def _residual_charges(
 ) -> list[UnitCharge]:
     if not assumptions["residual_rate"] or server.is_leased:
         return []
-    trend = trend_factors(assumptions["server_price_trend_per_year"], calendar.length)
-    value = resale_value(server.unit_price, term.months_kept, assumptions) * trend
+    bought = np.arange(calendar.length)
+    value = sale_value(server.unit_price, term.months_kept, bought, assumptions)
     label = f"Residual value: {server.label}"
     return [UnitCharge(Category.RESIDUAL, label, "servers", 1.0, -value, ChargeTiming.END)]
 
@@ -333,6 +326,7 @@ def _residual_stream(
         sold = min(sold, int(assumptions["useful_life_months"]) - batch.age_months)
     quantity, price = np.zeros(calendar.length), np.zeros(calendar.length)
     quantity[sold] = batch.units
-    price[sold] = -resale_value(server.unit_price, batch.age_months + sold, assumptions)
+    age = np.array(batch.age_months + sold)
+    price[sold] = -sale_value(server.unit_price, age, np.array(-batch.age_months), assumptions)
     label = f"Residual value: {server.label}"
     return Stream(Category.RESIDUAL, label, "servers", quantity, price)

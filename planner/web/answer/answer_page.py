@@ -30,7 +30,7 @@ from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.place_names import with_place
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
-from planner.web.answer.verdict_facts import assumed, decision_parts
+from planner.web.answer.verdict_facts import assumed, decision_parts, saving_words
 from planner.web.common.chart import Chart
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.formatting import plain
@@ -77,17 +77,21 @@ class AnswerPage:
         return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
 
     @property
-    def decision(self) -> list[tuple[DecisionPart, float | None]]:
+    def decision(self) -> list[tuple[DecisionPart, float | None, str]]:
         """What to do, with the machine-hours of what is rented."""
         return decision_parts(self.answer)
 
     @cached_property
-    def alternatives(self) -> list[tuple[Alternative, str]]:
-        """What would be cheaper with one rule lifted, and the address that lifts it; empty where
-        the answer is a kept one."""
+    def alternatives(self) -> list[tuple[Alternative, str, str]]:
+        """What would be cheaper with one rule lifted, the address that lifts it, empty where the
+        answer is a kept one, and what it saves."""
         address = self.query or QueryDict()
         return [
-            (one, write(address, **{one.field: _in_address(one.value)}) if self.query else "")
+            (
+                one,
+                write(address, **{one.field: _in_address(one.value)}) if self.query else "",
+                saving_words(one, self.answer),
+            )
             for one in self.answer.cheaper_if
         ]
 

@@ -72,6 +72,7 @@ def categories(answer: ComparisonAnswer) -> Chart:
         kind="hbar",
         x_label="scenario",
         y_label=f"total, {answer.currency}",
+        unit=answer.currency,
         x=[row.title for row in rows],
         series=series,
         summary="Cost by category of each scenario.",
@@ -109,6 +110,7 @@ def hours_curve(answer: ComparisonAnswer) -> Chart | None:
         kind="line",
         x_label="hours of use per month",
         y_label=f"cost of one machine {months}, {answer.currency} in today's money",
+        unit=answer.currency,
         x=list(curve.hours_per_month),
         series=series,
         marks=marks,
@@ -136,6 +138,7 @@ def fan(answer: ComparisonAnswer) -> Chart | None:
         kind="fan",
         x_label="scenario",
         y_label=f"net present cost, {answer.currency}",
+        unit=answer.currency,
         x=list(known),
         series=series,
         summary=f"{best.title} is cheapest in {best.probability_cheapest:.0%} of the simulated "
@@ -157,6 +160,7 @@ def tornado(answer: ComparisonAnswer, base: Decimal) -> Chart | None:
         kind="tornado",
         x_label="assumption",
         y_label=f"total, {answer.currency}",
+        unit=answer.currency,
         x=[_range_label(row) for row in rows],
         series=[
             Series("at low", [float(row.total_at_low or 0) for row in rows], "low"),

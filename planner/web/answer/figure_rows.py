@@ -11,6 +11,7 @@ from planner.contract.answer.verdict import BudgetUse, Verdict
 from planner.web.answer.verdict_facts import (
     budget_title,
     cheapest_cases,
+    is_the_only_plan,
     payback_words,
     prices_paid,
 )
@@ -61,13 +62,17 @@ def _rows(answer: ComparisonAnswer, verdict: Verdict) -> Iterator[FigureRow]:
     if payback:
         yield FigureRow("Pays back", payback)
     cases = cheapest_cases(answer)
-    if cases:
+    if is_the_only_plan(answer):
+        yield FigureRow("Other plans", "none that may be advised")
+    elif cases:
         yield FigureRow("Stays the cheapest", f"in {cases}", note=_of_which(answer))
     present = money(verdict.present_value, currency)
     yield FigureRow("In today's money", present, term="present value")
     yield FigureRow("Prices", prices_paid(answer))
     oldest = verdict.oldest_price
-    yield FigureRow("Oldest price paid", f"{oldest:%-d %B %Y}" if oldest else "no date known")
+    yield FigureRow(
+        "Oldest price paid", f"{oldest:%-d %B %Y}" if oldest else "its price list has no dates"
+    )
     rate = answer.exchange_rate
     if rate:
         day = f", {rate.as_of:%-d %B %Y}" if rate.as_of else ""

@@ -46,6 +46,7 @@ def payback(answer: ComparisonAnswer) -> Chart | None:
         kind="line",
         x_label="month",
         y_label=f"spent so far, {answer.currency}",
+        unit=answer.currency,
         x=[*answer.months, END],
         series=series,
         marks=[mark] if mark else [],

@@ -5,6 +5,7 @@ Everything is undiscounted: the total, and the range of the simulated totals bes
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -45,6 +46,8 @@ class ScenarioRow:
     """Share of the simulated outcomes in which one of them is the cheapest."""
     regret: Decimal | None = None
     span: Span | None = None
+    oldest_price: dt.date | None = None
+    """Day of the oldest price that the plan pays for offers; None where none has a date."""
 
     @property
     def title(self) -> str:
@@ -115,6 +118,7 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         scenario=group[0],
         keys=tuple(key for key in ScenarioKey if key in keys),
         is_best=answer.recommendation.scenario in keys,
+        oldest_price=_oldest_price(answer, group[0]),
     )
     risk, first = answer.risk, group[0].key
     if risk is None:
@@ -126,6 +130,11 @@ def _row(answer: ComparisonAnswer, group: Sequence[ScenarioAnswer]) -> ScenarioR
         probability_cheapest=sum(likely) if likely else None,
         regret=risk.regret.get(first),
     )
+
+
+def _oldest_price(answer: ComparisonAnswer, scenario: ScenarioAnswer) -> dt.date | None:
+    offers = (answer.offers.get(row.source) for row in scenario.costs_by_source)
+    return min((one.as_of for one in offers if one and one.as_of), default=None)
 
 
 def _with_spans(rows: Sequence[ScenarioRow]) -> list[ScenarioRow]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 
 from planner.contract.answer.common import Category
 from planner.contract.answer.comparison import ComparisonAnswer
-from planner.contract.answer.verdict import BudgetUse, DecisionPart
+from planner.contract.answer.verdict import Alternative, BudgetUse, DecisionPart
 from planner.contract.labels import cloud_title
 from planner.contract.months import parse_month
+from planner.web.common.formatting import money
 
 LIST_PRICES = "list prices"
 _TEAM_PRICES: Mapping[str, str] = {
@@ -49,15 +50,24 @@ def _can_rent(answer: ComparisonAnswer) -> bool:
     )
 
 
-def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float | None]]:
-    """What to do by money, each with the machine-hours that the advised plan rents of it."""
+def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float | None, str]]:
+    """What to do by money, each with the machine-hours that the advised plan rents of it and the
+    day of its price."""
     plan = answer.recommended
     rented: dict[str, float] = {}
     for row in plan.costs_by_source if plan else ():
         if row.category is Category.COMPUTE and row.unit == "node-hours":
             rented[row.source] = rented.get(row.source, 0.0) + row.quantity
     parts = answer.verdict.decision if answer.verdict else ()
-    return [(part, rented.get(part.source)) for part in parts]
+    return [(part, rented.get(part.source), price_day(part.source, answer)) for part in parts]
+
+
+def is_the_only_plan(answer: ComparisonAnswer) -> bool:
+    """Whether every scenario that may be advised has the advised plan."""
+    plan = answer.recommended
+    return plan is not None and all(
+        one.lines == plan.lines for one in answer.feasible if one.allowed
+    )
 
 
 def cheapest_cases(answer: ComparisonAnswer) -> str:
@@ -67,6 +77,23 @@ def cheapest_cases(answer: ComparisonAnswer) -> str:
         return ""
     cases = round(verdict.confidence * risk.samples)
     return f"{'all' if cases == risk.samples else f'{cases:,}'} of {risk.samples:,} simulated cases"
+
+
+def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
+    """`−1,200 USD`: the total less the other, both as shown; in today's money where that is no
+    less."""
+    total = answer.verdict.total if answer.verdict else None
+    if total is None or total <= one.total:
+        return f"−{money(one.saving, answer.currency)} in today's money"
+    return f"−{money(round(total) - round(one.total), answer.currency)}"
+
+
+def price_day(source: str, answer: ComparisonAnswer) -> str:
+    """Day on which the price of an offer was seen; empty for what is not rented."""
+    offer = answer.offers.get(source)
+    if offer is None:
+        return ""
+    return f"price of {offer.as_of:%-d %B %Y}" if offer.as_of else "price without a date"
 
 
 def prices_paid(answer: ComparisonAnswer) -> str:

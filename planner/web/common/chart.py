@@ -48,6 +48,8 @@ class Chart:
     """tornado: the total from which the bars depart."""
     digits: int = 0
     """Decimals in the table."""
+    unit: str = ""
+    """What stands behind each value of the axis: the currency of money."""
     labels_at_lines: bool = False
     """line: names stand at the ends of the lines in place of a legend."""
 

@@ -121,6 +121,7 @@ def draw_past_prices(rows: list[ProviderRow], today: dt.date) -> Chart | None:
         kind="line",
         x_label="month",
         y_label="USD per accelerator-hour",
+        unit="USD",
         x=[f"{month:%Y-%m}" for month in months],
         series=lines,
         digits=2,

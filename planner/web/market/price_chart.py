@@ -31,6 +31,7 @@ def draw_history(offer: Offer, proposed: Offer | None = None) -> Chart | None:
         kind="points",
         x_label="from",
         y_label=f"{offer.currency} per hour",
+        unit=offer.currency,
         x=days,
         series=[Series(offer.instance_type, prices, offer.purchase_option.value)],
         marks=marks,

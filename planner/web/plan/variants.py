@@ -147,6 +147,7 @@ def _over_time(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         kind="line",
         x_label="month",
         y_label=f"spent so far, {currency}",
+        unit=currency,
         x=labels,
         series=series,
         summary="The advised plan of each variant, month by month.",
@@ -174,6 +175,7 @@ def _by_category(plans: Sequence[ComparedPlan], currency: str) -> Chart:
         kind="hbar",
         x_label="variant",
         y_label=f"total, {currency}",
+        unit=currency,
         x=[one.title for one in plans],
         series=[
             Series(name.replace("_", " "), [float(c.get(name) or 0) for c in sums], name.value)

@@ -43,6 +43,7 @@ def burn_chart(months: Sequence[BurnMonth], room: Headroom | None, currency: str
         kind="line",
         x_label="month",
         y_label=currency,
+        unit=currency,
         x=[one.month for one in months],
         series=[one for one in rows if any(v is not None for v in one.values)],
         summary=_burn_summary(months, currency),
@@ -109,6 +110,7 @@ def cause_chart(variance: Variance) -> Chart | None:
         kind="waterfall",
         x_label="cause",
         y_label=variance.currency,
+        unit=variance.currency,
         x=["Planned", *(names[name] for name in shown), "Paid"],
         series=[
             Series(
@@ -150,6 +152,7 @@ def spend_chart(variance: Variance) -> Chart | None:
         kind="bar",
         x_label="month",
         y_label=variance.currency,
+        unit=variance.currency,
         x=[row["month"] for row in rows],
         series=[
             Series("Actual", [float(row["actual"]) for row in rows], "committed"),

@@ -44,7 +44,7 @@ class _Frame:
             value = self.low + index * step
             y = self.y(value)
             self.drawing.add(Line(LEFT, y, WIDTH - RIGHT, y, strokeColor=LINE, strokeWidth=0.4))
-            self.write(LEFT - 4, y - 2.4, _short(value), anchor="end")
+            self.write(LEFT - 4, y - 2.4, f"{_short(value)} {chart.unit}".strip(), anchor="end")
         self.write(0, HEIGHT - 7, chart.y_label)
 
     def y(self, value: float) -> float:

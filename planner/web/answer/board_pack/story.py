@@ -57,10 +57,11 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(page.headline, paper.STRONG)
         yield text(page.money_sentence)
         return
-    for part, hours in page.decision:
+    for part, hours, price_day in page.decision:
         yield text(f"{part.sentence[:1].upper()}{part.sentence[1:]}", paper.STRONG)
         rented = f" · {number(hours)} machine-hours" if hours else ""
-        yield text(f"{money(part.amount, page.currency)} in all{rented}", paper.SMALL)
+        seen = f" · {price_day}" if price_day else ""
+        yield text(f"{money(part.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
     if page.verdict.contested:
@@ -68,7 +69,8 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
     if page.verdict.late_delivery:
         yield text(page.verdict.late_delivery.sentence)
     yield Spacer(1, 5)
-    rows = [(row.title, row.words) for row in page.figure_rows]
+    rows = [(row.title, f"{row.words} ({row.note})" if row.note else row.words)
+            for row in page.figure_rows]  # fmt: skip
     yield table(rows, (0.3, 0.7), header=False)
     yield from _bullets("Why", page.reasons)
     yield from _bullets(

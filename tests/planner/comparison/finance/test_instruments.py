@@ -244,6 +244,8 @@ def test_half_of_the_outcomes_pay_more_than_the_newest_quote() -> None:
     assert low == pytest.approx(OWNED - 20_000, rel=0.003)
     assert middle == pytest.approx(OWNED, rel=0.003)
     assert high == pytest.approx(OWNED + 45_000, rel=0.003)
+    (box,) = answer("A price between quotes").servers
+    assert (box.unit_price_p10, box.unit_price_p90, box.price_quotes) == (280_000, 345_000, 3)
     firm = range_of("A price between quotes", 100, unit_price=300_000, quotes=[])
     assert firm == (OWNED, OWNED, OWNED)
 
@@ -268,6 +270,7 @@ def test_the_advice_names_a_late_delivery() -> None:
         "76,650 USD more."
     )
     assert told.late_delivery.sentence in answer("A late delivery").advice
+    assert (told.late_delivery.months, told.late_delivery.probability) == (3, 0.25)
     on_time = answer().verdict
     assert on_time is not None
     assert on_time.late_delivery is None

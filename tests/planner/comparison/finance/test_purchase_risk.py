@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from planner.comparison import compare
+from planner.contract.answer.common import Category, ScenarioKey
+from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.request.comparison import read_request
 from planner.costing.assumptions.assumptions import PURCHASE_RISKS
 from planner.costing.assumptions.reference_servers import all_servers
@@ -145,3 +147,38 @@ def test_an_answer_of_before_keeps_its_firm_prices_and_its_days() -> None:
     assert before.risk.on_prem != now.risk.on_prem
     first = compare(request | {"rules": 1, "risk": {}}, CATALOG, today=TODAY)
     assert not set(PURCHASE_RISKS) & {row.field for row in first.assumptions}
+
+
+def sold(previous: bool = False, **fields: Any) -> ComparisonAnswer:
+    """A server of 100,000 bought in 2027 and sold after two years."""
+    request = request_of(
+        5840, **{"on_prem": {"servers": [BOX], "useful_life_months": 24, "lead_time_months": 0,
+                             "residual_rate": 0.7}, **fields}
+    )  # fmt: skip
+    now = compare(request, CATALOG, today=TODAY)
+    if not previous:
+        return now
+    rows = [row for row in now.assumptions if row.field != "on_prem.resale_edition"]
+    return compare(request, CATALOG, today=TODAY, previous_assumptions=rows)
+
+
+def fetched(answer: ComparisonAnswer) -> float:
+    return -float(answer.by_key[ScenarioKey.ON_PREM].cost_by_category[Category.RESIDUAL])
+
+
+def test_a_used_server_fetches_no_more_than_a_new_one_costs() -> None:
+    """At 70 % a year 49,000 after two years; at half the price a year a new one costs 25,000."""
+    sale = 1 - 0.1
+    assert fetched(sold()) == pytest.approx(49_000 * sale, abs=0.01)
+    falling = {"finance": {"server_price_trend_per_year": -0.5}}
+    assert fetched(sold(**falling)) == pytest.approx(25_000 * sale, abs=0.01)
+    slow = {"finance": {"server_price_trend_per_year": -0.2}}
+    assert fetched(sold(**slow)) == pytest.approx(49_000 * sale, abs=0.01)
+    assert fetched(sold(previous=True, **falling)) == pytest.approx(49_000 * sale, abs=0.01)
+    named = [r.value for r in sold(**falling).assumptions if r.field == "on_prem.resale_edition"]
+    assert named == [2]
+    assert not any(r.field == "on_prem.resale_edition" for r in sold(**slow).assumptions)
+    there = {"already_owned": [{"server": "Box", "units": 1, "bought": "2026-01"}],
+             "servers": [BOX], "useful_life_months": 36, "residual_rate": 0.7}  # fmt: skip
+    owned = compare(request_of(5840, on_prem=there, **falling), CATALOG, today=TODAY)
+    assert fetched(owned) <= 25_000 * sale + 0.01

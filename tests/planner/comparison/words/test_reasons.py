@@ -45,3 +45,23 @@ def test_owning_is_held_against_the_plan_only_where_its_plan_owns() -> None:
     own = next(one for one in answer.scenarios if one.key == "on_prem")
     assert own.total_cost > answer.verdict.total
     assert not any("Owning instead" in one for one in answer.verdict.reasons)
+
+
+def test_machines_that_rent_whole_for_a_part_of_them_are_said_to_idle() -> None:
+    """One accelerator at work in a machine of eight: 12.5 % of what is paid for."""
+    work = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 730,
+            "peak_accelerators": 1}  # fmt: skip
+    words = "Machines rent whole: 12% of the accelerator-hours paid for are put to use."
+    assert words in compared(NODES, workload=work, horizon_months=12).answer.verdict.reasons
+    busy = compared(NODES, hours=5840, horizon_months=12).answer.verdict.reasons
+    assert not any("put to use" in one for one in busy)
+
+
+def test_a_difference_is_that_of_the_totals_as_shown() -> None:
+    """525,600.44 less 438,000.61 is 87,599.83, but a reader subtracts 438,001 from 525,600."""
+    prices = catalog(offer("60.00005"), offer("50.00007", "reserved", term_months=12))
+    answer = compared(prices, hours=5840, horizon_months=12).answer
+    one = answer.verdict.against
+    shown = round(one.total) - round(answer.verdict.total)
+    assert round(one.difference) != shown
+    assert f"; {shown:,} USD less than " in answer.verdict.sentence

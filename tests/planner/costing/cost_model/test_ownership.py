@@ -40,7 +40,7 @@ def assumed(depreciation: str = "straight_line", level: bool = False, **values: 
         "electricity_per_kwh": 0.2, "electricity_trend_per_year": 0.1, "residual_rate": 0.25,
         "utilisation_ceiling": 0.9, "insurance_rate_per_year": 0.0, "resale_cost_rate": 0.0,
         "staff_cost_trend_per_year": 0.0, "colocation_trend_per_year": 0.0,
-        "support_trend_per_year": 0.0, "server_price_trend_per_year": 0.0,
+        "support_trend_per_year": 0.0, "server_price_trend_per_year": 0.0, "resale_edition": 2.0,
     }  # fmt: skip
     found = Assumed(plain | values)
     found.is_level = level

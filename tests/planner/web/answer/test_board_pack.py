@@ -15,6 +15,7 @@ from planner.exports.rows import Context, Step
 from planner.models import Role
 from planner.web.answer.answer_page import AnswerPage
 from planner.web.answer.board_pack import PackFacts, board_pack
+from planner.web.answer.figure_rows import figure_rows
 from tests.golden.answers import answered
 from tests.golden.shown import money
 from tests.planner.web.asking import HOURS, TRAINING, get
@@ -57,6 +58,8 @@ def test_every_figure_of_the_advice_stands_on_paper(name):
     for sentence in (*verdict.reasons, *(turn.sentence for turn in verdict.switch_points)):
         assert sentence in words
     assert f"amounts in {answer.currency}" in words
+    for row in figure_rows(answer):
+        assert row.note.replace("\xa0", " ") in words
 
 
 def test_what_the_money_is_spent_on_adds_up_to_the_total():

@@ -1,0 +1,45 @@
+"""Colours of the charts: one for each kind of source, told apart in grey and on the page."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+SCRIPT = (Path(settings.BASE_DIR) / "static/charts.js").read_text()
+SOURCES = ("owned", "committed", "capacity_block", "on_demand", "spot")
+SPENT = ("capex", "commitment", "upfront", "compute")
+LEAST_STEP = 6.0
+"""CIE lightness by which two greys differ that stand beside each other."""
+
+
+def lightness(colour: str) -> float:
+    """CIE L* of `#rrggbb`, 0 to 100: the grey that it prints as."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    y = sum(share * c for share, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return float(116 * y ** (1 / 3) - 16)
+
+
+def palette(theme: str) -> dict[str, str]:
+    block = SCRIPT.partition(f"    {theme}: {{")[2].partition("},")[0]
+    return dict(re.findall(r'(\w+): "(#[0-9a-f]{6})"', block))
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("roles", [SOURCES, SPENT])
+def test_no_two_of_one_chart_print_as_the_same_grey(theme: str, roles: tuple[str, ...]) -> None:
+    greys = {role: lightness(palette(theme)[role]) for role in roles}
+    for one, other in combinations(roles, 2):
+        assert abs(greys[one] - greys[other]) >= LEAST_STEP, (one, other)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_advised_line_has_a_colour_of_its_own(theme: str) -> None:
+    colours = palette(theme)
+    red, *_, blue = (int(colours["advised"][i : i + 2], 16) for i in (1, 3, 5))
+    assert blue - red > 100
+    assert colours["advised"] not in {colours[role] for role in (*SOURCES, *SPENT)}
