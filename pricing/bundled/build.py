@@ -12,7 +12,7 @@ from pricing.bundled import aws, azure, extras, gcp, gcp_tpu, history, places
 from pricing.bundled.draft import DraftOffer, mark_sold_now, record_outcomes
 from pricing.bundled.files import ORIGIN
 from pricing.bundled.gcp import ReferenceLists
-from pricing.bundled.plausibility import reject_implausible, split_newest
+from pricing.bundled.plausibility import reject_implausible, retire_stale, split_newest
 from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.common.amounts import quantize
 from pricing.ingest.provider import SkippedRow
@@ -61,7 +61,7 @@ def build(folder: Path) -> Bundle:
         *gcp_tpu.read_drafts(folder, audit),
     ]
     newest, older = split_newest(map(mark_sold_now, drafts))
-    plausible = reject_implausible(newest, ExchangeRates.of(rates), audit)
+    plausible = reject_implausible(retire_stale(newest), ExchangeRates.of(rates), audit)
     record_outcomes((*plausible, *older), audit)
     offers = sorted(
         (_round_amounts(draft.offer) for draft in plausible), key=lambda offer: offer.id

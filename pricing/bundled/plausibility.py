@@ -12,13 +12,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pricing.bundled.draft import DraftOffer
+from pricing.bundled.draft import DraftOffer, mark_sold_now
 from pricing.bundled.row_audit import RowAudit, RowOutcome
 from pricing.market.exchange_rates import ExchangeRates
 from pricing.market.families import instance_family
 from pricing.market.offers import Offer
 from pricing.publish.row_checks import PRICE_TOLERANCE, check_rows
 
+STALE_AFTER_DAYS = 365
+"""A price so much older than the newest of the lists is the last known one; a list price that old
+is red (`PRICES_RED_AFTER_DAYS`)."""
 _EARLIEST = dt.date.min
 
 
@@ -36,6 +39,25 @@ def split_newest(drafts: Iterable[DraftOffer]) -> tuple[list[DraftOffer], list[D
         newest.append(newest_first[0])
         older += [replace(d, outcome=RowOutcome.OLDER, detail=d.offer.id) for d in newest_first[1:]]
     return newest, older
+
+
+def retire_stale(drafts: Sequence[DraftOffer]) -> list[DraftOffer]:
+    """`drafts`, those far older than the newest of all shown as last known prices."""
+    newest = max((draft.offer.as_of for draft in drafts if draft.offer.as_of), default=_EARLIEST)
+    return [
+        _as_last_known(draft) if _is_stale(draft, newest) and draft.outcome.is_sold else draft
+        for draft in drafts
+    ]
+
+
+def _is_stale(draft: DraftOffer, newest: dt.date) -> bool:
+    day = draft.offer.as_of
+    return day is not None and (newest - day).days > STALE_AFTER_DAYS
+
+
+def _as_last_known(draft: DraftOffer) -> DraftOffer:
+    detail = f"{draft.offer.instance_type} {draft.offer.as_of}"
+    return mark_sold_now(replace(draft, outcome=RowOutcome.OLD, detail=detail))
 
 
 def _age_rank(draft: DraftOffer) -> tuple[dt.date, bool]:

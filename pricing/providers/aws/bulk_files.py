@@ -81,7 +81,8 @@ def read(http: ProviderHttpClient, reason: str, default_url: str = DEFAULT_URL) 
     not_read = None if context.regions else report_other_partition(files)
     if not_read is not None:
         yield not_read
-    plans = {one: _read_plan_index(http, one) for one in indexes}
+    plans = {one: _read_plan_index(http, one, files) for one in indexes}
+    yield from (one for one in plans.values() if isinstance(one, NotRead))
     failures = 0
     for regions_done, region in enumerate(wanted_regions):
         context.progress("regions", regions_done, len(wanted_regions))
@@ -98,7 +99,9 @@ def read(http: ProviderHttpClient, reason: str, default_url: str = DEFAULT_URL) 
             yield explain_unread(NotRead(f"prices in {region}", regions=(region,)), error)
             continue
         yield from rows
-        yield from _read_savings_plans(files_of, plans[one].get(region, ""), skus)
+        index = plans[one]
+        if not isinstance(index, NotRead):
+            yield from _read_savings_plans(files_of, index.get(region, ""), skus)
 
 
 @dataclass(frozen=True)
@@ -169,13 +172,19 @@ def _read_index(http: ProviderHttpClient, price_list: _PriceList) -> _Index:
     return _Index(paths, day)
 
 
-def _read_plan_index(http: ProviderHttpClient, price_list: _PriceList) -> dict[str, str]:
-    """Path of the savings-plan file by region; empty where the list has none."""
+def _read_plan_index(
+    http: ProviderHttpClient,
+    price_list: _PriceList,
+    files: Mapping[str, tuple[_PriceList, str]],
+) -> dict[str, str] | NotRead:
+    """Path of the savings-plan file by region; what is not read where the index fails."""
     try:
         document = http.get_json(f"plans-{price_list.partition}.json", price_list.plans)
         return {one["regionCode"]: one["versionUrl"] for one in document["regions"]}
-    except (ProviderUnavailable, KeyError, TypeError):
-        return {}
+    except PART_ERRORS as error:
+        regions = tuple(sorted(code for code, (one, _) in files.items() if one == price_list))
+        part = NotRead("the index of savings plans", (PurchaseOption.SAVINGS_PLAN.value,), regions)
+        return explain_unread(part, error)
 
 
 def _file_url(price_list: _PriceList, path: str) -> str:

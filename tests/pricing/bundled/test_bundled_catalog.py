@@ -85,6 +85,13 @@ def test_trap_11_nothing_retired_is_sold() -> None:
     assert len([o for o in OFFERS if retired(o.instance_type)]) > 1500, "shown as last known"
 
 
+def test_no_price_a_year_older_than_the_newest_is_sold() -> None:
+    newest = max(offer.as_of for offer in OFFERS if offer.as_of)
+    limit = newest - dt.timedelta(days=365)
+    assert [o.id for o in OFFERS if o.sold_now and o.as_of and o.as_of < limit] == []
+    assert any(o.as_of and o.as_of < limit for o in OFFERS)
+
+
 def test_trap_11_no_price_of_2020_or_before_is_sold() -> None:
     assert [o.id for o in OFFERS if o.sold_now and o.as_of and o.as_of.year <= 2020] == []
 

@@ -183,6 +183,17 @@ def test_a_file_of_one_region_that_fails_keeps_its_rows(
     assert any(REGION in one.reason for one in told)
 
 
+def test_an_index_of_savings_plans_that_fails_is_named(server: FakeAws) -> None:
+    server.faults.append(
+        Fault.error(None, 404, matches=lambda r: r.path.endswith("Plan/current/region_index.json"))
+    )
+    rows = provider.fetch(context(public_files(server)))
+    expected = truth(server.market, with_account=False)
+    kept, told = kept_after(rows, expected, bare)
+    assert kept == {key for key in expected if "savings_plan" in key}
+    assert "the index of savings plans: " in " ".join(part.reason for part in told)
+
+
 def test_one_of_the_wanted_regions_may_fail(server: FakeAws) -> None:
     fault = Fault.error(None)
     fault.matches = lambda r: (
