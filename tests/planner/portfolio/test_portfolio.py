@@ -313,3 +313,11 @@ def test_a_share_above_what_a_project_pays_alone_is_called_so(answer):
     one = answer.projects[0]
     dearer = one.model_copy(update={"saving": -one.saving})
     assert f"{one.saving:,.0f} USD more than the" in explain_share(answer, dearer)
+
+
+def test_limits_that_all_plans_keep_to_cost_no_share_a_cent():
+    quota = {"provider": "aws", "accelerator": "H100", "max_accelerators": 0}
+    pair = [project("one", STEADY), project("two", STEADY)]
+    together = plan({**YEAR, "projects": pair, "limits": {"quotas": [quota]}})
+    assert together.net_present_cost == together.apart
+    assert all(one.share == one.alone for one in together.projects)
