@@ -9,6 +9,7 @@ from rich.table import Table
 from planner.commands.tables import make_console
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.months import format_month
+from planner.portfolio.words import METHOD_TITLES
 
 
 def portfolio_tables(answer: PortfolioAnswer) -> str:
@@ -37,6 +38,8 @@ def _facts(answer: PortfolioAnswer) -> list[str]:
         facts.append(f"No plan is more than {answer.gap:.2%} cheaper, which is proven.")
     if answer.utilisation is not None:
         facts.append(f"Machines that are held work {answer.utilisation:.0%} of their hours.")
+    if answer.shares_method is not None:
+        facts.append(f"Shares are divided {METHOD_TITLES[answer.shares_method]}.")
     if answer.next_order is not None:
         month = format_month(answer.month(answer.next_order.month))
         facts.append(f"Next server to order: {answer.next_order.label}, in {month}.")

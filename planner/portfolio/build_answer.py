@@ -57,7 +57,7 @@ class _Builder:
             answer = answer.model_copy(update=self._machines(self.usage))
         decision = _describe_purchases(answer.purchases)
         explained = tuple(
-            one.model_copy(update={"explanation": explain_share(answer, one, one.without)})
+            one.model_copy(update={"explanation": explain_share(answer, one)})
             for one in answer.projects
         )
         return answer.model_copy(
@@ -218,7 +218,9 @@ class _Builder:
         results = self.results
         for name, one in results.alone.items():
             if one.books is None:
-                reasons = "; ".join(one.why_not) or "no plan meets its limits"
+                reasons = (
+                    "; ".join(why.rstrip(".") for why in one.why_not) or "no plan meets its limits"
+                )
                 yield f"{name} has no plan of its own: {reasons}."
         if results.waiting and results.plans.has_limits:
             currency = results.request.currency
@@ -240,7 +242,8 @@ class _Builder:
         if results.lacks_shares:
             yield (
                 "The work that one question may take was over before all groups of projects were "
-                "planned: shares follow use. A job, or fewer projects or months, has room for it."
+                "planned: shares follow use. Planned in the background, as a job, or with fewer "
+                "projects or months they follow what each project adds."
             )
         if results.better_apart:
             names = ", ".join(results.better_apart)
@@ -248,6 +251,12 @@ class _Builder:
                 f"{names} would pay less in all by planning without the others: no shares by "
                 "what each adds keep every group in."
             )
+        for prepared in results.preparation.projects:
+            if prepared.project.window is not None and prepared.movable is None:
+                yield (
+                    f"No hours of {prepared.name} fall into the months within which they may move, "
+                    "so that none are moved."
+                )
         seen: set[str] = set()
         for one in results.alone.values():
             for warning in one.member.alone.offers.warnings():

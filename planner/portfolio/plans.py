@@ -131,13 +131,17 @@ class PortfolioPlans:
     def plan(self, names: Iterable[str], work: WorkMeter) -> PortfolioPlan | None:
         """The best plan of some projects together; None where their limits leave none."""
         members = [self.members[name] for name in sorted(names)]
-        apart = self._apart(members)
+        together = self._apart(members)
+        is_free = len(members) == 1 or not self.has_limits
+        apart = together if is_free else None
         if len(members) == 1 and apart is not None:
             cost = float(apart.net_present_cost)
             bound = min(self.alone[members[0].name].bound, cost)
             return PortfolioPlan(apart, bound, is_apart=True)
         books, bound = self._search(self._joint(members, may_buy=True), work)
         may_buy = books is None or self._pays_back(books, self._rents(members))
+        if together is not None and books is not None and together.is_same_for_less(books):
+            apart = together  # the same machines, which keep to the limits
         candidates = [apart, books if may_buy else None]
         if not may_buy:
             paying, bound = self._plans_that_pay_back(members, work)
@@ -170,10 +174,10 @@ class PortfolioPlans:
         return plans, min(rented_bound, bought_bound)
 
     def _apart(self, members: Sequence[PreparedProject]) -> Books | None:
-        """The plans of some projects apart, put together, where nothing limits them together."""
+        """The plans of some projects apart, put together; None where one has no plan."""
         books = [self.alone[member.name].books for member in members]
         plans = [one for one in books if one is not None]
-        if len(plans) < len(members) or (self.has_limits and len(members) > 1):
+        if len(plans) < len(members):
             return None
         inputs = tuple(one.inputs[0] for one in plans)
         return Books(tuple(members), inputs, None, tuple(one.parts for one in plans))

@@ -57,47 +57,71 @@ def describe_plan(answer: PortfolioAnswer, decision: Iterable[str]) -> str:
     return f"{sentence}, {saved} ({answer.saving_fraction:.0%}) less than {apart} planned apart."
 
 
-def explain_share(answer: PortfolioAnswer, one: ProjectShare, others: Decimal | None) -> str:
-    """Why a project pays what it pays."""
-    money = answer.currency
+def explain_share(answer: PortfolioAnswer, one: ProjectShare) -> str:
+    """Why a project pays what it pays, of what is known of it."""
+    if one.waits and one.alone is None:
+        return "It is not served: no plan keeps to its limits and those of all, even alone."
     if one.waits:
         return "It waits: budgets and quotas leave no room for it beside the projects before it."
     if one.share is None or one.alone is None:
         return "It has no share: a project has no plan of its own to measure shares by."
-    more = f", {format_money(one.saving, money)} more" if one.saving else ""
-    sentences = [
-        f"It pays {format_money(one.share, money)}, {one.fraction or 0:.0%} of the plan; alone it "
-        f"would pay {format_money(one.alone, money)}{more}."
-    ]
+    sentences = [_compare_with_alone(answer, one), _describe_use(answer, one)]
     if one.direct_cost > 0:
         sentences.append(
             f"Machines rented for it alone, and running those it shares, take "
-            f"{format_money(one.direct_cost, money)} of all payments."
+            f"{format_money(one.direct_cost, answer.currency)} of all payments."
         )
+    if one.adds is not None and one.without is not None:
+        between = one.adds < one.share < one.alone
+        sentences.append(
+            f"Without it the others would pay {format_money(one.without, answer.currency)} in all: "
+            f"it adds {format_money(one.adds, answer.currency)}"
+            + (", and its share lies between that and what it would pay alone." if between else ".")
+        )
+    return " ".join(sentences)
+
+
+def _compare_with_alone(answer: PortfolioAnswer, one: ProjectShare) -> str:
+    pays = f"It pays {format_money(one.share or 0, answer.currency)}"
+    part = "" if one.fraction is None else f", {one.fraction:.0%} of the plan"
+    if not one.saving:
+        return f"{pays}{part}: as much as it would pay alone."
+    apart = format_money(abs(one.saving), answer.currency)
+    alone = f"the {format_money(one.alone or 0, answer.currency)} that it would pay alone"
+    if one.saving > 0:
+        return f"{pays}{part}: {apart} less than {alone}."
+    return (
+        f"{pays}{part}: {apart} more than {alone}, as budgets and quotas of all leave no room for "
+        "what each would do by itself."
+    )
+
+
+def _describe_use(answer: PortfolioAnswer, one: ProjectShare) -> str:
+    if not one.busy_months:
+        return "It has no work in the months of the plan."
     months = describe_months(answer, one.busy_months)
     if one.shared_fraction:
-        sentences.append(
+        return (
             f"It works {months} and uses {one.shared_fraction:.0%} of the hours that projects use "
             "of the machines they share; the others use the rest."
         )
-    else:
-        sentences.append(f"It works {months} and uses none of the machines that projects share.")
-    if one.adds is not None and others is not None:
-        sentences.append(
-            f"Without it the others would pay {format_money(others, money)} in all: it adds "
-            f"{format_money(one.adds, money)}."
+    if one.shared_hours:
+        return (
+            f"It works {months} and uses {one.shared_hours:,.0f} accelerator-hours of the machines "
+            "that projects share."
         )
-    return " ".join([*sentences, METHODS[answer.shares_method or "use"]])
+    return f"It works {months} and uses none of the machines that projects share."
 
 
-METHODS = {
-    "shapley": "The share is what it adds to the cost of those that joined before it, averaged "
-    "over all orders of joining, so that none is favoured.",
-    "shapley_sampled": "The share is what it adds to the cost of those that joined before it, "
-    "averaged over sampled orders of joining, so that none is favoured.",
-    "use": "The share follows the hours that it uses of every machine, at that machine's cost for "
-    "an hour of use.",
+METHOD_TITLES = {
+    "shapley": "by what each project adds to those that joined before it, averaged over all orders "
+    "of joining, so that none is favoured",
+    "shapley_sampled": "by what each project adds to those that joined before it, averaged over "
+    "sampled orders of joining, so that none is favoured",
+    "use": "by the hours that each project uses of every machine, at that machine's cost for an "
+    "hour of use",
 }
+"""How shares come about."""
 
 
 def describe_waiting(waiting: Sequence[str], cost: Decimal | None, currency: str) -> str:

@@ -6,12 +6,22 @@ from django.urls import include, path
 
 from planner.web import site
 from planner.web.market.views import accelerator, hardware, market
-from planner.web.plan.views import accelerators, calibrate, compare, pack, plan, samples, usage
+from planner.web.plan.views import (
+    accelerators,
+    calibrate,
+    compare,
+    pack,
+    plan,
+    samples,
+    serving,
+    usage,
+)
 
 urlpatterns = [
     path("", site.start, name="start"),
     path("plan/", plan.plan, name="plan"),
     path("plan/pack/", pack.pack, name="plan-pack"),
+    path("plan/serving/", serving.serving, name="plan-serving"),
     path("plan/live/", plan.live, name="plan-live"),
     path("plan/accelerators/", accelerators.accelerators, name="plan-accelerators"),
     path("plan/samples/", samples.start, name="samples-start"),

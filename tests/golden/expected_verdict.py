@@ -7,7 +7,7 @@ from typing import Any
 
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.coverage import PriceAge, PriceCoverage
-from planner.contract.answer.verdict import BudgetUse, Verdict
+from planner.contract.answer.verdict import BudgetUse, DecisionPart, Verdict
 from tests.golden.shown import PROVIDERS, TITLES, money, number, percent, short
 
 BUDGETS = {"total": "Budget", "capital": "Capital budget", "monthly": "Monthly budget"}
@@ -166,15 +166,15 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
         f"{money(one.amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
-        f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one.source)}"
+        f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one)}"
         for one in parts
     ]
 
 
-def _price_day(answer: ComparisonAnswer, source: str) -> str:
-    if source not in answer.offers:
+def _price_day(answer: ComparisonAnswer, part: DecisionPart) -> str:
+    if part.source not in answer.offers or part.action == "keep":
         return ""
-    seen = answer.offers[source].as_of
+    seen = answer.offers[part.source].as_of
     return f" · price of {day(seen)}" if seen else " · price without a date"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from planner.contract.answer.portfolio import (
@@ -12,6 +11,7 @@ from planner.contract.answer.portfolio import (
     ProjectShare,
 )
 from planner.models import Access, Alert, Role, SavedPortfolio, Team
+from planner.portfolio.words import explain_share
 from pricing.common.invalid_input import InvalidInput
 
 
@@ -46,18 +46,7 @@ def show_only(answer: PortfolioAnswer, names: Iterable[str]) -> PortfolioAnswer:
     """What the projects of these names may know: their own shares, uses and lines, and nothing
     from which the figures of others could be worked out."""
     own = set(names)
-    projects = tuple(
-        one.model_copy(
-            update={
-                "without": None,
-                "adds": None,
-                "fraction": None,
-                "explanation": _own_words(one),
-            }
-        )
-        for one in answer.projects
-        if one.name in own
-    )
+    projects = tuple(_only_own(answer, one) for one in answer.projects if one.name in own)
     return answer.model_copy(
         update={
             "headline": "You see the shares of your own projects.",
@@ -84,10 +73,13 @@ _TOTALS = (
 )
 
 
-def _own_words(one: ProjectShare) -> str:
-    """The explanation without what lets one work out the plan of all, or what others pay."""
-    own = one.explanation.split(" Without it the others")[0]
-    return re.sub(r", \d+% of the plan", "", own)
+_OF_ALL = ("without", "adds", "fraction", "shared_fraction")
+"""Of a project's own figures those from which the plan of all could be worked out."""
+
+
+def _only_own(answer: PortfolioAnswer, one: ProjectShare) -> ProjectShare:
+    own = one.model_copy(update=dict.fromkeys(_OF_ALL))
+    return own.model_copy(update={"explanation": explain_share(answer, own)})
 
 
 def _used_machines(answer: PortfolioAnswer, names: set[str]) -> dict[str, object]:

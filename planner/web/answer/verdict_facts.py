@@ -59,7 +59,7 @@ def decision_parts(answer: ComparisonAnswer) -> list[tuple[DecisionPart, float |
         if row.category is Category.COMPUTE and row.unit == "node-hours":
             rented[row.source] = rented.get(row.source, 0.0) + row.quantity
     parts = answer.verdict.decision if answer.verdict else ()
-    return [(part, rented.get(part.source), price_day(part.source, answer)) for part in parts]
+    return [(part, rented.get(part.source), _price_day(part, answer)) for part in parts]
 
 
 def is_the_only_plan(answer: ComparisonAnswer) -> bool:
@@ -88,10 +88,10 @@ def saving_words(one: Alternative, answer: ComparisonAnswer) -> str:
     return f"−{money(round(total) - round(one.total), answer.currency)}"
 
 
-def price_day(source: str, answer: ComparisonAnswer) -> str:
-    """Day on which the price of an offer was seen; empty for what is not rented."""
-    offer = answer.offers.get(source)
-    if offer is None:
+def _price_day(part: DecisionPart, answer: ComparisonAnswer) -> str:
+    """Day on which the price of an offer was seen; empty for what is owned or signed already."""
+    offer = answer.offers.get(part.source)
+    if offer is None or part.action == "keep":
         return ""
     return f"price of {offer.as_of:%-d %B %Y}" if offer.as_of else "price without a date"
 

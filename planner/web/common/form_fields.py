@@ -21,7 +21,7 @@ from planner.web.common.plan_fields.finance import (
     YEAR_BUDGET,
 )
 from planner.web.common.plan_fields.limits import LIMITS, QUOTA, SITE
-from planner.web.common.plan_fields.sized_work import SAMPLES, TRAINING
+from planner.web.common.plan_fields.sized_work import MEASURED, SAMPLES, TRAINING
 from planner.web.common.query_codec import SCALES, to_pattern
 from pricing.common.bounded import number_problem, read_decimal
 
@@ -231,7 +231,7 @@ ROWS: dict[str, tuple[Field, ...]] = {
     "other_costs": OTHER_COST,
 }
 SINGLE = (
-    *(*PLAN, *TRAINING, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
+    *(*PLAN, *TRAINING, *MEASURED, *SAMPLES, *HOURS, *WORK, *LIMITS, *RULES),
     *(*OWNING, *FINANCING, *FINANCE, *DATA, *PRICES, *RISK),
 )
 ALL = (*SINGLE, *(field for fields in ROWS.values() for field in fields))

@@ -10,17 +10,12 @@ from typing import Any
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.contract.answer.scenario import Purchase
 from planner.contract.months import format_month
+from planner.portfolio.words import METHOD_TITLES
 from planner.services.portfolio.team_request import Window
 from planner.web.common.chart import Chart, Series
 from planner.web.common.view_helpers import describe_refusal
 from pricing.common.invalid_input import InvalidInput
 from pricing.market.offers import HOURS_PER_MONTH
-
-METHOD_TITLES = {
-    "shapley": "by what each project adds to the others, over all orders of joining",
-    "shapley_sampled": "by what each project adds to the others, over sampled orders of joining",
-    "use": "by the hours that each project uses of every machine",
-}
 
 
 @dataclass(frozen=True)
@@ -64,6 +59,12 @@ class TimelineRow:
     ordered: str
     first: str
     last: str
+
+    @property
+    def units(self) -> str:
+        """How many of what."""
+        noun = "server" if self.row.kind == "server" else "machine"
+        return f"{self.row.units:g} {noun}{'' if self.row.units == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,16 @@ class PortfolioPage:
             TimelineRow(row, self._month(row.month), self._month(row.first), self._month(row.last))
             for row in self.answer.purchases
         )
+
+    @property
+    def has_what_if(self) -> bool:
+        """Whether it is known of any project what the others would pay without it."""
+        return any(one.without is not None for one in self.answer.projects)
+
+    @property
+    def nobody_pays_more(self) -> bool:
+        """Whether planning together is dearer for nobody; limits of all may make it so."""
+        return all(one.saving is None or one.saving >= 0 for one in self.answer.projects)
 
     @property
     def next_order(self) -> str:

@@ -25,17 +25,21 @@ API_VERSION = "2023-01-01-preview"
 _NOT_IN_REGION_NAME = re.compile(r"[^a-z0-9]")
 
 
-def read_pages(http: ProviderHttpClient, folder: str, regions: Sequence[str]) -> Iterator[Any]:
-    """The pages of `regions`, or of all where none is named, that may hold accelerator machines.
+class EmptyPriceList(ProviderUnavailable):
+    """The question is not understood, or finds nothing."""
 
-    They are recorded in `folder`.
+
+def read_pages(
+    http: ProviderHttpClient, folder: str, regions: Sequence[str], *, n_series_only: bool
+) -> Iterator[Any]:
+    """The pages of `regions`, or of all where none is named, recorded in `folder`.
+
+    `n_series_only` leaves the choice of N-series machines to the server; not every one can.
     """
-    first = _first_page(http, folder, _query(regions, n_series_only=True))
-    if first is None:
-        first = _first_page(http, folder, _query(regions, n_series_only=False))
+    first = _first_page(http, folder, _query(regions, n_series_only=n_series_only))
     if first is None:
         where = f" of {', '.join(regions)}" if regions else ""
-        raise ProviderUnavailable(
+        raise EmptyPriceList(
             http.provider,
             f"the price list{where} is empty",
             "Check the spelling of the regions (such as westus3) and AZURE_RETAIL_PRICES_URL.",
@@ -49,7 +53,6 @@ def page_name(folder: str, number: int) -> str:
 
 
 def _query(regions: Sequence[str], *, n_series_only: bool) -> dict[str, str | int]:
-    """`n_series_only` leaves the choice of N-series machines to the server; not every one can."""
     conditions = ["serviceName eq 'Virtual Machines'"]
     if n_series_only:
         conditions.append("contains(armSkuName, 'Standard_N')")

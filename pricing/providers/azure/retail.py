@@ -19,7 +19,7 @@ from pricing.ingest.http import ProviderHttpClient
 from pricing.ingest.parts import PART_ERRORS, explain_unread
 from pricing.ingest.provider import NotRead, ProviderUnavailable, RunStopped
 from pricing.ingest.side_by_side import map_side_by_side
-from pricing.providers.azure.pages import read_pages
+from pricing.providers.azure.pages import EmptyPriceList, read_pages
 from pricing.providers.azure.price_rows import region_name
 
 REGIONS_AT_ONCE = 4
@@ -48,6 +48,8 @@ class _Reading(Generic[T]):
     digests: Counter[str] = field(default_factory=Counter)
     """Sums over the rows of a region, in whatever order they came."""
     pages: int = 0
+    n_series_only: bool = True
+    """Whether the server chose the N-series machines."""
     failure: ProviderUnavailable | None = None
     """Why the walk ended before its last page."""
 
@@ -92,20 +94,44 @@ def _list_regions(http: ProviderHttpClient, whole: _Reading[T], wanted: Sequence
 
 
 def _read(
-    http: ProviderHttpClient, folder: str, regions: Sequence[str], read_row: ReadRow[T]
+    http: ProviderHttpClient,
+    folder: str,
+    regions: Sequence[str],
+    read_row: ReadRow[T],
+    whole: _Reading[T] | None = None,
 ) -> _Reading[T]:
-    """One walk through the pages; `RunStopped` passes through."""
-    reading = _Reading[T]()
+    """One walk through the pages; `RunStopped` passes through.
+
+    What `whole` learned of the server is not tried again: without its choice a region is long.
+    """
+    is_known = whole is not None and not whole.failure
+    reading = _Reading[T](n_series_only=whole.n_series_only if whole and is_known else True)
     try:
-        for page in read_pages(http, folder, regions):
-            reading.pages += 1
-            for row in page["Items"]:
-                _add_row(reading, row, regions, read_row)
+        _walk(http, folder, regions, read_row, reading)
+        if isinstance(reading.failure, EmptyPriceList) and not is_known:
+            reading = _Reading[T](n_series_only=False)
+            _walk(http, folder, regions, read_row, reading)
     except RunStopped:
         raise
     except PART_ERRORS as error:
         reading.failure = _as_unavailable(http, error)
     return reading
+
+
+def _walk(
+    http: ProviderHttpClient,
+    folder: str,
+    regions: Sequence[str],
+    read_row: ReadRow[T],
+    reading: _Reading[T],
+) -> None:
+    try:
+        for page in read_pages(http, folder, regions, n_series_only=reading.n_series_only):
+            reading.pages += 1
+            for row in page["Items"]:
+                _add_row(reading, row, regions, read_row)
+    except EmptyPriceList as error:
+        reading.failure = error
 
 
 def _add_row(reading: _Reading[T], row: Row, regions: Sequence[str], read_row: ReadRow[T]) -> None:
@@ -164,7 +190,7 @@ def _read_region(
     """The prices of a region; `ProviderUnavailable` where they cannot be relied on."""
     before = whole
     for number in range(1, MAX_READINGS + 1):
-        reading = _read(http, f"prices/{region}-{number}", [region], read_row)
+        reading = _read(http, f"prices/{region}-{number}", [region], read_row, whole)
         if reading.failure and not whole.failure and reading.is_same(region, whole):
             return reading.prices[region]  # all of it came; it may be that there is nothing
         if reading.failure:

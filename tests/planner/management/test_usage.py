@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import StringIO
 
 import pytest
@@ -13,7 +14,7 @@ from planner.commands.usage import USAGE
 from planner.commands.usage_watch import watch
 from planner.contract.request.comparison import read_request
 from pricing.common.invalid_input import InvalidInput
-from tests.planner.usage.make import cur_row, table
+from tests.planner.usage.make import cur_row, savings_plan, table
 
 
 @pytest.fixture
@@ -145,3 +146,10 @@ def test_money_that_is_not_stated_has_no_currency(bill):
     text = run(bill, "--forecast", "0", "--by", "month")
     assert "not stated" in text
     assert "not stated USD" not in text
+
+
+def test_a_savings_plan_is_money_that_covers_machines(bill):
+    bill.write_bytes(savings_plan())
+    words = " ".join(re.findall(r"[\w.-]+", run(bill, "--forecast", "0")))
+    assert "money that covers 1" in words
+    assert "on average" in words

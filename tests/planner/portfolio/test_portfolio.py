@@ -10,6 +10,7 @@ from planner.comparison_steps.work_limits import TooMuchWork
 from planner.contract.answer.portfolio import PortfolioAnswer
 from planner.costing.optimizer.work import WorkMeter
 from planner.portfolio.portfolio import plan_portfolio
+from planner.portfolio.words import explain_share
 from pricing.bundled.catalog import bundled_catalog
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.portfolio.portfolios import TODAY, burst, project, relay
@@ -68,7 +69,7 @@ def test_an_explanation_says_what_is_paid_alone_and_together(answer):
     assert f"{one.share:,.0f} USD" in one.explanation
     assert f"{one.alone:,.0f} USD" in one.explanation
     assert f"uses {one.shared_fraction:.0%} of the hours" in one.explanation
-    assert f"{one.alone:,.0f} USD, {one.saving:,.0f} USD more." in one.explanation
+    assert f"{one.saving:,.0f} USD less than the {one.alone:,.0f} USD" in one.explanation
     assert f"take {one.direct_cost:,.0f} USD of all payments" in one.explanation
 
 
@@ -280,3 +281,43 @@ def test_a_plan_that_begins_before_today_says_so(answer):
     later = TODAY.replace(year=TODAY.year + 10)
     late = plan_portfolio(relay(2, 6), bundled_catalog(), today=later)
     assert any(before in warning for warning in late.warnings)
+
+
+STEADY = {"kind": "accelerator_hours", "accelerator": "H100", "hours_per_month": 5000}
+YEAR = {"start": "2027-01", "horizon_months": 12, "on_prem": {"servers": []}, "what_if": False}
+
+
+def test_a_project_that_nobody_can_serve_is_told_from_one_that_waits():
+    large = project("large", STEADY, constraints={"min_accelerator_memory_gib": 5000})
+    together = plan({**YEAR, "projects": [project("plain", STEADY), large]})
+    refused = together.project("large")
+    assert refused.explanation.startswith("It is not served: no plan keeps to its limits")
+    assert together.why_not[0].startswith("large has no plan of its own: ")
+    assert together.project("plain").share == together.net_present_cost
+
+
+def test_a_window_that_holds_none_of_the_work_is_told():
+    hours = {**STEADY, "hours_per_month": [0] * 6 + [5000] * 6}
+    late = project("late", hours, window={"start": "2027-01", "deadline": "2027-03"})
+    together = plan({**YEAR, "projects": [late]})
+    assert any("No hours of late fall into the months" in text for text in together.warnings)
+
+
+def test_equal_projects_pay_the_same():
+    together = plan({**YEAR, "projects": [project("one", STEADY), project("two", STEADY)]})
+    one, two = together.projects
+    assert one.share == two.share <= one.alone
+
+
+def test_a_share_above_what_a_project_pays_alone_is_called_so(answer):
+    one = answer.projects[0]
+    dearer = one.model_copy(update={"saving": -one.saving})
+    assert f"{one.saving:,.0f} USD more than the" in explain_share(answer, dearer)
+
+
+def test_limits_that_all_plans_keep_to_cost_no_share_a_cent():
+    quota = {"provider": "aws", "accelerator": "H100", "max_accelerators": 0}
+    pair = [project("one", STEADY), project("two", STEADY)]
+    together = plan({**YEAR, "projects": pair, "limits": {"quotas": [quota]}})
+    assert together.net_present_cost == together.apart
+    assert all(one.share == one.alone for one in together.projects)

@@ -192,3 +192,11 @@ def sacct(*rows: Mapping[str, str], header: bool = True) -> bytes:
     lines = ["|".join(SACCT)] if header else []
     lines += ["|".join((SACCT | row).values()) for row in rows]
     return ("\n".join(lines) + "\n").encode()
+
+
+def savings_plan() -> bytes:
+    """An hour of a savings plan of FOCUS that covers a machine of eight accelerators."""
+    plan = {"CommitmentDiscountId": "plan-1", "CommitmentDiscountType": "Savings Plan"}
+    fee = {"ChargeCategory": "Purchase", "ChargeFrequency": "Recurring", "BilledCost": "14"}
+    used = {"CommitmentDiscountStatus": "Used", "x_UsageType": "BoxUsage:p4d.24xlarge"}
+    return table([focus_row(**plan, **fee), focus_row(**plan, **used)])

@@ -9,6 +9,7 @@ from typing import Any
 from django.http import QueryDict
 
 from planner.contract.request.comparison import read_request
+from planner.services.projects.comparisons import estimate_request
 from planner.web.common.form_fields import FIELD_TYPES
 from planner.web.common.query_codec import read, with_start
 from planner.web.market.lowest_prices import find_lowest_price
@@ -17,20 +18,27 @@ from tests.planner.costing.market_of import catalog, offer
 
 _INPUT = re.compile(r'<input[^>]*?name="([^"]+)"[^>]*?>')
 _VALUE = re.compile(r'value="([^"]*)"')
-_SELECT = re.compile(r'<select[^>]*?name="([^"]+)"[^>]*>\s*<option value="([^"]*)"')
+_SELECT = re.compile(r'<select[^>]*?name="([^"]+)"[^>]*>(.*?)</select>', re.DOTALL)
+_OPTION = re.compile(r'<option value="([^"]*)"( selected)?>')
 
 
-def questions(client: Any) -> dict[str, str]:
+def questions(client: Any, work: str = "train") -> dict[str, str]:
     """What the form holds before anybody types: name → value."""
-    text = client.get("/").content.decode()
-    form = text[text.index('action="/plan/"') : text.index("Compare renting and owning")]
+    text = client.get("/", {"work": work}).content.decode()
+    form = text[text.index('id="start-form"') : text.index("Compare renting and owning")]
     boxes = {m[1]: _VALUE.search(m[0]) for m in _INPUT.finditer(form)}
     fields = {name: unescape(value[1]) if value else "" for name, value in boxes.items()}
-    return fields | {name: unescape(value) for name, value in _SELECT.findall(form)}
+    return fields | {name: _chosen(options) for name, options in _SELECT.findall(form)}
 
 
-def asked(client: Any, **changes: str) -> Any:
-    fields = questions(client)
+def _chosen(options: str) -> str:
+    """The option that is selected, else the first."""
+    values = _OPTION.findall(options)
+    return unescape(max(values, key=lambda one: bool(one[1]))[0])
+
+
+def asked(client: Any, work: str = "train", **changes: str) -> Any:
+    fields = questions(client, work)
     assert set(changes) <= set(fields)
     query = QueryDict(mutable=True)
     query.update(fields | changes)
@@ -77,3 +85,62 @@ def test_an_equal_price_is_shown_in_the_region_rather_than_a_zone_beside_it() ->
     found, usd = find_lowest_price(market.offers, slug, option)
     assert found is not None
     assert (found.region, usd) == ("us-east-1", 5)
+
+
+def test_known_hours_are_asked_for_in_hours(client, prices) -> None:
+    request = asked(client, "hours", **{"workload.hours_per_month": "1460"})
+    workload: Any = request.workload
+    assert (workload.kind, workload.accelerator) == ("accelerator_hours", "nvidia-h100-80gb-sxm")
+    assert set(workload.hours_per_month) == {1460}
+    assert request.horizon_months == 12
+
+
+def test_a_fine_tuning_is_by_lora_unless_another_way_is_chosen(client, prices) -> None:
+    workload: Any = asked(client, "fine_tune").workload
+    assert (workload.optimizer, workload.tokens) == ("lora", 50e6)
+
+
+def test_servers_at_hand_are_named_with_how_many_there_are(client, prices) -> None:
+    row = "on_prem.already_owned.0"
+    owned = {f"{row}.server": "dgx-h100", f"{row}.units": "2", f"{row}.bought": "2025-06"}
+    (row,) = asked(client, **owned).on_prem.already_owned
+    assert (row.server, row.units) == ("dgx-h100", 2)
+
+
+def test_what_is_to_be_served_becomes_hours_of_the_accelerator(client, prices) -> None:
+    """Twice the tokens and half the day: the hours of the estimate, and no question of serving is
+    left in the address."""
+    answers = questions(client, "serve") | {"tokens_per_second": "40,000", "hours_a_day": "12"}
+    query = QueryDict(client.get("/plan/serving/", answers)["Location"].partition("?")[2])
+    model = {"kind": "training", "model": "7B", "tokens": 1}
+    rate = {"tokens_per_second": 40_000, "busy_share": 0.5}
+    plan = estimate_request(
+        {"workload": model, "accelerator": query["workload.accelerator"], "serving": rate}
+    ).serving
+    assert plan is not None
+    workload: Any = read_request(read(query, FIELD_TYPES)).workload
+    assert set(workload.hours_per_month) == {plan.accelerator_hours_per_month}
+    assert set(workload.peak_accelerators) == {plan.accelerators}
+    assert not {"model", "tokens_per_second", "hours_a_day", "accelerator"} & set(query)
+
+
+def test_what_cannot_be_served_comes_back_with_the_answers_and_the_reason(client, prices) -> None:
+    for wrong in ({"hours_a_day": "25"}, {"model": "zebra"}, {"tokens_per_second": "many"}):
+        answer = client.get("/plan/serving/", questions(client, "serve") | wrong)
+        text = answer.content.decode()
+        assert answer.status_code == 400
+        assert 'role="alert"' in text
+        assert f'value="{next(iter(wrong.values()))}"' in text
+
+
+def test_no_abbreviation_meets_somebody_who_names_a_model(client, prices) -> None:
+    """What few have measured is folded away, on the plan form too, until it holds a value."""
+    assert "MFU" not in client.get("/").content.decode()
+    form = client.get("/plan/", {"workload.kind": "training", "edit": "1"}).content.decode()
+    fold = '<details class="mt-3">\n          <summary>What you measured'
+    assert fold in form
+    assert form.index(fold) < form.index("workload.mfu")
+    given = client.get(
+        "/plan/", {"workload.kind": "training", "workload.mfu~pct": "40", "edit": "1"}
+    )
+    assert fold not in given.content.decode()

@@ -19,6 +19,9 @@ TRAINING = (
     _f("workload.sequence_length", "Sequence length", unit="tokens", typical="4096"),
     _f("workload.code", "How well tuned the code is", kind="choice", choices="tunings",
        help="Left open: what the median team has, with the spread of teams in the range."),
+)  # fmt: skip
+
+MEASURED = (
     _f("workload.global_batch_tokens", "Global batch", unit="tokens", typical="usual for the work",
        help="Tokens of one optimizer step."),
     _f("workload.mfu", "Model FLOP utilisation (MFU)", term="MFU", unit="%", scale="pct",

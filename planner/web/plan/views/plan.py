@@ -19,6 +19,7 @@ from planner.web.common import sharing
 from planner.web.common.access import open_page
 from planner.web.common.current_team import current_team
 from planner.web.common.form_fields import in_unit_of_box
+from planner.web.common.plan_fields.sized_work import MEASURED
 from planner.web.common.plan_request import MAX_SAMPLES_AT_ONCE, answer_plan
 from planner.web.common.query_codec import drop_empty, with_start
 from planner.web.plan import whose_rates
@@ -173,7 +174,7 @@ def _live_context(query: QueryDict, outcome: ComparisonOutcome) -> Context:
 
 
 _GROUPS = (
-    *("plan", "training", "samples", "hours", "work", "limits", "rules"),
+    *("plan", "training", "measured", "samples", "hours", "work", "limits", "rules"),
     *("owning", "financing", "finance", "data", "prices", "risk"),
 )
 
@@ -214,4 +215,6 @@ def _open_folds(query: QueryDict, outcome: ComparisonOutcome) -> dict[str, bool]
     """Folds that hold a value, a refusal or a row just added are open."""
     named = [*query, *(refusal.field for refusal in outcome.errors)]
     roots = {name.removeprefix("rows.").partition(".")[0] for name in named}
-    return {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}
+    folds = {fold: bool(roots.intersection(parts)) for fold, parts in _FOLDS.items()}
+    measured = {field.path for field in MEASURED}
+    return folds | {"measured": any(name.partition("~")[0] in measured for name in named)}

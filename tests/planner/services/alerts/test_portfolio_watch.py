@@ -141,7 +141,7 @@ def test_totals_are_for_those_who_see_all_of_the_plan(work: Workspace, events: l
     refreshed("60.00", 5)
     for role, sees in ((Role.VIEWER, False), (Role.EDITOR, False), (Role.APPROVER, True)):
         shown = visible_alert(work.access(role), Alert.objects.get())
-        assert bool(shown.before and shown.after and shown.causes) is sees
+        assert [bool(part) for part in (shown.before, shown.after, shown.causes)] == [sees] * 3
     saved.refresh_from_db()
     own = visible_repricing(work.access(Role.EDITOR), saved)
     assert own is not None

@@ -194,6 +194,8 @@ def test_what_one_project_sees_tells_nothing_of_the_others(work):
     assert "speech" not in text
     assert all(f'"{amount}"' not in text for amount in hidden)
     assert own.projects[0].fraction is None
+    assert own.projects[0].shared_fraction is None
+    assert "%" not in own.projects[0].explanation
     assert "of the plan;" not in own.projects[0].explanation
     assert other.share is not None
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from tests.planner.usage.make import cur_row, sacct, table
+from tests.planner.usage.make import cur_row, sacct, savings_plan, table
 from tests.planner.web.team.texts import text
 
 MONTHS = [
@@ -163,3 +163,32 @@ def test_reading_ends_where_the_sender_has_left(client, db, monkeypatch):
     rows = [{"month": "2025-05", "accelerator_hours": 1}] * 5_000
     assert send(client, table(rows[:10]), months="0").status_code == 200
     assert send(client, table(rows), months="0").status_code == 499
+
+
+def plain(page: str) -> str:
+    """The words of the page without tags."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page).split())
+
+
+def test_rows_add_up_and_a_warning_says_what_is_missing(client, db):
+    riddle = cur_row(8, line_item_type="Riddle")
+    page = plain(text(send(client, table([*MONTHS, riddle, riddle]), months="0")))
+    assert f"All rows {len(MONTHS) + 2}" in page
+    assert "1 of 9 rows are not understood, and their hours are in no sum (7 are read, 1" in page
+    assert "1 × lineItem/LineItemType: 'Riddle' is unknown" in html.unescape(page)
+
+
+def test_a_job_file_says_how_many_runs_go_at_once(client, db):
+    script = "#SBATCH --gpus=h100:8 --time=60 --array=0-9{}\n"
+    limited = plain(text(send(client, script.format("%4").encode())))
+    assert "Runs that it starts 10 (4 at once)" in limited
+    unlimited = plain(text(send(client, script.format("").encode())))
+    assert "Runs that it starts 10 (how many at once is not stated)" in unlimited
+    slices = plain(text(send(client, b"#SBATCH --gres=gpu:a100_1g.5gb:2 --time=60\n")))
+    assert "Slices of an accelerator 2" in slices
+
+
+def test_a_savings_plan_is_money_that_covers_machines(client, db):
+    page = plain(text(send(client, savings_plan(), months="0")))
+    assert "money that covers 1 machine of 8 " in page
+    assert "on average" in page
