@@ -45,6 +45,9 @@ from pricing.market.coverage import CoverageRow
 from pricing.market.offer_table import OfferTable
 from pricing.market.snapshot import Catalog
 
+WHOLE_RUNS = 2
+"""Edition from which runs take what their kind of accelerator needs at least."""
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -277,6 +280,18 @@ class Preparation:
                 name = f"capex_by_fiscal_year {budget.fiscal_year}"
                 yield CapitalBudget(name, budget.amount, first, last)
 
+    def _least_peaks(self) -> dict[str, tuple[float, ...]] | None:
+        """[T] reference accelerators that runs take at least on a kind, where that is more than
+        the hours come to; None where plans need not keep to it."""
+        if not self.rules.one_accelerator or self.assumptions["run_edition"] < WHOLE_RUNS:
+            return None
+        runs, peak = np.array(self.demand.runs_at_once), self.demand.peak_accelerators
+        sizes, throughput = self.offers.job_sizes, self.offers.throughput
+        least = {kind: runs * sizes.get(kind, 1) * r for kind, r in throughput.items()}
+        return {
+            kind: tuple(row.tolist()) for kind, row in least.items() if (row > peak + 1e-9).any()
+        }
+
     @cached_property
     def inputs(self) -> ModelInputs:
         """What every plan is made from."""
@@ -297,6 +312,7 @@ class Preparation:
             is_level=self.demand.is_level,
             interruptible=self.rules.interruptible,
             one_accelerator=self.rules.one_accelerator,
+            least_peaks=self._least_peaks(),
             coverage=self.coverage,
             price_processes=self.rules.price_processes,
             job_sizes=self.offers.job_sizes,

@@ -27,17 +27,18 @@ def use_larger_nodes(plan: Plan, inputs: ModelInputs) -> Plan:
         if hours is None or not hours.any():
             continue
         small = inputs.by_key[source.stands_for]
+        at_peak = inputs.peak_hours_on({source.accelerator})
         parts = source.capacity / small.capacity
-        if _is_multiple(hours, parts, inputs) and _costs_the_same(small, source, parts, inputs):
+        if _is_multiple(hours, parts, at_peak) and _costs_the_same(small, source, parts, inputs):
             rented[source.key] = hours / parts
             rented[small.key] = np.zeros_like(hours)
     return replace(plan, rented_hours=rented)
 
 
-def _is_multiple(hours: Floats, parts: float, inputs: ModelInputs) -> bool:
-    """Whether the machines of every month are a whole multiple of the larger one's parts."""
-    peak_hours = inputs.peak_hours
-    nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0) / parts
+def _is_multiple(hours: Floats, parts: float, at_peak: Floats) -> bool:
+    """Whether the machines of every month, each for the hours `at_peak`, are a whole multiple of
+    the larger one's parts."""
+    nodes = np.divide(hours, at_peak, out=np.zeros_like(hours), where=at_peak > 0) / parts
     return bool(np.all(np.abs(nodes - np.round(nodes)) <= _WHOLE))
 
 

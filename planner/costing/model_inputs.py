@@ -26,7 +26,6 @@ from planner.costing.inputs.servers import ServerSelection
 from planner.costing.inputs.supply_limits import NO_LIMITS, SupplyLimits
 from planner.costing.moved_figures import (
     CHOICE,
-    HOLDING_ARRAYS,
     IN_DATA,
     IN_RENTALS,
     IN_SERVERS,
@@ -34,6 +33,7 @@ from planner.costing.moved_figures import (
     PRICES_OF_DATA,
     RENTING_ALONE,
     WORTH_ALONE,
+    is_same,
 )
 from planner.costing.optimizer.problem import CapitalBudget, CommitmentOption, PlanProblem, Quota
 from pricing.market.coverage import CoverageRow
@@ -84,6 +84,9 @@ class ModelInputs:
 
     one_accelerator: bool = False
     """Whether a plan keeps to one kind of accelerator."""
+    least_peaks: Mapping[str, tuple[float, ...]] | None = None
+    """[T] reference accelerators that runs take at least on a kind, where it is more than the peak;
+    None under rules that leave machines of a run to the hours."""
     existing: ExistingContracts = field(default_factory=ExistingContracts)
     """What is signed already."""
     pools: tuple[SpendPool, ...] = ()
@@ -125,7 +128,7 @@ class ModelInputs:
     def _with_data(self, source: CapacitySource) -> CapacitySource:
         """A source with the data of one's own servers, and the wait for data kept elsewhere."""
         charged = self.data.charge_own(source, self.calendar, self.hours)
-        return self.data.let_wait(charged, self.peak_hours)
+        return self.data.let_wait(charged, self.peak_hours_on({source.accelerator}))
 
     def _existing_sources(self) -> Iterator[CapacitySource]:
         built = self.existing.build_sources(
@@ -145,10 +148,17 @@ class ModelInputs:
         keeps_cash = self.monthly_budget is not None
         return {s.key: s.commitment_option(self.calendar, keeps_cash) for s in units_started}
 
-    @cached_property
-    def peak_hours(self) -> Floats:
-        """[T] hours at peak: H / P, 0 without work."""
-        return np.divide(self.hours, self.peak, out=np.zeros_like(self.hours), where=self.peak > 0)
+    def peak_hours_on(self, kinds: Collection[str]) -> Floats:
+        """[T] hours at peak on some kinds of accelerator: H / P, 0 without work."""
+        peak = self.peak_on(kinds)
+        return np.divide(self.hours, peak, out=np.zeros_like(self.hours), where=peak > 0)
+
+    def peak_on(self, kinds: Collection[str]) -> Floats:
+        """[T] reference accelerators at once on some kinds: as many as runs take at least."""
+        least = [row for kind, row in (self.least_peaks or {}).items() if kind in kinds]
+        if not least:
+            return self.peak
+        return np.where(self.peak > 0, np.maximum(self.peak, np.max(least, axis=0)), 0.0)
 
     @cached_property
     def problem(self) -> PlanProblem:
@@ -209,11 +219,12 @@ class ModelInputs:
     def _price_rentals(self) -> Iterator[CapacitySource]:
         for rental in self.rentals:
             hours = self.hours
+            at_peak = self.peak_hours_on({rental.accelerator})
             if self.rents_whole(rental) and not rental.is_committed:
-                hours = self._hours_of_whole_nodes(rental.capacity)
+                hours = self._hours_of_whole_nodes(rental)
             is_limited = self.limits_dates and is_list_price_by_date(rental)
             if is_limited:
-                rental = limit_by_date(rental, self.hours, self.peak)
+                rental = limit_by_date(rental, self.hours, self.peak_on({rental.accelerator}))
             priced = price_rental(
                 rental,
                 self.assumptions,
@@ -222,9 +233,9 @@ class ModelInputs:
                 self.data,
                 self.term_end,
                 self._fallback_price(rental) if self.price_processes else None,
-                self.peak_hours if is_limited else None,
+                at_peak if is_limited else None,
             )
-            yield self.data.let_wait(priced, self.peak_hours)
+            yield self.data.let_wait(priced, at_peak)
 
     @cached_property
     def fallback(self) -> CapacitySource | None:
@@ -243,11 +254,12 @@ class ModelInputs:
             return None
         return self.fallback.price_per_hour / self.fallback.capacity * rental.capacity
 
-    def _hours_of_whole_nodes(self, capacity: float) -> Floats:
+    def _hours_of_whole_nodes(self, rental: CapacitySource) -> Floats:
         """[T] reference accelerator-hours of ⌈P / capacity⌉ whole nodes for H / P hours: what the
         data of a month is shared over where nodes of this size do all the work."""
-        nodes = np.ceil(self.peak / capacity * (1 - ROUNDING))
-        return np.where(self.peak > 0, nodes * capacity * self.peak_hours, self.hours)
+        peak, at_peak = (of({rental.accelerator}) for of in (self.peak_on, self.peak_hours_on))
+        nodes = np.ceil(peak / rental.capacity * (1 - ROUNDING))
+        return np.where(peak > 0, nodes * rental.capacity * at_peak, self.hours)
 
     def _idle_storage(self) -> Iterator[CapacitySource]:
         """Storage that no source of hours carries."""
@@ -281,13 +293,9 @@ class ModelInputs:
             data=replace(self.data, assumptions=assumptions),
         )
         rents_as_before = field in WORTH_ALONE | OWNING_ALONE
-        owns_as_before = field in WORTH_ALONE | RENTING_ALONE - self._in_moving
+        in_moving = frozenset() if self.data.home is None else PRICES_OF_DATA
+        owns_as_before = field in WORTH_ALONE | RENTING_ALONE - in_moving
         return self._share_with(changed, rents_as_before, owns_as_before)
-
-    @property
-    def _in_moving(self) -> frozenset[str]:
-        """Prices of clouds that data brought to own servers is moved at."""
-        return frozenset() if self.data.home is None else PRICES_OF_DATA
 
     def _share_with(self, changed: ModelInputs, rentals: bool, servers: bool) -> ModelInputs:
         """`changed` with the charges of rentals, and of servers, where those are as they are
@@ -304,7 +312,7 @@ class ModelInputs:
         differing = {
             one.name
             for one in fields(self)
-            if not _is_same(one.name, getattr(self, one.name), getattr(other, one.name))
+            if not is_same(one.name, getattr(self, one.name), getattr(other, one.name))
         }
         if not differing:
             return other
@@ -339,8 +347,3 @@ class ModelInputs:
         servers = tuple(s.at_price(factor, in_range) for s in self.servers.to_buy)
         changed = replace(self, servers=replace(self.servers, to_buy=servers))
         return self._share_with(changed, rentals=True, servers=False)
-
-
-def _is_same(name: str, one: object, other: object) -> bool:
-    """Whether two values of a field are equal; what holds arrays only where it is one."""
-    return one is other or (name not in HOLDING_ARRAYS and one == other)

@@ -36,3 +36,8 @@ IN_RENTALS = frozenset(
 )  # fmt: skip
 IN_DATA = frozenset({"data", "hours", "peak"})
 """Fields that the data of owned servers follows from."""
+
+
+def is_same(name: str, one: object, other: object) -> bool:
+    """Whether two values of a field are equal; what holds arrays only where it is one."""
+    return one is other or (name not in HOLDING_ARRAYS and one == other)

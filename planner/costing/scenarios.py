@@ -20,6 +20,7 @@ from planner.costing.optimizer.work import WorkMeter
 from planner.costing.plans_with_pools import find_plan_with_pools
 from planner.costing.results.ledger import build_ledger, capacity_rows, settle_used_hours
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import group_by_run
 from planner.costing.solve_by_kind import solve_by_kind
 from pricing.market.coverage import PriceState
 
@@ -218,14 +219,13 @@ class _ScenarioSolver:
         known: Plan | None = None,
     ) -> Plan:
         if self.inputs.one_accelerator:
-            return solve_by_kind(problem, list(self._by_accelerator(keys)), work, ceiling, known)
+            groups = list(group_by_run(keys, self.inputs))
+            peaks = [
+                self.inputs.peak_on({self.inputs.by_key[key].accelerator for key in group})
+                for group in groups
+            ]
+            return solve_by_kind(problem, groups, work, ceiling, known, peaks)
         return solve(problem, keys, work=work, ceiling=ceiling)
-
-    def _by_accelerator(self, keys: frozenset[str]) -> Iterator[frozenset[str]]:
-        """The sources of each kind of accelerator, in the order of their names."""
-        kinds = sorted({self.inputs.by_key[key].accelerator for key in keys} - {""})
-        for kind in kinds:
-            yield frozenset(key for key in keys if self.inputs.by_key[key].accelerator == kind)
 
     def _on_prem_problem(self) -> PlanProblem:
         """Renting on demand only until the first servers can arrive."""
@@ -309,7 +309,9 @@ def build_scenario(
         present=ledger.present,
         pool_entries=ledger.pool_entries,
         write_off=ledger.write_off,
-        capacity=capacity_rows(plan, inputs.by_key, used, inputs.peak_hours),
+        capacity=capacity_rows(
+            plan, inputs.by_key, used, lambda kind: inputs.peak_hours_on({kind})
+        ),
         calendar=inputs.calendar,
         served_hours=inputs.hours,
         units_started={k: units for k, units in plan.units_started.items() if units.any()},

@@ -31,12 +31,14 @@ def solve_by_kind(
     work: WorkMeter | None = None,
     ceiling: float = np.inf,
     known: Plan | None = None,
+    peaks: Sequence[Floats] = (),
 ) -> Plan:
     """The cheapest plan from the sources of one of `groups`, with a bound on all of them.
 
     Each group may search with its share of the `work`, and what those before it left of theirs, for
     plans that cost less than `ceiling` and than those of the groups before it. A `known` plan from
-    the sources of one of them stands where none is cheaper.
+    the sources of one of them stands where none is cheaper. `peaks` of the groups, each [T], stand
+    in for the problem's.
 
     >>> from planner.costing.optimizer.problem import RentalOption
     >>> month = np.ones(1)
@@ -53,6 +55,8 @@ def solve_by_kind(
     work = WorkMeter() if work is None else work
     work.charge(presolve_units(problem) * len(groups))
     parts = [restrict_sources(problem, group) for group in groups]
+    if peaks:
+        parts = [replace(part, peak=peak) for part, peak in zip(parts, peaks, strict=True)]
     floors = [least_cost(part) for part in parts]
     best, bound, refused = known, np.inf, []
     ceiling = min(ceiling, known.cost) if known is not None else ceiling

@@ -70,6 +70,8 @@ class Demand:
     """Whether the hours come from a model or samples rather than from the team."""
     is_level: bool = False
     """Whether the work is taken to go on evenly for lack of a peak, so that the peak is a mean."""
+    runs_at_once: tuple[float, ...] = ()
+    """[T] runs of sized work at once; empty for hours that were given."""
 
     @property
     def run_width(self) -> float:
@@ -191,6 +193,7 @@ def _size_workload(
         warnings=tuple(dict.fromkeys(w for size in schedule.sizes for w in size.warnings)),
         training_flops=_flops(workload, windows),
         is_sized=True,
+        runs_at_once=tuple(schedule.runs.tolist()),
     )
 
 

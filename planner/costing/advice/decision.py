@@ -156,7 +156,7 @@ class _Part:
         if source.key in plan.units_started:
             return float(plan.units_started[source.key].sum())
         hours = plan.used_hours[source.key]
-        peak_hours = self.inputs.peak_hours
+        peak_hours = self.inputs.peak_hours_on({source.accelerator})
         nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
         return float(ceil(float(nodes.max()) - WHOLE))
 
@@ -209,7 +209,8 @@ class _Part:
 
     def _days(self) -> str:
         """For how many days in all; "" for whole months."""
-        at_peak = self.inputs.peak_hours[self.plan.used_hours[self.source.key] > 0]
+        peak_hours = self.inputs.peak_hours_on({self.source.accelerator})
+        at_peak = peak_hours[self.plan.used_hours[self.source.key] > 0]
         if float(at_peak.min()) >= HOURS_PER_MONTH - 1:
             return ""
         days = int(np.ceil(at_peak / HOURS_PER_DAY - WHOLE).sum())

@@ -101,10 +101,10 @@ def _warn_many_machines(
     rented: Iterable[CapacitySource], inputs: ModelInputs, plans: Collection[Scenario]
 ) -> Iterator[str]:
     """Warnings on more machines by the hour at once than clouds hold ready for everybody."""
-    at_peak = inputs.peak_hours
     for source in rented:
         if source.is_committed:
             continue
+        at_peak = inputs.peak_hours_on({source.accelerator})
         hours = [plan.used_hours[source.key] for plan in plans if source.key in plan.used_hours]
         most = max(float((used[at_peak > 0] / at_peak[at_peak > 0]).max()) for used in hours)
         if most > MANY_MACHINES:

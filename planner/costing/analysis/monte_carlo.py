@@ -197,7 +197,7 @@ def simulate(
     months = len(hours)
     years = np.arange(months) / 12.0
     cost = np.empty((len(exposures), len(samples.slip)))
-    peak_hours = np.divide(hours, peak, out=np.zeros(months), where=peak > 0)
+    peak_hours = _peak_hours(hours, peak)
     for rows, slip in chunks_of_one_slip(samples.slip):
         report(rows.start, len(samples.slip))
         meter.charge(simulation_units(rows.stop - rows.start, len(exposures), months))
@@ -205,19 +205,25 @@ def simulate(
         demand = _demand(work, parameters, samples, rows)
         prices = draw_lognormal(samples.price[rows], parameters.price_sd, years)
         for i, exposure in enumerate(exposures):
+            of_plan = at_peak
+            if exposure.peak is not None:
+                of_plan = _apply_slip(hours, _peak_hours(hours, exposure.peak), slip)[1]
             cost[i, rows] = _cost_of(
-                exposure, demand, at_peak, prices, samples.spot[rows], samples.resale[rows]
+                exposure, demand, of_plan, prices, samples.spot[rows], samples.resale[rows]
             )
     return cost
 
 
 def cost_as_planned(exposures: Sequence[Exposure], hours: Floats, peak: Floats) -> list[float]:
     """Cost of each exposure where nothing varies."""
-    peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
-    work, at_peak = _apply_slip(hours, peak_hours, 0)
-    demand, one = work[None, :], np.ones(1)
+    demand, one = hours[None, :], np.ones(1)
     prices = np.ones_like(demand)
-    return [float(_cost_of(e, demand, at_peak, prices, one, one)[0]) for e in exposures]
+    costs = []
+    for exposure in exposures:
+        own = peak if exposure.peak is None else exposure.peak
+        at_peak = _apply_slip(hours, _peak_hours(hours, own), 0)[1]
+        costs.append(float(_cost_of(exposure, demand, at_peak, prices, one, one)[0]))
+    return costs
 
 
 def _cost_of(
@@ -260,12 +266,16 @@ def demand_in_sample(
 ) -> tuple[Floats, Floats, Floats]:
     """[T] hours asked, peak and factor on rental prices of sample `n`."""
     years = np.arange(len(hours)) / 12.0
-    peak_hours = np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
-    work, at_peak = _apply_slip(hours, peak_hours, int(samples.slip[n]))
+    work, at_peak = _apply_slip(hours, _peak_hours(hours, peak), int(samples.slip[n]))
     demand = _demand(work, parameters, samples, slice(n, n + 1)).ravel()
     width = np.divide(demand, at_peak, out=np.zeros(len(hours)), where=at_peak > 0)
     prices = draw_lognormal(samples.price[n : n + 1], parameters.price_sd, years)
     return demand, width, prices.ravel()
+
+
+def _peak_hours(hours: Floats, peak: Floats) -> Floats:
+    """[T] hours at peak, H / P; 0 without a peak."""
+    return np.divide(hours, peak, out=np.zeros(len(hours)), where=peak > 0)
 
 
 def _apply_slip(hours: Floats, peak_hours: Floats, slip: int) -> tuple[Floats, Floats]:

@@ -28,6 +28,7 @@ from planner.costing.cost_model.spend_pools import BILLED, SpendPool
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_of
 
 Floats = NDArray[np.float64]
 IN_EACH_SAMPLE = 2
@@ -109,6 +110,8 @@ class PlanCosts:
     """Servers bought in the first month whose price or delivery may be another."""
     pools: PoolBills | None = None
     """None: none, or what they pay is in `fixed`."""
+    peak: Floats | None = None
+    """[T] reference accelerators at once; None: those of the demand."""
 
 
 def measure_plan(
@@ -135,9 +138,11 @@ def measure_plan(
     for cohort in later:
         all_hours += cohort.units * _unit_hours(cohort.source) * cohort.service(cohort.month)
         all_width += cohort.units * cohort.source.capacity * cohort.service(cohort.month)
-    most = np.minimum(all_hours, all_width * hours_at_peak(inputs.hours, inputs.peak))
+    own_peak = peak_of(scenario, inputs)
+    at_peak = hours_at_peak(inputs.hours, inputs.peak if own_peak is None else own_peak)
+    most = np.minimum(all_hours, all_width * at_peak)
     rent = planned_rent(scenario, inputs)
-    usable = _usable_share(inputs, most, rent)
+    usable = _usable_share(inputs, most, rent, at_peak)
     return PlanCosts(
         fixed=fixed,
         residual=tuple((key, value) for key, value in residual if value.any()),
@@ -145,7 +150,8 @@ def measure_plan(
         hours=hours,
         later=later,
         usable=usable,
-        lacking=_lacking(inputs, usable * most),
+        lacking=_lacking(inputs, usable * most, at_peak),
+        peak=own_peak,
         in_use=_in_use(scenario, inputs, units, all_width),
         rent=rent,
         more=rent_beyond(scenario, inputs, rent),
@@ -261,18 +267,17 @@ def _pools(scenario: Scenario, inputs: ModelInputs) -> PoolBills | None:
     return PoolBills(inputs.pools, bills, tuple(worth))
 
 
-def _lacking(inputs: ModelInputs, served: Floats) -> Floats:
+def _lacking(inputs: ModelInputs, served: Floats, at_peak: Floats) -> Floats:
     """[T] width at the peak that is lacking where units serve so many hours."""
-    at_peak = hours_at_peak(inputs.hours, inputs.peak)
     lacking = np.maximum(inputs.hours - served, 0.0)
     return np.divide(lacking, at_peak, out=np.zeros_like(lacking), where=at_peak > 0)
 
 
-def _usable_share(inputs: ModelInputs, most: Floats, rent: RentMix) -> Floats:
+def _usable_share(inputs: ModelInputs, most: Floats, rent: RentMix, at_peak: Floats) -> Floats:
     """[T] 1, but where the plan rents although units idle the share of their hours that it uses."""
-    spare = rent.width - _lacking(inputs, most)
+    spare = rent.width - _lacking(inputs, most, at_peak)
     is_idle = spare > np.maximum(rent.node * (1.0 - ROUNDING), ROUNDING * (1.0 + rent.width))
-    paid = rent.width * hours_at_peak(inputs.hours, inputs.peak)
+    paid = rent.width * at_peak
     used = np.maximum(inputs.hours - paid, 0.0)
     share = np.divide(used, most, out=np.ones_like(most), where=most > 0)
     return np.where(is_idle, np.minimum(share, 1.0), 1.0)

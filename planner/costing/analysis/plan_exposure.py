@@ -19,6 +19,7 @@ from planner.costing.cost_model.capacity_source import CapacitySource, UnitValue
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_of
 from planner.costing.scenarios import scenario_options
 
 Floats = NDArray[np.float64]
@@ -52,6 +53,8 @@ class Exposure:
     """[T] share of the hours rented that is spot, as long as that is within the most."""
     on_demand_rent: Floats
     """[T] rent of an hour that may not be spot."""
+    peak: Floats | None = None
+    """[T] reference accelerators at once; None: those of the demand."""
 
 
 def measure_exposure(
@@ -119,6 +122,7 @@ class _Circumstances:
             self.inputs.max_spot_share,
             rents.spot_share,
             rents.on_demand_rent,
+            peak_of(scenario, self.inputs),
         )
 
     @cached_property

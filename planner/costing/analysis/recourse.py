@@ -28,7 +28,7 @@ A sample in which all goes as planned costs what the plan costs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +89,7 @@ def cost_plans(
             ),
         )
         for i, plan in enumerate(plans):
-            cost[:, i, rows] = _cost(plan, some).T
+            cost[:, i, rows] = _cost(plan, some if plan.peak is None else some.at(plan.peak)).T
     return cost
 
 
@@ -111,6 +111,12 @@ class _Samples:
     """[n, T] hours asked."""
     at_peak: Floats
     """[T] or [n, T] hours at the peak."""
+
+    def at(self, peak: Floats) -> _Samples:
+        """The same with another peak."""
+        moved = shift_months(self.market.hours, self.slip)
+        at_peak = shift_months(hours_at_peak(self.market.hours, peak), self.slip, keep_total=False)
+        return replace(self, at_peak=stretch_peaks(at_peak, moved, self.outcomes, self.rows))
 
     def price(self, key: str) -> Floats | None:
         """[n, T + 1] factor on the price of a source; None for one that nothing moves."""
@@ -200,7 +206,8 @@ def _settle(
     """[n, 2] what credits pay, and what is owed of minimum spends, under the bills of the samples:
     those of the plan and what rent by the hour makes them more or less."""
     market, (n, months) = some.market, some.demand.shape
-    as_planned = plan.rent.width * hours_at_peak(market.hours, market.peak)
+    peak = market.peak if plan.peak is None else plan.peak
+    as_planned = plan.rent.width * hours_at_peak(market.hours, peak)
     bills = {provider: np.tile(planned, (n, 1)) for provider, planned in pools.bills.items()}
     for bill in plan.rent.bills:
         bills[bill.provider][:, :months] -= as_planned * (bill.moved + bill.still)

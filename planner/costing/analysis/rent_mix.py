@@ -16,6 +16,7 @@ from planner.costing.cost_model.spend_pools import BILLED
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
+from planner.costing.run_machines import peak_of
 from pricing.market.offers import HOURS_PER_MONTH
 
 Floats = NDArray[np.float64]
@@ -97,7 +98,8 @@ def planned_rent(scenario: Scenario, inputs: ModelInputs) -> RentMix:
         (source, np.divide(used * source.capacity, total, out=np.zeros(months), where=total > 0))
         for source, used in hours
     ]
-    at_peak = hours_at_peak(inputs.hours, inputs.peak)
+    own_peak = peak_of(scenario, inputs)
+    at_peak = hours_at_peak(inputs.hours, inputs.peak if own_peak is None else own_peak)
     width = np.divide(total, at_peak, out=np.zeros(months), where=at_peak > 0)
     return _mix(_filled(mixes, scenario, inputs), width, scenario, inputs)
 

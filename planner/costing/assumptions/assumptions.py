@@ -84,6 +84,7 @@ _PRICE_PROCESSES = (
 _EDITION = "risk.price_process_edition"
 _POOL_EDITION = "risk.pool_edition"
 _RESALE_EDITION = "on_prem.resale_edition"
+_RUN_EDITION = "workload.run_edition"
 _DATA_PRICES = ("storage_per_gib_month", "egress_per_gib")
 OWN_STORAGE = "data.on_prem_storage_per_tib_month"
 PLACE_ORDER = "constraints.place_order"
@@ -154,7 +155,7 @@ class Assumptions:
         rows += _resale_rows(request, previous, rows)
         values = {row.name: float(row.value) for row in rows}
         values.setdefault("staff_fte_per_server", nan)  # the one nan, which equals itself in a dict
-        for field in (_EDITION, _POOL_EDITION, _RESALE_EDITION):
+        for field in (_EDITION, _POOL_EDITION, _RESALE_EDITION, _RUN_EDITION):
             values.setdefault(field.rpartition(".")[2], 1.0 if previous else 2.0)
         for field in (*LEVEL_FIELDS, *_LATER_WHERE_USED, PAYBACK_MARGIN):
             values.setdefault(field.rsplit(".", 1)[-1], 0.0)
@@ -213,25 +214,22 @@ def _rule_rows(request: ComparisonRequest, previous: PreviousAssumptions) -> Ite
         standard = default("payback_margin", request.rules)
         yield _row(PAYBACK_MARGIN, own_margin, standard, request.currency, 1.0)
     rules = resolve_rules(request)
-    if rules.price_processes and rules.interruptible and (_EDITION in previous or not previous):
-        today = _row(_EDITION, None, default("price_process_edition"), request.currency, 1.0)
-        yield previous.get(_EDITION, today)
-    has_pools = request.existing.credits or request.existing.minimum_spend
-    if rules.price_processes and has_pools and (_POOL_EDITION in previous or not previous):
-        today = _row(_POOL_EDITION, None, default("pool_edition"), request.currency, 1.0)
-        yield previous.get(_POOL_EDITION, today)
+    has_pools = bool(request.existing.credits or request.existing.minimum_spend)
+    for edition, applies in (
+        (_EDITION, rules.price_processes and rules.interruptible),
+        (_POOL_EDITION, rules.price_processes and has_pools),
+        (_RUN_EDITION, rules.one_accelerator),
+    ):
+        if applies and (edition in previous or not previous):
+            today = default(edition.rpartition(".")[2])
+            yield previous.get(edition, _row(edition, None, today, request.currency, 1.0))
     stated = request.constraints.undated_price_margin
     margin = rules.undated_price_margin
     if margin or stated is not None:
-        yield Assumption(
-            "constraints.undated_price_margin",
-            margin,
-            "fraction",
-            stated is not None,
-            "assumption (2026): a price of unknown age may be gone"
-            if stated is None
-            else "request",
-        )
+        usual = "assumption (2026): a price of unknown age may be gone"
+        source = usual if stated is None else "request"
+        field = "constraints.undated_price_margin"
+        yield Assumption(field, margin, "fraction", stated is not None, source)
 
 
 def _resale_rows(

@@ -6,7 +6,7 @@ cent; totals are sums of those cents, so that anybody can check them with a pock
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -107,11 +107,13 @@ def capacity_rows(
     plan: Plan,
     sources: Mapping[str, CapacitySource],
     used_hours: Mapping[str, Floats],
-    peak_hours: Floats,
+    peak_hours_on: Callable[[str], Floats],
 ) -> tuple[CapacityRow, ...]:
-    """What each source gives in each month; `peak_hours` [T] are the hours at peak, H / P."""
+    """What each source gives in each month; `peak_hours_on` tells the [T] hours at peak, H / P, on
+    a kind of accelerator."""
     rows: list[CapacityRow] = []
     for source in _sort_sources(sources, plan, used_hours):
+        peak_hours = peak_hours_on(source.accelerator)
         hours = used_hours.get(source.key, np.zeros(len(peak_hours)))
         if source.term is None:
             nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)

@@ -56,6 +56,8 @@ class Schedule:
     """Of the run that needs the most accelerators at once."""
     sizes: tuple[RunSize, ...]
     """Of each window, in their order."""
+    runs: Floats
+    """[T] runs at once."""
 
 
 def schedule_windows(
@@ -85,7 +87,7 @@ def lay_out(
     months; runs of the same month add up, peaks too. `least` accelerators hold one run, which takes
     at least `fewest_hours` on a number of them, where that is known.
     """
-    hours, peak = np.zeros(horizon), np.zeros(horizon)
+    hours, peak, runs = np.zeros((3, horizon))
     sized = []
     for window in windows:
         one = _fit(window, size_at, least, experiments_factor, fewest_hours)
@@ -96,9 +98,10 @@ def lay_out(
         span = slice(window.first, window.first + months)
         hours[span] += total * window.count / months
         peak[span] += one.accelerators * window.count
+        runs[span] += window.count
         sized.append(one)
     largest = max(sized, key=lambda size: size.accelerators)
-    return Schedule(hours, peak, largest, tuple(sized))
+    return Schedule(hours, peak, largest, tuple(sized), runs)
 
 
 def _fit(

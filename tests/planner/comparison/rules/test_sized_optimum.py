@@ -4,6 +4,7 @@ its own for each kind, and servers only where they pay back without their resale
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil, floor
 from typing import Any
@@ -65,9 +66,10 @@ def usable(count: int, job: int) -> float:
     return job / ceil(job / count)
 
 
-def problem_of(slug: str, found: Compared, offers: list[Offer]) -> PlanProblem:
+def problems_of(slug: str, found: Compared, offers: list[Offer]) -> Iterator[PlanProblem]:
     """All the work on one kind: nodes that hold a job or eight of it, joined by a network where a
-    run is wider than they are."""
+    run is wider than they are; of nodes that hold less than a job, those of one size. At once a
+    run takes as many as hold it."""
     demand = found.demand
     (one,) = [c for c in demand.candidates if c.accelerator == slug]
     job, speed = max(one.min_accelerators, 1), one.relative_throughput
@@ -82,9 +84,11 @@ def problem_of(slug: str, found: Compared, offers: list[Offer]) -> PlanProblem:
             flat = np.full(MONTHS, float(sold.price_per_hour))
             capacity = usable(count, job) * speed
             rentals.append(RentalOption(sold.id, capacity, float(count), flat, flat))
-    return PlanProblem(
-        demand.hours_per_month, demand.peak_accelerators, tuple(rentals), (), whole_nodes=True
-    )
+    at_once = np.where(demand.hours_per_month > 0, job * speed, 0.0)  # no two runs at a time
+    peak = np.maximum(demand.peak_accelerators, at_once)
+    for together in {min(rental.accelerators, job) for rental in rentals}:
+        group = tuple(one for one in rentals if min(one.accelerators, job) == together)
+        yield PlanProblem(demand.hours_per_month, peak, group, (), whole_nodes=True)
 
 
 def cheapest(found: Compared, offers: list[Offer]) -> tuple[float, float] | None:
@@ -92,13 +96,11 @@ def cheapest(found: Compared, offers: list[Offer]) -> tuple[float, float] | None
     independent model did not end."""
     best = np.inf, np.inf
     for candidate in found.demand.candidates:
-        problem = problem_of(candidate.accelerator, found, offers)
-        if not problem.rental_options:
-            continue
-        proven = proven_optimum(problem, time_limit_s=20.0, gap=1e-4)
-        if proven is None:
-            return None
-        best = min(best, proven)
+        for problem in problems_of(candidate.accelerator, found, offers):
+            proven = proven_optimum(problem, time_limit_s=20.0, gap=1e-4)
+            if proven is None:
+                return None
+            best = min(best, proven)
     return best
 
 

@@ -90,7 +90,10 @@ def inputs_of(*sources: CapacitySource, **fields: Any) -> Any:
         "interruptible": True,
         "other_costs": (),
         "worked_out_from_rentals": {},
+        "least_peaks": None,
+        "peak": np.zeros(CALENDAR.months),
     }
     found = SimpleNamespace(**(plain | fields))
     found.rents_whole = MethodType(ModelInputs.rents_whole, found)
+    found.peak_on = MethodType(ModelInputs.peak_on, found)
     return found
