@@ -38,9 +38,11 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
         for reason in (*scenario.why_not, scenario.why_not_allowed):
             if reason:
                 console.print(f"{scenario.key.value}: {reason}")
-    for relaxation in answer.by_key[ScenarioKey.HYBRID].relaxations:
+    widest = answer.by_key[ScenarioKey.HYBRID]
+    for relaxation in widest.relaxations:
         console.print(f"To ask for it: {relaxation.field} = {relaxation.required_value:.10g}")
-    for warning in answer.warnings:
+    # What is proven is proven of the widest scenario, whose warnings say which prices it lacks.
+    for warning in dict.fromkeys((*answer.warnings, *widest.warnings)):
         console.print(f"Note: {warning}")
     return out.getvalue().rstrip()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.commands.tables import comparison_tables
 from planner.contract.answer.common import ScenarioKey
 from planner.costing.inputs.missing_prices import describe_missing
 from pricing.market.coverage import CoverageRow, PriceState
@@ -43,6 +44,11 @@ def test_a_plan_that_rests_on_missing_prices_says_so() -> None:
         constraints={"providers": ["aws"], "purchase_options": ["on_demand", "reserved"]}
     )
     assert not any("Proven" in w for w in asked.scenarios[ScenarioKey.CLOUD_MIX].warnings)
+
+
+def test_a_terminal_names_the_missing_prices_beside_the_proof() -> None:
+    text = " ".join(comparison_tables(compared().answer).split())
+    assert text.count("Note: Proven among the prices known. AWS sells savings plans") == 1
 
 
 def test_coverage_is_of_what_the_request_may_use() -> None:
