@@ -16,6 +16,7 @@ from planner.contract.answer.verdict import Action, DecisionPart
 from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.contract.purchase_options import savings_plan_label, traits
+from planner.costing.advice.payback import OBLIGATIONS
 from planner.costing.advice.shares import EXACT, format_share, share_of_hours
 from planner.costing.cost_model.by_date import HOURS_PER_DAY
 from planner.costing.cost_model.capacity_source import CapacitySource
@@ -61,6 +62,8 @@ class _SourceCost:
 
     net: Decimal = Decimal("0.00")
     """Sum of its lines."""
+    signed: Decimal = Decimal("0.00")
+    """What the contract itself comes to, support and staff apart."""
     paid: Decimal = Decimal("0.00")
     """The same without income."""
     capital: dict[int, Decimal] | None = None
@@ -80,6 +83,8 @@ def _sum_lines(lines: Iterable[CostLine]) -> dict[str, _SourceCost]:
         cost = costs[line.source]
         cost.net += line.amount
         cost.paid += max(line.amount, Decimal(0))
+        if line.category in OBLIGATIONS | {Category.COMPUTE}:
+            cost.signed += line.amount
         if line.category in _AT_START:
             cost.capital = cost.capital or defaultdict(Decimal)
             cost.capital[line.month] += line.amount
@@ -155,10 +160,14 @@ class _Part:
             return float(source.existing.max())
         if source.key in plan.units_started:
             return float(plan.units_started[source.key].sum())
-        hours = plan.used_hours[source.key]
-        peak_hours = self.inputs.peak_hours_on({source.accelerator})
+        return float(ceil(self._nodes() - WHOLE))
+
+    def _nodes(self) -> float:
+        """Most machines rented or reserved at once, parts of one too where they rent in parts."""
+        hours = self.plan.used_hours[self.source.key]
+        peak_hours = self.inputs.peak_hours_on({self.source.accelerator})
         nodes = np.divide(hours, peak_hours, out=np.zeros_like(hours), where=peak_hours > 0)
-        return float(ceil(float(nodes.max()) - WHOLE))
+        return float(nodes.max())
 
     def _machine(self) -> str:
         source = self.source
@@ -180,21 +189,32 @@ class _Part:
         elif action == "lease":
             months = self._term_months()
             yield f"lease {units:g} × {machine} for {months} months {self._when(first, last)} "
-            yield f"({self._money(self.cost.net)} in all)"
+            yield self._sum(first)
         elif action == "buy":
             yield f"buy {units:g} × {machine} {self._when(first, last)}{self._invoice(first, last)}"
         elif action == "commit":
             months = self._term_months()
             at_once, when = self._renewals(units, first, last)
             yield f"sign a {months}-month {self._contract()} for {at_once:g} × {machine}{where} "
-            yield f"{when} ({self._money(self.cost.net)} in all)"
+            yield f"{when} {self._sum(first)}"
         elif action == "reserve":
             yield f"reserve {self._up_to(units)}{machine} by date{where} "
-            yield f"{self._when(first, last)}{self._days()} ({self._money(self.cost.net)} in all)"
+            yield f"{self._when(first, last)}{self._days()} {self._sum(first)}"
         else:
             how = traits(self.source.purchase_option).label
             yield f"rent {self._up_to(units)}{machine} {how}{where} {self._while(first, last)}"
             yield "" if share >= 1 - EXACT else f" for {format_share(share)}"
+
+    def _sum(self, first: int) -> str:
+        """What is signed for, and what it comes to with support and staff; of a contract that
+        counts for the months within the plan alone, those."""
+        signed, net = self._money(self.cost.signed), self._money(self.cost.net)
+        term = self.source.term
+        if self.inputs.term_end == "prorate" and term is not None:
+            share = float(term.share_charged[first])
+            if share < 1 - EXACT:
+                return f"({signed} of it counted here, {share:.0%} of its term)"
+        return f"({signed} in all)" if signed == net else f"({signed} to sign, {net} in all)"
 
     def _renewals(self, units: float, first: int, last: int) -> tuple[float, str]:
         """Units signed for and when: those of one term where each term follows the one before."""
@@ -220,7 +240,9 @@ class _Part:
         hours = self.plan.used_hours[self.source.key]
         busy = hours[hours > 0]
         varies = len(busy) > 1 and float(busy.max() - busy.min()) > WHOLE * float(busy.max())
-        return f"{'up to ' if varies else ''}{units:g} × "
+        up_to = "up to " if varies else ""
+        part = self._nodes() if units == 1 and not self.inputs.whole_nodes else 1.0
+        return f"{up_to}{part:.0%} of 1 × " if part < 1 else f"{up_to}{units:g} × "
 
     def _when(self, first: int, last: int) -> str:
         start, end = (f"{self._calendar.month(month):%B %Y}" for month in (first, last))

@@ -13,7 +13,8 @@ from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.postings import RESALE_TAX_UNIT
 from planner.costing.results.scenario_result import Scenario
 
-_OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
+OBLIGATIONS = frozenset({Category.COMMITMENT, Category.UPFRONT, Category.LEASE})
+"""What a commitment or a lease itself is paid with."""
 
 
 def best_without_buying(scenarios: Mapping[ScenarioKey, Scenario]) -> Scenario | None:
@@ -150,7 +151,7 @@ def _payments_of_first(plan: Scenario, key: str, signed: int, lead: int, duratio
     own, first = int(units[signed]), signed + lead
     total = Decimal("0.00")
     for line in plan.lines:
-        if line.source != key or line.category not in _OBLIGATIONS:
+        if line.source != key or line.category not in OBLIGATIONS:
             continue
         if line.category is Category.UPFRONT:
             total += line.amount if line.month == first else Decimal(0)

@@ -10,14 +10,17 @@ import numpy as np
 
 from planner.contract.answer.common import Category, ScenarioKey
 from planner.contract.money import format_money
+from planner.contract.purchase_options import COMMITTED
 from planner.costing.advice.limit_words import describe_relaxations
 from planner.costing.advice.shares import ALL, EXACT, format_share, share_of_hours
 from planner.costing.advice.warnings import warn_beyond_horizon
 from planner.costing.analysis.break_even import BreakEven
 from planner.costing.cost_model.capacity_source import CapacitySource
+from planner.costing.inputs.missing_prices import find_missing
 from planner.costing.model_inputs import ModelInputs
 from planner.costing.results.scenario_result import Scenario
 from planner.costing.scenarios import rank_feasible
+from pricing.market.coverage import PriceState
 from pricing.market.offers import HOURS_PER_MONTH
 
 SCENARIO_NAMES = {
@@ -82,7 +85,9 @@ def recommend(
         because += _compare_with_on_demand(best, scenarios, currency)
     because += warn_beyond_horizon(best, inputs, currency)
     because += _describe_break_even(best, inputs, break_even)
-    because += describe_proof(best, currency)
+    because += describe_proof(
+        best, currency, is_all_known=not _sold_at_unknown_prices(best, inputs)
+    )
     return Recommendation(best.key, saving, other.key if other else None, tuple(because))
 
 
@@ -238,7 +243,15 @@ def _against_plan_rentals(rows: Sequence[BreakEven]) -> str:
     return f", and against what the plan rents after {hours:,.0f} hours"
 
 
-def describe_proof(best: Scenario, currency: str) -> Iterator[str]:
+def _sold_at_unknown_prices(best: Scenario, inputs: ModelInputs) -> bool:
+    """Whether what a plan runs on is also sold in a way whose price is not known."""
+    keys = (*best.used_hours, *best.units_started)
+    kinds = {inputs.by_key[key].accelerator for key in keys if not inputs.by_key[key].is_owned}
+    missing = find_missing(inputs.coverage, COMMITTED, kinds) if kinds else ()
+    return any(row.state is PriceState.SOLD_PRICE_UNKNOWN for row in missing)
+
+
+def describe_proof(best: Scenario, currency: str, is_all_known: bool = True) -> Iterator[str]:
     """What the bound rules out: as a share of the cost, as money where the plan earns."""
     open_gap = best.cost - best.bound
     by = "is cheaper"
@@ -247,7 +260,8 @@ def describe_proof(best: Scenario, currency: str) -> Iterator[str]:
         by = f"is more than {gap:.2%} cheaper"
         if best.cost <= 0:
             by = f"is more than {format_money(open_gap, currency)} cheaper"
-    yield f"Proven: no plan from these offers and servers {by}."
+    known = "" if is_all_known else ", at the prices that are known,"
+    yield f"Proven: no plan from these offers and servers{known} {by}."
 
 
 def _describe_obstacles(scenarios: Mapping[ScenarioKey, Scenario]) -> Iterator[str]:

@@ -136,3 +136,20 @@ def test_what_is_reserved_by_date_is_told_in_machines_and_days() -> None:
     assert (part.action, part.units, part.accelerators) == ("reserve", 1, 8)
     assert part.amount == Decimal(3600)
     assert part.sentence.endswith("in January 2027 for 5 days (3,600 USD in all)")
+
+
+def test_what_is_signed_for_is_told_apart_from_support_and_staff() -> None:
+    """52,560 USD of reservation and 5 % of it for support."""
+    fields = YEAR | {"finance": {**YEAR.get("finance", {}), "cloud_support_rate": 0.05}}
+    (part,) = parts_of("committed", RENT, TERM, hours=600, **fields)
+    assert part.amount == Decimal("55188.00")
+    assert part.sentence.endswith("in January 2027 (52,560 USD to sign, 55,188 USD in all)")
+
+
+def test_the_months_of_a_term_that_count_are_not_its_price() -> None:
+    """Four of twelve months: 730 h × 6 USD × 4."""
+    fields = YEAR | {"horizon_months": 4, "term_end": "prorate"}
+    (part,) = parts_of("committed", RENT, TERM, hours=600, **fields)
+    assert part.sentence.endswith(
+        "in January 2027 (17,520 USD of it counted here, 33% of its term)"
+    )
