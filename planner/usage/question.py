@@ -138,7 +138,8 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
             [read_run(text, "add_run") for text in question.add_run],
         )
     except InvalidInput as refusal:
-        if refusal.field in _OF_THE_DEMAND:
+        is_next_month = refusal.field == "start" and not question.start
+        if refusal.field in _OF_THE_DEMAND and not is_next_month:
             raise
         return None, str(refusal)
     return demand, ""

@@ -254,7 +254,10 @@ def plan_demand(
     begin = max(start or following, following)
     gap = months_between(following, begin)
     if gap + months > MAX_MONTHS:
-        problem = f"{begin} is {gap} months after the history; newer files are needed"
+        problem = (
+            f"{begin} is {gap} months after the history; add newer files, or start it by "
+            f"{next_month(following, MAX_MONTHS - months)}"
+        )
         raise InvalidInput("start", problem)
     demand = _carry_on(history, begin, gap, months)
     _add_runs(demand, future_runs)
