@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from math import ceil
 
 from planner.usage.job_files.facts import JobFacts, split_count
-from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.machines import is_slice
 from pricing.market import accelerators
 
 _SHORT = {
@@ -244,7 +244,7 @@ def _count(text: str, facts: JobFacts) -> float | None:
         if name and is_slice(name):
             facts.take_slices(name, f"{count:g}")
         elif name and not name.startswith("$"):
-            facts.name_kind(name_accelerator(name))
+            facts.name_kind(name)
         total += count
     return total
 

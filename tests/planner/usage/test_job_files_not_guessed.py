@@ -116,6 +116,16 @@ def test_two_types_in_one_line_are_no_one_type():
     assert "accelerator" not in facts.request(1.0)["workload"]
 
 
+def test_a_name_that_leaves_forms_open_says_what_it_is_read_as():
+    [note] = slurm("--gres=gpu:h200:2").notes
+    assert note == (
+        "'h200' is read as nvidia-h200-141gb-sxm and may mean nvidia-h200-141gb-nvl too: check it."
+    )
+    assert "nvidia-v100-32gb-sxm" in slurm("--gres=gpu:v100:2").notes[0]
+    for exact in ("h200-sxm", "l4", H100, "nvidia-tesla-v100"):
+        assert slurm(f"--gres=gpu:{exact}:2").notes == []
+
+
 SLICES = {
     "--gres=gpu:1g.5gb:2": 2,
     "--gres=gpu:a100_1g5gb:2": 2,
