@@ -58,10 +58,21 @@ SLURM = {
     "--tres-per-node=gres/gpu:4 --nodes=2": 8,
     "--tres-per-task=cpu=4,gres/gpu:a100=2 --ntasks=3": 6,
     "--gres=gpu:a100:2(S:0-1)": 2,
+    "-w gpu[01-08] --gres=gpu:8": 64,
+    "--nodelist=rack[1-2]n[1,3-4],fat1,fat1 --gres=gpu:2": 14,
+    "--nodelist=a1,a2 --gpus-per-task=2": 4,
+    "--nodelist=a1,a2 --nodes=4 --gres=gpu:2": 8,
+    "--nodelist=a1 --ntasks=4 --ntasks-per-node=2 --gres=gpu:2": 4,
+    "--nodelist=a1,a2 --gpus=8": 8,
+    "--nodelist=a1,a2 --gpus=8 --gres=gpu:2": ASKED,
+    "--nodelist=./hosts --gres=gpu:2": ASKED,
+    "--nodelist=gpu[8-1] --gres=gpu:2": ASKED,
+    f"--nodelist={'a,' * 40_000}b --gres=gpu:2": ASKED,
+    "-F hosts.txt --gres=gpu:2": ASKED,
 }
 
 
-@pytest.mark.parametrize("options", SLURM)
+@pytest.mark.parametrize("options", SLURM, ids=lambda options: options[:60])
 def test_counts_of_a_batch_script_are_right_or_asked_for(options):
     facts = slurm(options)
     assert facts.accelerators == SLURM[options]
