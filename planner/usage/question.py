@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from planner.usage.commitments import TakenOver, read_ends, take_over
-from planner.usage.demand.plan import Demand, next_month, plan_demand, read_run
+from planner.usage.demand.history import next_month
+from planner.usage.demand.plan import Demand, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
 from planner.usage.idle import idle_rows, read_price
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
 from planner.usage.demand.forecast import forecast
+from planner.usage.demand.history import KnownRun, next_month
 from planner.usage.demand.methods import SEASON, seasonal_naive
-from planner.usage.demand.plan import KnownRun, next_month, plan_demand, read_run
+from planner.usage.demand.plan import plan_demand, read_run
 from planner.usage.question import UsageQuestion, answer_usage
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, read, sacct, table
@@ -120,6 +121,15 @@ def test_past_runs_leave_the_history_and_future_ones_come_on_top():
 def test_what_does_not_fit_the_history_is_refused(runs, problem):
     with pytest.raises(InvalidInput, match=problem):
         plan_demand(read(history_of(100, 100, 100)), 2, **runs)
+
+
+def test_a_month_missing_between_others_is_named():
+    demand = plan_demand(read(history_of(100, 100), history_of(100, start=(2025, 4))), 1)
+    assert demand.history.hours == [100.0, 100.0, 0.0, 100.0]
+    [note] = demand.notes
+    assert note.startswith("The files hold no use of nvidia-h100-80gb-sxm in 2025-03, between")
+    [note] = plan_demand(read(history_of(1), history_of(1, start=(2025, 12))), 1).notes
+    assert "2025-02, 2025-03, 2025-04, 2025-05, 2025-06, 2025-07 and 4 more, between" in note
 
 
 def test_an_old_history_gives_its_use_and_says_why_it_is_not_forecast():
