@@ -75,6 +75,15 @@ def test_the_month_stands_first_unless_a_date_says_otherwise(dates, month):
 
 
 @pytest.mark.parametrize(
+    "columns",
+    [{"ReservationId": "Res1"}, {"ReservationId": "Res1", "benefitId": ""}, {"benefitId": "Res1"}],
+)
+def test_a_reservation_is_listed_by_whichever_column_names_it(columns):
+    row = azure_row(PricingModel="Reservation", CostInBillingCurrency="50") | columns
+    assert list(read(table([row])).ledger.commitments) == ["res1"]
+
+
+@pytest.mark.parametrize(
     ("columns", "hours"),
     [
         ({"UnitOfMeasure": "10 Hours", "EffectivePrice": "40"}, 24.0),
