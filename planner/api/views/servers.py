@@ -19,7 +19,7 @@ from pricing.api.rest import Query, is_not_modified, make_etag, not_modified
 _MONEY = ("unit_price_usd", "unit_price_low_usd", "unit_price_high_usd")
 
 
-class DatedPriceSerializer(serializers.Serializer[Any]):
+class PublishedServerPriceSerializer(serializers.Serializer[Any]):
     unit_price_usd = serializers.CharField()
     quoted = serializers.CharField()
     seller = serializers.ChoiceField(("vendor", "reseller", "analyst", "press"))
@@ -45,7 +45,7 @@ class ReferenceServerSerializer(serializers.Serializer[Any]):
     unverified = serializers.ListField(child=serializers.CharField())
     source = serializers.CharField()  # type: ignore[assignment]
     notes = serializers.CharField(allow_blank=True)
-    quotes = DatedPriceSerializer(many=True)
+    quotes = PublishedServerPriceSerializer(many=True)
 
 
 class ReferenceServersSerializer(serializers.Serializer[Any]):

@@ -280,7 +280,7 @@ def test_an_error_of_ours_has_a_page_that_needs_nothing_to_work(client, db, monk
     def fail(*args):
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("planner.web.site.lowest_prices", fail)
+    monkeypatch.setattr("planner.web.plan.start_questions.lowest_prices", fail)
     client.raise_request_exception = False
     response = client.get("/")
     assert response.status_code == 500

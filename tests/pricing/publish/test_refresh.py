@@ -221,8 +221,8 @@ def test_a_full_disk_changes_nothing_and_says_what_to_do(before, monkeypatch):
 
 @pytest.fixture
 def at_noon() -> Iterator[None]:
-    """Two hours before and after it the day is the same."""
-    noon = timezone.now().replace(hour=12, minute=0)
+    """Two hours before and after it the day is the same, and what was published is over."""
+    noon = (timezone.now() + dt.timedelta(days=1)).replace(hour=12, minute=0)
     with time_machine.travel(noon, tick=False):
         yield
 
