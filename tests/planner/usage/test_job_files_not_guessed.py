@@ -87,40 +87,6 @@ def test_a_conflict_names_both_statements():
     assert "--nodes is not stated and counts as one, although 16 tasks" in note
 
 
-ARRAYS = {
-    "0-9%4": (10, 4, 16),
-    "0-20:4%2": (6, 2, 8),
-    "0-1%4": (2, 2, 8),
-    "0-9": (10, None, None),
-    "7": (1, 1, 4),
-}
-
-
-@pytest.mark.parametrize("array", ARRAYS)
-def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
-    facts = slurm("--gpus=h100:4 --time=60", f"--array={array}")
-    runs, at_once, peak = ARRAYS[array]
-    workload = facts.request(1.0)["workload"]
-    assert (facts.runs, facts.at_once, workload.get("peak_accelerators")) == (runs, at_once, peak)
-    assert ("at_once" in facts.questions) == (at_once is None)
-    assert workload["hours_per_month"] == 4 * runs
-    assert workload["accelerators_per_job"] == 4
-
-
-OTHER_ARRAYS = {
-    "#PBS -l ngpus=4,walltime=01:00:00\n#PBS -J 0-19:2%3\n": (10, 3),
-    '#BSUB -J "train[1-100]%10"\n#BSUB -n 1\n#BSUB -gpu num=4\n': (100, 10),
-    "#$ -l gpu=2\n#$ -t 1-10:2 -tc 3\n": (5, 3),
-    "#$ -l gpu=2\n#$ -t 1-10\n": (10, None),
-}
-
-
-@pytest.mark.parametrize("text", OTHER_ARRAYS)
-def test_arrays_of_other_schedulers(text):
-    facts = read_job_file(text)
-    assert (facts.runs, facts.at_once) == OTHER_ARRAYS[text]
-
-
 def test_two_types_in_one_line_are_no_one_type():
     facts = slurm("--gres=gpu:a100:2,gpu:h100:1", "--time=60")
     assert (facts.accelerators, facts.slug) == (3, "")
