@@ -12,7 +12,8 @@ from rich.table import Table
 
 from planner.commands.tables import make_console
 from planner.usage.commitments import TakenOver
-from planner.usage.demand.plan import Demand, next_month
+from planner.usage.demand.history import next_month
+from planner.usage.demand.plan import Demand
 from planner.usage.ledger import REASONS
 from planner.usage.question import UsageAnswer
 from planner.usage.summary import Usage, UseLine

@@ -14,7 +14,7 @@ MAX_AMOUNT = Decimal(10) ** 13
 MAX_QUANTITY = 1e24
 """Byte-seconds of a month are the largest."""
 _SIMPLE = re.compile(r"-?\d{1,15}(?:\.\d{1,25})?", re.ASCII).fullmatch
-_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:[.\s]\d{3})+|\d+),\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_COMMA = re.compile(r"[+-]?(?:\d{1,3}(?:[.\s]\d{3})+|\d*),\d+(?:[eE][+-]?\d+)?", re.ASCII)
 EMPTY = frozenset(("", "NULL", "null", "None", "N/A", "n/a"))
 """Cells that say nothing."""
 _ZERO = Decimal(0)
@@ -59,18 +59,13 @@ def quantity(text: str, column: str) -> float:
 def to_point(text: str) -> str:
     """A number with a decimal comma, written with a point.
 
-    >>> to_point("1.234,56"), to_point("0,075"), to_point("12")
-    ('1234.56', '0.075', '12')
+    >>> to_point("1.234,56"), to_point(",075"), to_point("12")
+    ('1234.56', '.075', '12')
     """
     text = text.strip()
     if not _COMMA.fullmatch(text):
         return text
     return re.sub(r"[.\s]", "", text).replace(",", ".")
-
-
-def has_decimal_comma(text: str) -> bool:
-    """Whether a number can only be read with a decimal comma."""
-    return bool(_COMMA.fullmatch(text.strip()))
 
 
 class Moment(NamedTuple):

@@ -30,6 +30,8 @@ MAX_PROBLEMS, OTHER_PROBLEMS = 100, "another problem"
 """Most problems that are told apart."""
 MAX_NAME_LENGTH = 120
 """Characters of a name in a sum; longer ones are cut."""
+_CHECKS = tuple(range(1 << 16))
+"""Checks of what a row states, shared by all rows so that they take no memory of their own."""
 _ZERO = Decimal(0)
 
 
@@ -54,6 +56,7 @@ class Reason(StrEnum):
     REFUND = "refund"
     DISCOUNT = "discount"
     DUPLICATE = "duplicate"
+    RESTATED = "restated"
     JOB_STEP = "job_step"
     NEVER_RAN = "never_ran"
     NO_ACCELERATOR = "no_accelerator"
@@ -77,6 +80,7 @@ REASONS = {
     Reason.REFUND: "refund",
     Reason.DISCOUNT: "discount of a contract",
     Reason.DUPLICATE: "the same row again: counted once",
+    Reason.RESTATED: "another version of a row that was read before, which counts",
     Reason.JOB_STEP: "step of a job whose allocation is counted",
     Reason.NEVER_RAN: "a job that never ran",
     Reason.NO_ACCELERATOR: "a job or cluster without accelerators",
@@ -171,8 +175,9 @@ class Ledger:
         """What monitors saw of allocated accelerators, by month."""
         self.notes: dict[str, None] = {}
         """What a reader has to know about the sums, each once."""
-        self.seen: set[int] = set()
-        """Hashes of rows that count once."""
+        self.seen: dict[int, int] = {}
+        """Hashes of rows that count once → check of what the row states."""
+        self.first_restated = ""
         self.running: dict[tuple[str, ...], float] = {}
         """Seconds of jobs that still ran when their log was written, by identity."""
         self.views: set[str] = set()
@@ -203,14 +208,25 @@ class Ledger:
 
     def is_repeated(self, identity: tuple[str, ...]) -> bool:
         """Whether a row of this identity was read before; remembers it."""
-        mark = hash(identity)
-        if mark in self.seen:
-            return True
+        return self.repetition(identity, ()) is not None
+
+    def repetition(self, identity: tuple[str, ...], amounts: tuple[object, ...]) -> Reason | None:
+        """What a row of this identity is where one was read before: the same, or another version
+        with other amounts; remembers it."""
+        mark, check = hash(identity), _CHECKS[hash(amounts) % len(_CHECKS)]
+        before = self.seen.get(mark)
+        if before is not None:
+            return Reason.DUPLICATE if before == check else Reason.RESTATED
         if len(self.seen) >= MAX_IDENTITIES:
             problem = f"more than {MAX_IDENTITIES:,} rows; read it in parts, such as months"
             raise UnusableFile(problem)
-        self.seen.add(mark)
-        return False
+        self.seen[mark] = check
+        return None
+
+    def restate(self, row: str) -> None:
+        """A row that is another version of one that was read before; the first is named."""
+        self.first_restated = self.first_restated or f"{row} of {self.overlaps.file}"
+        self.account(Reason.RESTATED)
 
     def use(
         self,

@@ -55,6 +55,11 @@ class Overlaps:
         self._files.append(name)
         self._repeated.clear()
 
+    @property
+    def file(self) -> str:
+        """Name of the file at hand."""
+        return self._files[-1] if self._files else "the file"
+
     def rows_of(self, header: Sequence[str]) -> IsRepeated:
         """What tells whether a row under this header was in an earlier file, and marks it."""
         if not self.is_on:

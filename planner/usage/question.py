@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from planner.usage.commitments import TakenOver, read_ends, take_over
-from planner.usage.demand.plan import Demand, next_month, plan_demand, read_run
+from planner.usage.demand.history import next_month
+from planner.usage.demand.plan import Demand, plan_demand, read_run
 from planner.usage.formats.base import ReadOptions
 from planner.usage.idle import idle_rows, read_price
 from planner.usage.projects import DEFAULT_SOURCES, ProjectRule, ProjectRules, read_rule
@@ -138,7 +139,8 @@ def _demand(usage: Usage, question: UsageQuestion, today: dt.date) -> tuple[Dema
             [read_run(text, "add_run") for text in question.add_run],
         )
     except InvalidInput as refusal:
-        if refusal.field in _OF_THE_DEMAND:
+        is_next_month = refusal.field == "start" and not question.start
+        if refusal.field in _OF_THE_DEMAND and not is_next_month:
             raise
         return None, str(refusal)
     return demand, ""

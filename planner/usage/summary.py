@@ -14,6 +14,7 @@ from planner.usage.reading import FileRead
 from planner.usage.sums import MoneySum, UseSums
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 
 DIMENSIONS = UseKey._fields
 """What use can be summed by."""
@@ -164,9 +165,8 @@ class Usage:
     def warnings(self) -> list[str]:
         """What keeps the sums from being those of the files."""
         ledger = self.ledger
-        misread, repeated = (
-            ledger.reasons[reason] for reason in (Reason.NOT_UNDERSTOOD, Reason.DUPLICATE)
-        )
+        misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
+        repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
         if not misread:
             return []
         counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
@@ -190,6 +190,12 @@ class Usage:
             notes.append(
                 f"{slices:,.2f} hours are of slices (MIG), counted apart: a slice is not a whole "
                 "accelerator."
+            )
+        if restated := ledger.reasons[Reason.RESTATED]:
+            notes.append(
+                f"{pluralize(restated, 'row')} with the identifier and time of a row that was read "
+                f"before but other amounts, such as {ledger.first_restated}: the version that was "
+                "read first counts, so leave out files of older versions of a bill."
             )
         if ledger.waiting.jobs:
             p50, p90 = ledger.waiting.percentile(0.5), ledger.waiting.percentile(0.9)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
-from planner.usage.cells import has_decimal_comma, plain_name
+from planner.usage.cells import plain_name
 from planner.usage.sources import HEAD, Source, too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
@@ -27,6 +27,7 @@ class Table:
     first_row: int = 2
     """Number of the first row below the header, as a spreadsheet counts."""
     decimal_comma: bool = False
+    """Whether 3,5 is a number, as in tables whose cells semicolons separate; 3.5 is one too."""
     sample: list[Sequence[str]] = field(default_factory=list)
     """Some of the first rows, which `rows` gives again."""
     separator: str = ""
@@ -121,7 +122,7 @@ def _read_csv(source: Source) -> Table:
     return Table(
         header,
         _checked(reader, len(header)),
-        decimal_comma=separator == ";" and _uses_comma(sample),
+        decimal_comma=separator == ";",
         sample=sample,
         separator=separator,
     )
@@ -136,10 +137,6 @@ def _sample(head: str, separator: str) -> list[Sequence[str]]:
     except csv.Error:
         return []
     return [row for row in rows[1:] if len(row) == len(rows[0])]
-
-
-def _uses_comma(sample: Iterable[Sequence[str]]) -> bool:
-    return any(has_decimal_comma(cell) for row in sample for cell in row)
 
 
 def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:

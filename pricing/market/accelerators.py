@@ -169,6 +169,19 @@ def candidates(name: str) -> tuple[Accelerator, ...]:
     return tuple(one for one in all_accelerators() if words <= _words_by_slug()[one.slug])
 
 
+def other_meanings(name: str) -> tuple[Accelerator, ...]:
+    """Devices that a usual name leaves open beside the one that it is read as; none for a slug and
+    a cloud API's spelling.
+
+    >>> [one.slug for one in other_meanings("H200")], other_meanings("nvidia-h200-141gb-sxm")
+    (['nvidia-h200-141gb-nvl'], ())
+    """
+    usual = find(name)
+    if usual is None or name.strip().casefold() in _slugs_by_spelling():
+        return ()
+    return tuple(one for one in candidates(name) if one is not usual)
+
+
 def _contains_usual_name(words: frozenset[str], one: Accelerator) -> bool:
     """Whether a name holds all words of one usual name of the device."""
     return any(_normalize_words(alias.casefold()) <= words for alias in one.aliases)

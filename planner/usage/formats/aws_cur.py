@@ -102,10 +102,18 @@ class _Row:
         self.sp_used = get("savingsPlan/UsedCommitment")
         self.sp_end = get("savingsPlan/EndTime")
         self.ri_end = get("reservation/EndTime")
+        self.amounts = (self.cost, self.amount, self.ri_effective, self.sp_effective)
         self.tag_map = get("resource_tags")
         self.tags: list[tuple[str, Callable[[Sequence[str]], str]]] = [
             (tag, get(f"resourceTags/user:{tag}", f"resource_tags_user_{tag}")) for tag in tags
         ]
+
+
+def _value(text: str) -> float | str:
+    try:
+        return float(text) if text else 0.0
+    except ValueError:
+        return text
 
 
 class _Reader:
@@ -120,8 +128,8 @@ class _Reader:
     def read(self, row: Sequence[str], number: int) -> None:
         columns, ledger = self._row, self._ledger
         line = columns.line(row)
-        if line and ledger.is_repeated((line, columns.interval(row))):
-            ledger.account(Reason.DUPLICATE)
+        if line and (again := self._repetition(row, line)) is not None:
+            ledger.restate(f"row {number}") if again is Reason.RESTATED else ledger.account(again)
             return
         line_type = columns.type(row)
         start = self._moments(columns.start(row), "lineItem/UsageStartDate")
@@ -161,6 +169,11 @@ class _Reader:
             ledger.misread(f"row {number}", f"lineItem/UsageType: {kind.problem}", is_of_bill=True)
         else:
             ledger.account(reason)
+
+    def _repetition(self, row: Sequence[str], line: str) -> Reason | None:
+        """Whether the line was read before, and with these amounts, however they are written."""
+        amounts = tuple(map(_value, (get(row) for get in self._row.amounts)))
+        return self._ledger.repetition((line, self._row.interval(row)), amounts)
 
     def _hours_per_unit(self, row: Sequence[str]) -> float:
         unit = self._row.unit(row).lower()

@@ -61,7 +61,8 @@ class _Row:
         self.account = get("SubscriptionId", "SubscriptionGuid")
         self.group = get("ResourceGroup", "ResourceGroupName")
         self.tags = get("Tags")
-        self.benefit = get("benefitId", "ReservationId")
+        self.benefits = (get("benefitId"), get("ReservationId"))
+        """Commitments of a row; exports may have both columns and fill one."""
         self.period_end = get("BillingPeriodEndDate", "BillingPeriodEnd")
         self.has_quantity = columns.find("Quantity", "UsageQuantity") is not None
         self.counts_blocks = columns.find("UsageQuantity", "ResourceRate") is not None
@@ -245,7 +246,8 @@ class _Reader:
         amortised: Decimal | None,
         currency: str,
     ) -> CommitmentSums | None:
-        identifier = clip(self._columns.benefit(row), 200).lower()
+        named = (clip(get(row), 200).lower() for get in self._columns.benefits)
+        identifier = next(filter(None, named), "")
         if not identifier:
             return None
         pricing = self._columns.pricing(row).lower()

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 
 from planner.usage.job_files.facts import JobFacts
-from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.machines import is_slice
 
 _MARKS = {"#PBS": "PBS script", "#BSUB": "LSF script", "#$ ": "Grid Engine script"}
 _FLUX = re.compile(r"^(?:#|//|--|;)\s?flux:", re.IGNORECASE | re.MULTILINE)
@@ -100,7 +100,7 @@ def _name_kind(name: str, facts: JobFacts) -> None:
     if name and is_slice(name):
         facts.take_slices(name, "some")
     elif name:
-        facts.name_kind(name_accelerator(name))
+        facts.name_kind(name)
 
 
 def _set_array(text: str, facts: JobFacts, limit: str = "") -> None:

@@ -62,7 +62,7 @@ class JobFacts:
         if not name:
             return
         before, after = name_accelerator(self.accelerator), name_accelerator(name)
-        if not before or (before != after and _is_short_for(before, after)):
+        if not before or name == after == before or _is_short_for(before, after):
             self.accelerator = name
         elif before != after and not _is_short_for(after, before):
             self.ask("accelerator", f"it takes several kinds: {self.accelerator} and {name}")
@@ -108,6 +108,9 @@ class JobFacts:
             self.ask("accelerator", "which accelerator it runs on is not stated")
         elif not self.slug:
             self.ask("accelerator", f"{self.accelerator!r} may mean several accelerators")
+        elif others := ", ".join(one.slug for one in accelerators.other_meanings(self.accelerator)):
+            named = f"{self.accelerator!r} is read as {self.slug}"
+            self.note(f"{named} and may mean {others} too: check it.")
         if self.hours is None and not self.training:
             self.ask("hours", "how long the job runs is not stated")
         if self.training and "tokens" not in self.training:

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.yaml_text import count_of, inner, items, word_of
-from planner.usage.machines import find_machine
+from planner.usage.machines import find_machine, name_accelerator
 
 _VERTEX_PREFIX = "NVIDIA_"
 Document = dict[str, Any]
@@ -97,7 +97,7 @@ def _either(document: Document, *names: str) -> Any:
 
 def _vertex_count(facts: JobFacts, machine: str, kind: str, count: Any) -> float | None:
     """Accelerators that are attached to a machine, or those that it always has."""
-    facts.name_kind(kind.removeprefix(_VERTEX_PREFIX).replace("_", " "))
+    facts.name_kind(name_accelerator(kind.removeprefix(_VERTEX_PREFIX).replace("_", " ")))
     facts.machine = facts.machine or machine
     own = find_machine("gcp", machine).accelerators if machine else None
     each = own or None if count is None else count_of(count)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from math import ceil
+from math import ceil, prod
 
 from planner.usage.job_files.facts import JobFacts, split_count
-from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.machines import is_slice
 from pricing.market import accelerators
 
 _SHORT = {
@@ -20,12 +20,19 @@ _SHORT = {
     "p": "partition",
     "a": "array",
     "C": "constraint",
+    "w": "nodelist",
+    "F": "nodefile",
 }
 _VARIABLE = re.compile(r"^\s*(?:export\s+)?(?:N?GPUS?_PER_NODE|NUM_GPUS)=(\d{1,4})\b", re.MULTILINE)
 _LAUNCHER = re.compile(r"--nproc[-_]per[-_]node[=\s]+(\d{1,4})\b")
 _TIME = re.compile(r"(?:(\d{1,5})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 _RANGE = re.compile(r"(\d{1,7})(?:-(\d{1,7})(?::(\d{1,5}))?)?")
+_HOST = re.compile(r"(?:[\w.-]|\[\d{1,7}(?:-\d{1,7})?(?:,\d{1,7}(?:-\d{1,7})?)*\])+", re.ASCII)
+_BRACKETS = re.compile(r"\[([^\]]*)\]")
 MAX_TASKS = 1_000_000
+MAX_HOSTS = 1_000_000
+MAX_LIST_LENGTH = 4_000
+"""Most characters of a list of hosts."""
 
 
 def matches(text: str) -> bool:
@@ -120,7 +127,8 @@ def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | N
         facts.ask_count(f"its options state different counts: {named}")
         return None
     if totals:
-        if not options.keys() & {"nodes", "gpus"} and _number(options.get("ntasks", "")) != 1.0:
+        is_stated = options.keys() & {"gpus", *_NAMES_NODES}
+        if not is_stated and _number(options.get("ntasks", "")) != 1.0:
             _note_one_node(options, totals, facts)
         return next(iter(totals.values()))
     if why_open or "peak_accelerators" in facts.questions:
@@ -129,6 +137,7 @@ def _read_part(options: dict[str, str], facts: JobFacts, text: str) -> float | N
     return _of_script(text, nodes, facts, "exclusive" in options)
 
 
+_NAMES_NODES = {"nodes", "nodelist", "nodefile"}
 _OF_NODE = ("gpus-per-node", "gres", "tres-per-node")
 _OF_TASK = ("gpus-per-task", "tres-per-task")
 
@@ -155,7 +164,7 @@ def _times(option: str, options: dict[str, str]) -> float | str:
     if option in ("gpus", "tres-per-job"):
         return 1.0
     if option in _OF_NODE:
-        if "gpus" in options and "nodes" not in options:
+        if "gpus" in options and not options.keys() & _NAMES_NODES:
             return "nodes are not stated"
         return _nodes(options)
     if option == "gpus-per-socket":
@@ -171,12 +180,41 @@ def _times(option: str, options: dict[str, str]) -> float | str:
 
 
 def _nodes(options: dict[str, str]) -> float | str:
-    """Nodes as stated or as tasks need them, one where nothing says; or what is open of them."""
+    """Nodes as stated or as named hosts and tasks need them, one where nothing says; or what is
+    open of them. A job has all hosts of its list, and more where its tasks need more."""
     if "nodes" in options:
         number = _number(options["nodes"])
         return number if number is not None else _no_number("nodes", options)
+    if "nodefile" in options:
+        return f"the hosts are in the file {options['nodefile'][:40]!r}"
+    hosts = _count_hosts(options["nodelist"]) if "nodelist" in options else 1
+    if hosts is None:
+        return f"nodelist {options['nodelist'][:40]!r} is no list of hosts"
     tasks, on_each = (_number(options.get(key, "")) for key in ("ntasks", "ntasks-per-node"))
-    return float(ceil(tasks / on_each)) if tasks and on_each else 1.0
+    return float(max(hosts, ceil(tasks / on_each) if tasks and on_each else 1))
+
+
+def _count_hosts(text: str) -> int | None:
+    """Hosts of a list such as `gpu[01-08,12],login1`; None where it is none, such as a file.
+
+    >>> _count_hosts("gpu[01-08,12],login1"), _count_hosts("./hosts")
+    (10, None)
+    """
+    if len(text) > MAX_LIST_LENGTH:
+        return None
+    hosts: dict[str, int] = {}
+    for host in re.split(r",(?![^\[]*\])", text):
+        if not _HOST.fullmatch(host):
+            return None
+        hosts[host] = prod(_count_indices(one) for one in _BRACKETS.findall(host))
+    total = sum(hosts.values())
+    return total if 0 < total <= MAX_HOSTS and min(hosts.values()) > 0 else None
+
+
+def _count_indices(text: str) -> int:
+    """Numbers of ranges such as `01-08,12`."""
+    ranges = [part.partition("-") for part in text.split(",")]
+    return sum(max(0, int(last or first) - int(first) + 1) for first, _, last in ranges)
 
 
 def _tasks(options: dict[str, str]) -> float | str:
@@ -244,7 +282,7 @@ def _count(text: str, facts: JobFacts) -> float | None:
         if name and is_slice(name):
             facts.take_slices(name, f"{count:g}")
         elif name and not name.startswith("$"):
-            facts.name_kind(name_accelerator(name))
+            facts.name_kind(name)
         total += count
     return total
 

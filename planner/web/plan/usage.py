@@ -15,7 +15,8 @@ from django import forms
 from planner.contract.purchase_options import TRAITS
 from planner.services.work_budget import stop_where_nobody_waits
 from planner.usage.commitments import TakenOver
-from planner.usage.demand.plan import Demand, list_accelerators, next_month
+from planner.usage.demand.history import list_accelerators, next_month
+from planner.usage.demand.plan import Demand
 from planner.usage.job_files.facts import JobFacts
 from planner.usage.job_files.reading import read_job_file
 from planner.usage.projects import ProjectRule

@@ -37,6 +37,18 @@ def test_the_same_line_in_two_files_counts_once():
     assert hours_by(read(one, one).ledger, "machine") == {"p5.48xlarge": 8.0}
 
 
+def test_another_version_of_a_line_is_named_and_the_first_counts():
+    final, draft = (table([cur_row(1, unblended_cost=cost)]) for cost in ("50.00", "55.04"))
+    for first, second, billed in ((final, draft, "50.00"), (draft, final, "55.04")):
+        usage = read(first, second)
+        assert charges(usage) == {"Usage": Decimal(billed)}
+        assert reasons(usage) == {"accelerator_use": 1, "restated": 1}
+        assert any("1 row with the identifier and time" in note for note in usage.notes())
+        assert any("such as row 2 of file 2:" in note for note in usage.notes())
+    written_otherwise = table([cur_row(1, unblended_cost="50", usage_amount="1.0")])
+    assert reasons(read(final, written_otherwise)) == {"accelerator_use": 1, "duplicate": 1}
+
+
 def test_the_same_identifier_in_another_hour_is_another_line():
     later = cur_row(1, time_interval="2025-05-06T01:00:00Z/2025-05-06T02:00:00Z")
     assert hours_by(read(table([cur_row(1), later])).ledger, "machine") == {"p5.48xlarge": 16.0}

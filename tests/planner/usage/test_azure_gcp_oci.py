@@ -50,6 +50,17 @@ def test_decimal_commas_are_read_in_tables_with_semicolons():
     assert (line.accelerator_hours, line.billed["EUR"]) == (1024.5, 4098)
 
 
+def test_where_the_first_decimal_comma_stands_makes_no_difference():
+    """As after a file's first part, from which its form is told."""
+    whole = azure_row(Quantity="2", CostInBillingCurrency="8", Tags="x" * 20_000)
+    broken = azure_row(Quantity="2,5", CostInBillingCurrency=",5")
+    for rows in ([whole, whole, whole, whole, broken], [broken, whole, whole, whole, whole]):
+        usage = read(table(rows, ";"))
+        [line] = usage.lines("machine")
+        assert usage.is_complete
+        assert (line.instance_hours, line.billed["EUR"]) == (10.5, Decimal("32.5"))
+
+
 @pytest.mark.parametrize(
     ("dates", "month"),
     [(["05/06/2025"], "2025-05"), (["05/06/2025", "31/05/2025"], "2025-05")],
@@ -61,6 +72,15 @@ def test_the_month_stands_first_unless_a_date_says_otherwise(dates, month):
     assert usage.is_complete
     if len(dates) == 2:
         assert months == {"2025-06": 24.0, "2025-05": 24.0}
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [{"ReservationId": "Res1"}, {"ReservationId": "Res1", "benefitId": ""}, {"benefitId": "Res1"}],
+)
+def test_a_reservation_is_listed_by_whichever_column_names_it(columns):
+    row = azure_row(PricingModel="Reservation", CostInBillingCurrency="50") | columns
+    assert list(read(table([row])).ledger.commitments) == ["res1"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import io
 import math
 from statistics import fmean
 
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 
 from planner.contract.request.comparison import read_request
 from planner.usage.demand.forecast import forecast
+from planner.usage.demand.history import KnownRun, next_month
 from planner.usage.demand.methods import SEASON, seasonal_naive
-from planner.usage.demand.plan import KnownRun, next_month, plan_demand, read_run
+from planner.usage.demand.plan import plan_demand, read_run
+from planner.usage.question import UsageQuestion, answer_usage
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import focus_row, read, sacct, table
 from tests.planner.usage.public_series import SERIES
@@ -111,12 +115,35 @@ def test_past_runs_leave_the_history_and_future_ones_come_on_top():
         ({"past_runs": [KnownRun("2025-01", 101)]}, "101 h is more than 2025-01 had: 100 h"),
         ({"future_runs": [KnownRun("2030-01", 1)]}, "add_run: 2030-01 is not a month"),
         ({"accelerator": "A100"}, "accelerator: 'A100' was not used"),
-        ({"start": "2050-01"}, "start: 2050-01 is"),
+        ({"start": "2050-01"}, "start: 2050-01 is 297 months .* start it by 2035-02"),
     ],
 )
 def test_what_does_not_fit_the_history_is_refused(runs, problem):
     with pytest.raises(InvalidInput, match=problem):
         plan_demand(read(history_of(100, 100, 100)), 2, **runs)
+
+
+def test_a_month_missing_between_others_is_named():
+    demand = plan_demand(read(history_of(100, 100), history_of(100, start=(2025, 4))), 1)
+    assert demand.history.hours == [100.0, 100.0, 0.0, 100.0]
+    [note] = demand.notes
+    assert note.startswith("The files hold no use of nvidia-h100-80gb-sxm in 2025-03, between")
+    [note] = plan_demand(read(history_of(1), history_of(1, start=(2025, 12))), 1).notes
+    assert "2025-02, 2025-03, 2025-04, 2025-05, 2025-06, 2025-07 and 4 more, between" in note
+
+
+def test_an_old_history_gives_its_use_and_says_why_it_is_not_forecast():
+    def ask(**question):
+        files = [("old.csv", io.BytesIO(history_of(100, 110, 120)))]
+        return answer_usage(files, UsageQuestion(**question), dt.date(2050, 1, 31))
+
+    answer = ask()
+    assert answer.usage.ledger.rows == 3
+    assert answer.demand is None
+    assert answer.no_demand_because.startswith("start: 2050-02 is 298 months after the history;")
+    assert ask(start="2034-04").demand.start == "2034-04"
+    with pytest.raises(InvalidInput, match="start: 2050-02 is"):
+        ask(start="2050-02")
 
 
 def test_two_months_are_carried_on_without_a_range():

@@ -300,3 +300,37 @@ def test_the_command_writes_a_request_once_nothing_is_open(tmp_path, capsys):
     capsys.readouterr()
     assert main(["jobfile", str(script), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accelerators"] == 16
+
+
+ARRAYS = {
+    "0-9%4": (10, 4, 16),
+    "0-20:4%2": (6, 2, 8),
+    "0-1%4": (2, 2, 8),
+    "0-9": (10, None, None),
+    "7": (1, 1, 4),
+}
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
+    facts = slurm("--gpus=h100:4 --time=60", f"--array={array}")
+    runs, at_once, peak = ARRAYS[array]
+    workload = facts.request(1.0)["workload"]
+    assert (facts.runs, facts.at_once, workload.get("peak_accelerators")) == (runs, at_once, peak)
+    assert ("at_once" in facts.questions) == (at_once is None)
+    assert workload["hours_per_month"] == 4 * runs
+    assert workload["accelerators_per_job"] == 4
+
+
+OTHER_ARRAYS = {
+    "#PBS -l ngpus=4,walltime=01:00:00\n#PBS -J 0-19:2%3\n": (10, 3),
+    '#BSUB -J "train[1-100]%10"\n#BSUB -n 1\n#BSUB -gpu num=4\n': (100, 10),
+    "#$ -l gpu=2\n#$ -t 1-10:2 -tc 3\n": (5, 3),
+    "#$ -l gpu=2\n#$ -t 1-10\n": (10, None),
+}
+
+
+@pytest.mark.parametrize("text", OTHER_ARRAYS)
+def test_arrays_of_other_schedulers(text):
+    facts = read_job_file(text)
+    assert (facts.runs, facts.at_once) == OTHER_ARRAYS[text]

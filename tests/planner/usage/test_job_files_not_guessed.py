@@ -58,10 +58,21 @@ SLURM = {
     "--tres-per-node=gres/gpu:4 --nodes=2": 8,
     "--tres-per-task=cpu=4,gres/gpu:a100=2 --ntasks=3": 6,
     "--gres=gpu:a100:2(S:0-1)": 2,
+    "-w gpu[01-08] --gres=gpu:8": 64,
+    "--nodelist=rack[1-2]n[1,3-4],fat1,fat1 --gres=gpu:2": 14,
+    "--nodelist=a1,a2 --gpus-per-task=2": 4,
+    "--nodelist=a1,a2 --nodes=4 --gres=gpu:2": 8,
+    "--nodelist=a1 --ntasks=4 --ntasks-per-node=2 --gres=gpu:2": 4,
+    "--nodelist=a1,a2 --gpus=8": 8,
+    "--nodelist=a1,a2 --gpus=8 --gres=gpu:2": ASKED,
+    "--nodelist=./hosts --gres=gpu:2": ASKED,
+    "--nodelist=gpu[8-1] --gres=gpu:2": ASKED,
+    f"--nodelist={'a,' * 40_000}b --gres=gpu:2": ASKED,
+    "-F hosts.txt --gres=gpu:2": ASKED,
 }
 
 
-@pytest.mark.parametrize("options", SLURM)
+@pytest.mark.parametrize("options", SLURM, ids=lambda options: options[:60])
 def test_counts_of_a_batch_script_are_right_or_asked_for(options):
     facts = slurm(options)
     assert facts.accelerators == SLURM[options]
@@ -76,44 +87,20 @@ def test_a_conflict_names_both_statements():
     assert "--nodes is not stated and counts as one, although 16 tasks" in note
 
 
-ARRAYS = {
-    "0-9%4": (10, 4, 16),
-    "0-20:4%2": (6, 2, 8),
-    "0-1%4": (2, 2, 8),
-    "0-9": (10, None, None),
-    "7": (1, 1, 4),
-}
-
-
-@pytest.mark.parametrize("array", ARRAYS)
-def test_the_peak_of_an_array_is_that_of_the_jobs_at_once(array):
-    facts = slurm("--gpus=h100:4 --time=60", f"--array={array}")
-    runs, at_once, peak = ARRAYS[array]
-    workload = facts.request(1.0)["workload"]
-    assert (facts.runs, facts.at_once, workload.get("peak_accelerators")) == (runs, at_once, peak)
-    assert ("at_once" in facts.questions) == (at_once is None)
-    assert workload["hours_per_month"] == 4 * runs
-    assert workload["accelerators_per_job"] == 4
-
-
-OTHER_ARRAYS = {
-    "#PBS -l ngpus=4,walltime=01:00:00\n#PBS -J 0-19:2%3\n": (10, 3),
-    '#BSUB -J "train[1-100]%10"\n#BSUB -n 1\n#BSUB -gpu num=4\n': (100, 10),
-    "#$ -l gpu=2\n#$ -t 1-10:2 -tc 3\n": (5, 3),
-    "#$ -l gpu=2\n#$ -t 1-10\n": (10, None),
-}
-
-
-@pytest.mark.parametrize("text", OTHER_ARRAYS)
-def test_arrays_of_other_schedulers(text):
-    facts = read_job_file(text)
-    assert (facts.runs, facts.at_once) == OTHER_ARRAYS[text]
-
-
 def test_two_types_in_one_line_are_no_one_type():
     facts = slurm("--gres=gpu:a100:2,gpu:h100:1", "--time=60")
     assert (facts.accelerators, facts.slug) == (3, "")
     assert "accelerator" not in facts.request(1.0)["workload"]
+
+
+def test_a_name_that_leaves_forms_open_says_what_it_is_read_as():
+    [note] = slurm("--gres=gpu:h200:2").notes
+    assert note == (
+        "'h200' is read as nvidia-h200-141gb-sxm and may mean nvidia-h200-141gb-nvl too: check it."
+    )
+    assert "nvidia-v100-32gb-sxm" in slurm("--gres=gpu:v100:2").notes[0]
+    for exact in ("h200-sxm", "l4", H100, "nvidia-tesla-v100"):
+        assert slurm(f"--gres=gpu:{exact}:2").notes == []
 
 
 SLICES = {
