@@ -107,6 +107,10 @@ def plan_demand(
         )
         raise InvalidInput("start", problem)
     demand = _carry_on(history, begin, gap, months)
+    if start and start < following:
+        last = next_month(following, -1)
+        note = f"The history goes to {last}: the plan starts after it, not in {start}."
+        demand.notes.append(note)
     _add_runs(demand, future_runs)
     demand.peak_accelerators = _peaks(history, demand.hours_per_month)
     if not demand.is_known_accelerator:

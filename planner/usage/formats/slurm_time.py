@@ -9,16 +9,16 @@ from functools import lru_cache
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
-_ELAPSED = re.compile(r"(?:(\d{1,5})-)?(\d{1,3}):(\d{2}):(\d{2})(?:\.\d+)?", re.ASCII)
+_ELAPSED = re.compile(r"(?:(?:(\d{1,5})-)?(\d{1,3}):)?(\d{2}):(\d{2})(?:\.\d+)?", re.ASCII)
 _EPOCH = dt.datetime(1970, 1, 1)
 
 
 @lru_cache(maxsize=50_000)
 def elapsed_seconds(text: str) -> float:
-    """Seconds of `[D-]HH:MM:SS`.
+    """Seconds of `[[D-]HH:]MM:SS`.
 
-    >>> elapsed_seconds("10-13:27:06")
-    912426.0
+    >>> elapsed_seconds("10-13:27:06"), elapsed_seconds("10:30")
+    (912426.0, 630.0)
     """
     match = _ELAPSED.fullmatch(text.strip())
     if match is None:

@@ -42,6 +42,7 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
     """All workloads of the file together, as they run at the same time."""
     facts = JobFacts("Kubernetes manifest")
     parts: list[_Part | None] = []
+    is_named: list[bool] = []
     for document in _flat(documents):
         spec, kind = inner(document, "spec"), word_of(document.get("kind"))
         if kind in _SCALERS:
@@ -53,8 +54,14 @@ def read(documents: list[dict[str, Any]]) -> JobFacts:
         for pod in pods:
             each = pod_accelerators(pod.spec, facts)
             if each != 0:
-                read_selectors(pod.spec, facts)
+                is_named.append(read_selectors(pod.spec, facts))
                 parts.append(_part(pod, each, _deadline(spec), facts))
+    is_one_kind = bool(facts.accelerator) and "accelerator" not in facts.questions
+    if is_one_kind and any(is_named) and not all(is_named):
+        facts.note(
+            f"{is_named.count(False)} of {len(is_named)} parts of it name no accelerator and count "
+            f"as {facts.accelerator}: check them."
+        )
     _add_up(parts, facts)
     return facts.settle()
 

@@ -61,8 +61,8 @@ def _of_container(container: dict[str, Any], facts: JobFacts) -> float | None:
     return total
 
 
-def read_selectors(pod: dict[str, Any], facts: JobFacts) -> None:
-    """Accelerator or machine by the labels that nodes are chosen by."""
+def read_selectors(pod: dict[str, Any], facts: JobFacts) -> bool:
+    """Accelerator or machine by the labels that nodes are chosen by; whether any names one."""
     labels = _labels(pod)
     for label in _ACCELERATOR_LABELS:
         name = word_of(labels.get(label))
@@ -76,10 +76,10 @@ def read_selectors(pod: dict[str, Any], facts: JobFacts) -> None:
     for label in _SHARING_LABELS:
         if label in labels:
             facts.ask_count(f"accelerators are shared by several pods ({label})")
-    for label in _MACHINE_LABELS:
-        _read_machine(word_of(labels.get(label)), facts)
+    machines = [_read_machine(word_of(labels.get(label)), facts) for label in _MACHINE_LABELS]
     if labels.get("cloud.google.com/gke-spot") in ("true", True):
         facts.spot = True
+    return any(machines) or any(word_of(labels.get(label)) for label in _ACCELERATOR_LABELS)
 
 
 def _labels(pod: dict[str, Any]) -> dict[str, Any]:
@@ -104,9 +104,12 @@ def _take_slices(name: str, facts: JobFacts, number: object = "some") -> None:
     facts.ask_count(f"slices ({name}) are how many accelerators is not stated")
 
 
-def _read_machine(name: str, facts: JobFacts) -> None:
+def _read_machine(name: str, facts: JobFacts) -> bool:
+    """Whether the machine is one whose accelerator is known."""
     for provider in _PROVIDERS if name else ():
         known = find_machine(provider, name)
         if known.accelerator:
             facts.machine, facts.provider = name, provider
             facts.name_kind(known.accelerator)
+            return True
+    return False

@@ -97,6 +97,14 @@ def test_a_later_start_is_forecast_over_the_gap():
     assert any("ends 5 months before" in note for note in demand.notes)
 
 
+def test_a_start_within_the_history_is_named():
+    demand = plan_demand(read(history_of(100, 110, 120)), 2, "2025-02")
+    assert demand.start == "2025-04"
+    [note] = demand.notes
+    assert note == "The history goes to 2025-03: the plan starts after it, not in 2025-02."
+    assert plan_demand(read(history_of(100, 110, 120)), 2, "2025-04").notes == []
+
+
 def test_past_runs_leave_the_history_and_future_ones_come_on_top():
     usage = read(history_of(100, 100, 1100, 100))
     past = [KnownRun("2025-03", 1000, "Pretraining")]

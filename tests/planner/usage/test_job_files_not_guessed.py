@@ -134,6 +134,21 @@ SHARES = {
 }
 
 
+def test_a_part_that_names_no_accelerator_is_named():
+    named = pod(8, nodeSelector={"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-40GB"})
+
+    def roles(master):
+        both = {"Master": master, "Worker": named}
+        specs = {role: {"template": {"spec": spec}} for role, spec in both.items()}
+        return manifest("PyTorchJob", {"pytorchReplicaSpecs": specs})
+
+    facts = roles(pod(4))
+    assert (facts.accelerators, facts.slug) == (12, A100)
+    [note] = facts.notes
+    assert note.startswith("1 of 2 parts of it name no accelerator and count as NVIDIA-A100-SXM4")
+    assert roles(named).notes == roles(pod(0)).notes == []
+
+
 @pytest.mark.parametrize("name", SHARES)
 def test_shares_of_accelerators_in_a_pod_are_asked_for(name):
     facts = manifest("Pod", SHARES[name])

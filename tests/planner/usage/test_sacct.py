@@ -91,8 +91,10 @@ def test_elapsed_is_read_where_there_are_no_seconds():
     usage = read(
         b"JobID|State|Start|End|Elapsed|AllocTRES\n"
         b"5|COMPLETED|2025-05-06T08:00:00|2025-05-07T09:30:00|1-01:30:00|gres/gpu=2\n"
+        b"6|COMPLETED|2025-05-06T08:00:00|2025-05-06T08:10:30|10:30|gres/gpu=6\n"
     )
-    assert hours_by(usage.ledger, "month") == {"2025-05": 51.0}
+    assert usage.is_complete
+    assert hours_by(usage.ledger, "month") == {"2025-05": 51.0 + 6 * 10.5 / 60}
 
 
 def test_times_with_a_zone_are_the_cluster_s_own():
