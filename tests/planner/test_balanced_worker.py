@@ -20,6 +20,9 @@ from planner.balanced_worker import COUNTS, BalancedWorker
 ROOT = Path(__file__).parents[2]
 APPLICATION = """
 import os, time
+from planner import balanced_worker
+
+balanced_worker.PATIENCE_SECONDS = 5.0  # a busy machine wakes nobody in time
 
 def application(environ, start_response):
     until = time.monotonic() + 0.02

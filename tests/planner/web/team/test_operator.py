@@ -94,7 +94,7 @@ def quarantined(work) -> QuarantinedPrice:
 def test_a_quarantined_price_is_shown_with_counts_difference_and_chart(quarantined, operator):
     page = text(operator.get("/operator/"))
     assert "Quarantined: 1 of 40 prices of AWS" in page
-    assert "55.0400 → 5,504.0000 USD per hour" in page
+    assert "55.0400 USD/h → 5,504.0000 USD/h" in page
     assert f"chart-quarantined-{quarantined.pk}" in operator.get("/operator/").content.decode()
 
 
