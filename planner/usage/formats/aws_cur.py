@@ -109,13 +109,6 @@ class _Row:
         ]
 
 
-def _value(text: str) -> float | str:
-    try:
-        return float(text) if text else 0.0
-    except ValueError:
-        return text
-
-
 class _Reader:
     """Reads the rows of one file; what repeats is worked out once."""
 
@@ -172,7 +165,12 @@ class _Reader:
 
     def _repetition(self, row: Sequence[str], line: str) -> Reason | None:
         """Whether the line was read before, and with these amounts, however they are written."""
-        amounts = tuple(map(_value, (get(row) for get in self._row.amounts)))
+        texts = [get(row) for get in self._row.amounts]
+        amounts: tuple[float | str, ...]
+        try:
+            amounts = tuple([float(text) if text else 0.0 for text in texts])
+        except ValueError:
+            amounts = tuple(texts)
         return self._ledger.repetition((line, self._row.interval(row)), amounts)
 
     def _hours_per_unit(self, row: Sequence[str]) -> float:
