@@ -123,7 +123,10 @@ def _by_date(told: Verdict, currency: str) -> list[list[str]]:
 
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:
-    rows = [[BUDGETS[one.kind], _headroom(one, currency)] for one in told.budget]
+    rows = [
+        [BUDGETS[one.kind], f"{_headroom(one, currency)} {one.sentence}".strip()]
+        for one in told.budget
+    ]
     return rows or [["Budget", "none given"]]
 
 
@@ -313,4 +316,5 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
     }
     for one in told.budget:
         every[f"{BUDGETS[one.kind]}, left"] = one.headroom
+        every[f"{BUDGETS[one.kind]}, in words"] = one.sentence
     return {title: value for title, value in every.items() if value is not None}
