@@ -19,7 +19,6 @@ RESALE_EDITION = "on_prem.resale_edition"
 EDITIONS = (PRICE_PROCESS_EDITION, POOL_EDITION, TREND_EDITION, RUN_EDITION, RESALE_EDITION)
 
 
-
 def editions_of(request: ComparisonRequest) -> Iterator[str]:
     """The editions that a request rests on; that of resale depends on its prices besides."""
     rules = resolve_rules(request)
