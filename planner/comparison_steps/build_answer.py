@@ -53,6 +53,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
     request, inputs = results.request, results.inputs
     sources, scenarios = list_used_sources(results), build_scenarios(results)
     offers = {s.offer_id: build_offer(s) for s in sources if s.offer_id}
+    verdict = build_verdict(results)
     return ComparisonAnswer(
         name=request.name,
         start=format_month(results.calendar.start),
@@ -66,7 +67,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         scenarios=scenarios,
         break_even=build_break_even(results.break_even, inputs),
         cost_curve=build_cost_curve(results.curve_lines),
-        verdict=build_verdict(results),
+        verdict=verdict,
         recommendation=_recommendation(results),
         cheaper_if=find_alternatives(results),
         offers=offers,
@@ -84,6 +85,7 @@ def build_answer(results: ComparisonResults) -> ComparisonAnswer:
         price_grid=build_grid(results.curve_lines),
         warnings=(
             *warn_past_start(results.calendar, results.preparation.today),
+            *filter(None, (verdict.exception,)),
             *results.warnings,
             *warn_left_out(results),
         ),

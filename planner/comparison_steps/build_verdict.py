@@ -4,41 +4,33 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator
-from decimal import Decimal
 
+from planner.comparison_steps.budgets import explain_exception, list_budget_uses
 from planner.comparison_steps.late_delivery import describe_late_delivery
 from planner.comparison_steps.results import ComparisonResults
 from planner.comparison_steps.verdict_words import VerdictWords
 from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.verdict import (
-    BudgetKind,
-    BudgetUse,
     CostInterval,
     LateDelivery,
     NextBest,
     Turn,
     Verdict,
 )
-from planner.contract.money import format_money
 from planner.contract.months import format_month
 from planner.costing.advice.decision import describe_parts, list_parts
 from planner.costing.advice.payback import (
     best_without_buying,
     capital_to_approve,
-    due_per_month,
     obligation_to_sign,
     payback_month,
     resale_value,
-    total_without_resale,
 )
 from planner.costing.advice.verdict import SCENARIO_NAMES
 from planner.costing.analysis.simulation import cost_of_late_servers
-from planner.costing.cost_model.charges import CAPITAL
 from planner.costing.results.scenario_result import Scenario, cents
 
 MOST_TURNS = 3
-_ROUNDED = Decimal("0.05")
-"""What the rounding of its lines to cents may add to a month."""
 
 
 def build_verdict(results: ComparisonResults) -> Verdict:
@@ -74,7 +66,8 @@ class _Builder:
             resale=resale_value(plan) or None,
             payback=self._payback(),
             against=self._against(),
-            budget=tuple(self._budgets()),
+            budget=tuple(list_budget_uses(results, plan)),
+            exception=explain_exception(results, plan),
             confidence=self._confidence(),
             late_delivery=self._late_delivery(),
             oldest_price=self._oldest_price(),
@@ -124,34 +117,6 @@ class _Builder:
             difference_in_present_value=other.net_present_cost - self.plan.net_present_cost,
         )
 
-    def _budgets(self) -> Iterator[BudgetUse]:
-        limits = self.results.request.constraints
-        capital = sum((i.amount for i in self.plan.lines if i.category in CAPITAL), Decimal("0.00"))
-        if limits.total_budget is not None:
-            payments = total_without_resale(self.plan)
-            yield _budget_use("total", float(limits.total_budget), payments)
-        if limits.capex_budget is not None:
-            yield _budget_use("capital", float(limits.capex_budget), capital)
-        if limits.monthly_budget is not None:
-            yield self._monthly_budget(float(limits.monthly_budget))
-
-    def _monthly_budget(self, amount: float) -> BudgetUse:
-        """The budget of a month against the dearest one, those after the horizon too, in which
-        commitments are still paid."""
-        due = due_per_month(self.plan)
-        highest = max(range(len(due)), key=due.__getitem__)
-        use = _budget_use("monthly", amount, due[highest])
-        calendar, currency = self.results.calendar, self.results.request.currency
-        month = calendar.month(highest)
-        sentence = ""
-        if use.headroom < -_ROUNDED:
-            after = ", after the plan's end" if highest >= calendar.months else ""
-            sentence = (
-                f"The monthly budget of {format_money(use.budget, currency)} is exceeded by "
-                f"{format_money(-use.headroom, currency)} in {month:%B %Y}{after}."
-            )
-        return use.model_copy(update={"month": format_month(month), "sentence": sentence})
-
     def _same_plan(self, key: ScenarioKey) -> bool:
         return self.results.scenarios[key].lines == self.plan.lines
 
@@ -194,8 +159,3 @@ class _Builder:
                 scenario=point.scenario,
                 sentence=words.turn(point),
             )
-
-
-def _budget_use(kind: BudgetKind, amount: float, planned: Decimal) -> BudgetUse:
-    budget = cents(amount)
-    return BudgetUse(kind=kind, budget=budget, planned=planned, headroom=budget - planned)

@@ -113,6 +113,7 @@ class VerdictWords:
         return reasons[:MOST_REASONS]
 
     def _all_reasons(self) -> Iterator[str]:
+        yield self.facts.exception
         first = self.facts.decision[0] if self.facts.decision else None
         if first is not None and first.action in OWNING:
             yield self._why_buy(first)

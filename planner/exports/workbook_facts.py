@@ -36,4 +36,4 @@ def _facts(verdict: Verdict) -> Iterator[Fact]:
     yield "Oldest price paid", verdict.oldest_price, "day"
     for budget in verdict.budget:
         yield f"{_BUDGETS[budget.kind]}, left", budget.headroom, "money"
-        yield f"{_BUDGETS[budget.kind]}, broken", budget.sentence or None, ""
+        yield f"{_BUDGETS[budget.kind]}, in words", budget.sentence or None, ""

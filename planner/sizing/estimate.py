@@ -42,6 +42,7 @@ from planner.sizing.candidates.ranking import Ranked, rank
 from planner.sizing.candidates.reasons import TIERS, tier_of
 from planner.sizing.demand import compute_demand, describe_method, nothing_fits
 from planner.sizing.footprint.serving_memory import serving
+from planner.sizing.job_in_peak import refuse_job_above_peak
 from planner.sizing.performance.confidence import has_user_throughput
 from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
@@ -156,6 +157,7 @@ def _stated_hours(
     request: EstimateRequest, workload: AcceleratorHours, accelerator: Accelerator | None
 ) -> Estimate:
     hours = workload.hours_per_month
+    refuse_job_above_peak(workload)
     demand = compute_demand(workload, OPEN_START, len(hours))
     least = math.ceil(max(hours) / HOURS_PER_MONTH)
     if request.accelerators and request.accelerators < least:

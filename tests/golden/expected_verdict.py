@@ -123,7 +123,10 @@ def _by_date(told: Verdict, currency: str) -> list[list[str]]:
 
 
 def _budgets(told: Verdict, currency: str) -> list[list[str]]:
-    rows = [[BUDGETS[one.kind], _headroom(one, currency)] for one in told.budget]
+    rows = [
+        [BUDGETS[one.kind], f"{_headroom(one, currency)} {one.sentence}".strip()]
+        for one in told.budget
+    ]
     return rows or [["Budget", "none given"]]
 
 
@@ -165,10 +168,36 @@ def decision(answer: ComparisonAnswer) -> list[str]:
     parts = answer.verdict.decision if answer.verdict else ()
     return [
         f"{one.sentence[:1].upper()}{one.sentence[1:]} "
-        f"{money(one.amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
+        f"{money(amount, answer.currency)} in all · {_machine_hours(answer, one.source)}"
         f"{percent(one.share_of_hours)} of the accelerator-hours{_price_day(answer, one)}"
-        for one in parts
+        for one, amount in zip(parts, _whole(answer), strict=False)
     ]
+
+
+def beside_parts(answer: ComparisonAnswer) -> list[str]:
+    """What is paid for nothing that the decision names: the total less its parts as shown."""
+    if answer.verdict is None or answer.verdict.total is None:
+        return []
+    left = round(answer.verdict.total) - sum(_whole(answer)[:-1])
+    kinds = {"tax": "tax", "other": "other costs", "egress": "data moved out"}
+    named = {one.source for one in answer.verdict.decision}
+    lines = answer.recommended.lines if answer.recommended else ()
+    found = dict.fromkeys(kinds[one.category] for one in lines if one.source not in named)
+    return [f"{money(left, answer.currency)} beside these: {', '.join(found)}"] if left else []
+
+
+def _whole(answer: ComparisonAnswer) -> list[int]:
+    """The amounts and what is left, rounded, the worst then moved by one until all add up."""
+    if answer.verdict is None or answer.verdict.total is None:
+        return []
+    exact = [one.amount for one in answer.verdict.decision]
+    exact.append(answer.verdict.total - sum(exact))
+    whole = [round(one) for one in exact]
+    while missing := round(sum(exact)) - sum(whole):
+        step = 1 if missing > 0 else -1
+        off = [step * (one - near) for one, near in zip(exact, whole, strict=True)]
+        whole[off.index(max(off))] += step
+    return whole
 
 
 def _price_day(answer: ComparisonAnswer, part: DecisionPart) -> str:
@@ -313,4 +342,5 @@ def workbook_facts(told: Verdict) -> dict[str, Any]:
     }
     for one in told.budget:
         every[f"{BUDGETS[one.kind]}, left"] = one.headroom
+        every[f"{BUDGETS[one.kind]}, in words"] = one.sentence
     return {title: value for title, value in every.items() if value is not None}

@@ -105,14 +105,17 @@ class BudgetUse(AnswerModel):
 
     kind: BudgetKind = Field(description="Budget of the whole plan, of capital, or of a month.")
     budget: Money = Field(description="The budget.")
-    planned: Money = Field(description="The plan's total, its capital, or its dearest month.")
+    planned: Money = Field(
+        description="What counts against it: all payments of the plan without what servers "
+        "fetch at its end, its capital, or its dearest month."
+    )
     headroom: Money = Field(description="Budget less plan; negative where the plan is over it.")
     month: str | None = Field(
         default=None,
         description="Of a monthly budget the dearest month, after the horizon too; YYYY-MM.",
     )
     sentence: str = Field(
-        default="", description="In which month a monthly budget is broken; empty where in none."
+        default="", description="What is counted, in words; empty in answers of before."
     )
 
 
@@ -190,6 +193,11 @@ class Verdict(AnswerModel):
     )
     against: NextBest | None = Field(default=None, description="The next best plan.")
     budget: tuple[BudgetUse, ...] = Field(default=(), description="Budgets that were given.")
+    exception: str = Field(
+        default="",
+        description="Why servers are bought that save less than is asked of a purchase: no plan "
+        "without them keeps to a budget. Empty where they save it.",
+    )
     reasons: tuple[str, ...] = Field(default=(), description="Why, at most three.")
     switch_points: tuple[Turn, ...] = Field(
         default=(), description="What would change the advice, at most three, the nearest first."

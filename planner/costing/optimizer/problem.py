@@ -202,6 +202,11 @@ class PlanProblem:
         return (whole, *self.capex_by_period)
 
     @property
+    def has_budget(self) -> bool:
+        """Whether any sum of money is limited."""
+        return bool(self.capital_budgets) or self.limits_cash
+
+    @property
     def limits_cash(self) -> bool:
         """Whether what an hour of use is paid for counts towards a budget."""
         return self.monthly_budget is not None or self.total_budget is not None

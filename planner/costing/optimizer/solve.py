@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.budgets import tightened, with_attainable_capital, within_capital
 from planner.costing.optimizer.by_month.dispatch import dispatch
 from planner.costing.optimizer.constraints import build_rows
 from planner.costing.optimizer.diving import Search
@@ -65,25 +66,31 @@ def solve(
     problem = restrict_sources(problem, allowed)
     work = (WorkMeter() if work is None else work).part(np.inf)
     work.charge(presolve_units(problem))
-    reduced = prune(problem, work)
-    master = Master(build_rows(reduced, work), work=work)
+    reduced = prune(with_attainable_capital(problem), work)
+    affordable = within_capital(reduced)
+    master = Master(build_rows(affordable, work), work=work)
     scale = master.rows.cost_scale
     search = Search(
         master, gap=gap, node_limit=node_limit, ceiling=(ceiling - problem.base_cost) / scale
     )
-    plans = [_dispatch_starts(reduced, search.run(), work)]
+    starts = search.run()
+    plans = [_dispatch_starts(affordable, starts, work)]
     if search.is_of_no_use:
         bound = search.bound * scale + problem.base_cost
         return Plan(False, np.inf, bound, why_not=(NOT_CHEAPER,))
     if master.rows.nodes and _is_open(problem, plans[0], search.bound * scale, gap):
-        plans.append(_dispatch_starts(reduced, search.run_with_whole_nodes(), work))
+        plans.append(_dispatch_starts(affordable, search.run_with_whole_nodes(), work))
+    if starts is not None and plans[-1] is None and problem.has_budget:
+        lower = replace(affordable, problem=tightened(affordable.problem))
+        again = Search(Master(build_rows(lower, work), work=work), gap=gap, node_limit=node_limit)
+        plans.append(_dispatch_starts(affordable, again.run(), work))
     known_starts = [plan.units_started for plan in known_plans if plan.feasible]
     plans += [dispatch_units(reduced, starts, work) for starts in known_starts]
     feasible = [plan for plan in plans if plan is not None]
     if not feasible:
         is_undecided = work.left_out and not search.is_infeasible
         bound = search.bound * scale + problem.base_cost
-        return _undecided(bound) if is_undecided else _no_plan(reduced, work)
+        return _undecided(bound) if is_undecided else _no_plan(problem, reduced, work)
     best = min(feasible, key=lambda plan: plan.cost)
     return replace(best, bound=_bound(problem, best, search.bound * scale))
 
@@ -119,9 +126,13 @@ def _undecided(bound: float) -> Plan:
     return Plan(False, np.inf, bound, why_not=(UNDECIDED,))
 
 
-def _no_plan(reduced: ReducedProblem, work: WorkMeter) -> Plan:
+def _no_plan(problem: PlanProblem, reduced: ReducedProblem, work: WorkMeter) -> Plan:
     part = work.part(max(work.remaining, work.stop_after * CONFLICT_SHARE), stops=True)
-    conflicts = find_conflicts(reduced, part)
+    amounts = {budget.name: budget.amount for budget in problem.capital_budgets}
+    conflicts = tuple(
+        replace(conflict, current_value=amounts.get(conflict.limit, conflict.current_value))
+        for conflict in find_conflicts(reduced, part)
+    )
     reasons = [str(conflict) for conflict in conflicts] or ["no plan meets every limit"]
     if part.left_out:
         reasons.append("other limits were not tried within the work that one question may take")
@@ -171,19 +182,12 @@ def dispatch_units(
     sources = {unit.key: unit for unit in problem.units}
     if not units_started.keys() <= sources.keys():
         return None
-    capital = np.zeros(problem.hours.size)
     for key, row in units_started.items():
         unit, months = sources[key], row > 0
         if not np.isfinite(unit.start_cost[months]).all():
             return None
         if unit.max_units is not None and row.sum() > unit.max_units:
             return None
-        capital += np.where(months, unit.capex * row, 0.0)
-    if any(
-        float(capital[budget.first : budget.last].sum()) > budget.amount * (1 + ROUNDING)
-        for budget in problem.capital_budgets
-    ):
-        return None
     return dispatch(problem, reduced.quotas, reduced.rentals, units_started, work)
 
 

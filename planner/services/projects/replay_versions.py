@@ -7,7 +7,8 @@ _AGE_FIELDS = frozenset({"age_days"})
 _WORDING = frozenset(
     {"label", "because", "words", "sentence", "warnings", "why_not", "method", "notes"}
 )
-_NEW_IN_VERSION_7 = frozenset(
+_NEW_IN_VERSION_8 = frozenset({"exception", "reasons"})
+_NEW_IN_VERSION_7 = _NEW_IN_VERSION_8 | frozenset(
     {"internal_rate_of_return", "why_no_internal_rate", "late_delivery"}
     | {"unit_price_p10", "unit_price_p90", "price_quotes"}
 )
@@ -27,7 +28,8 @@ _NEW_IN_VERSION_3 = (
     }
 )
 _NEW_SINCE = {
-    6: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_7 | {"reasons"},
+    7: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_8,
+    6: _AGE_FIELDS | _WORDING | _NEW_IN_VERSION_7,
     5: _AGE_FIELDS | _NEW_IN_VERSION_6,
     4: _AGE_FIELDS | _NEW_IN_VERSION_5,
     3: _AGE_FIELDS | _NEW_IN_VERSION_4,

@@ -114,7 +114,7 @@ def test_what_is_left_of_each_budget_is_a_fact() -> None:
     facts = verdict_facts(typed().model_copy(update={"verdict": verdict}))
     assert facts[-4:] == [
         ("Budget, left", 5, "money"), ("Capital budget, left", 6, "money"),
-        ("Monthly budget, left", -7, "money"), ("Monthly budget, broken", "Over by 7.", ""),
+        ("Monthly budget, left", -7, "money"), ("Monthly budget, in words", "Over by 7.", ""),
     ]  # fmt: skip
 
 

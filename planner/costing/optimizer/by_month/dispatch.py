@@ -12,6 +12,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.costing.optimizer.budgets import (
+    keeps_capital_budgets,
+    keeps_cash_budgets,
+    tightened,
+)
 from planner.costing.optimizer.by_month.group_uses import add_group_uses
 from planner.costing.optimizer.by_month.month_dispatch import cheapest_width
 from planner.costing.optimizer.by_month.whole_nodes import add_whole_nodes
@@ -38,12 +43,39 @@ def dispatch(
     units_started: UnitsStarted,
     work: WorkMeter,
 ) -> Plan | None:
-    """The cheapest plan that starts exactly these units, None where a month's limits forbid it.
+    """The cheapest plan that starts exactly these units, None where a limit forbids it; budgets
+    are kept to the cent.
 
     Its cost is Σ coefficient × what the plan starts, uses and rents, `base_cost` included. The
     bound is left at −inf: it is not known here.
     """
+    if not keeps_capital_budgets(problem, units_started):
+        return None
     fixed = _fix_units(problem, units_started)
+    hours = _settle_hours(fixed, quotas, rentals, work)
+    if hours is not None and not keeps_cash_budgets(fixed, *hours):
+        hours = _settle_hours(tightened(fixed), quotas, rentals, work)
+        if hours is not None and not keeps_cash_budgets(fixed, *hours):
+            return None
+    if hours is None:
+        return None
+    used_hours, rented_hours = hours
+    months = problem.hours.size
+    no_units, no_hours = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
+    return Plan(
+        feasible=True,
+        cost=_cost(problem, units_started, used_hours, rented_hours),
+        bound=-np.inf,
+        units_started={u.key: no_units for u in problem.units} | dict(units_started),
+        used_hours={u.key: no_hours for u in problem.units} | used_hours,
+        rented_hours={s.key: no_hours for s in problem.rental_options} | rented_hours,
+    )
+
+
+def _settle_hours(
+    fixed: PlanProblem, quotas: tuple[Quota, ...], rentals: Rentals, work: WorkMeter
+) -> tuple[dict[str, Floats], dict[str, Floats]] | None:
+    """Hours used and rented, by source; None where a month's limits forbid them."""
     unit_types = _unit_type_per_option(fixed, quotas)
     settled = ReducedProblem(fixed, quotas, rentals, unit_types, _no_start_candidates())
     reduced = add_whole_nodes(add_group_uses(settled))
@@ -56,17 +88,7 @@ def dispatch(
         unit.key: hours
         for unit, hours in zip(fixed.units, _used_hours(rows, columns, width), strict=True)
     }
-    rented_hours = _rented_hours(rows, columns, width)
-    months = problem.hours.size
-    no_units, no_hours = _read_only(np.zeros(months, np.int64)), _read_only(np.zeros(months))
-    return Plan(
-        feasible=True,
-        cost=_cost(problem, units_started, used_hours, rented_hours),
-        bound=-np.inf,
-        units_started={u.key: no_units for u in problem.units} | dict(units_started),
-        used_hours={u.key: no_hours for u in problem.units} | used_hours,
-        rented_hours={s.key: no_hours for s in problem.rental_options} | rented_hours,
-    )
+    return used_hours, _rented_hours(rows, columns, width)
 
 
 def _cost(

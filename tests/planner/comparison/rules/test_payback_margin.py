@@ -30,8 +30,9 @@ def request(months: int, **on_prem: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def asked(months: int, **on_prem: Any) -> ComparisonAnswer:
-    return compare(request(months, **on_prem), MARKET, today=TODAY)
+def asked(months: int, limits: dict[str, Any] | None = None, **on_prem: Any) -> ComparisonAnswer:
+    question = request(months, **on_prem) | {"constraints": limits or {}}
+    return compare(question, MARKET, today=TODAY)
 
 
 def buys(answer: ComparisonAnswer) -> bool:
@@ -117,3 +118,68 @@ def test_a_contract_that_buys_nothing_needs_none() -> None:
     assert leased.verdict.total is not None
     assert leased.verdict.total < Decimal(36 * 29_200)
     assert any(part.action == "lease" for part in leased.verdict.decision)
+
+
+def test_a_purchase_for_the_sake_of_a_budget_says_that_it_saves_too_little() -> None:
+    """262,800 USD of rent in nine months, 225,000 for the server."""
+    answer = asked(9, {"total_budget": 250_000})
+    verdict = answer.verdict
+    assert buys(answer)
+    assert verdict.exception == (
+        "Renting alone would cost 262,800 USD, above the budget of 250,000 USD: the purchase is "
+        "advised because no plan that only rents keeps to it. Before their resale its servers save "
+        "only 17% of their price; 25% is asked for."
+    )
+    assert verdict.reasons[0] == verdict.exception
+    assert verdict.exception in answer.warnings
+
+
+@pytest.mark.parametrize(
+    ("months", "limits", "own"),
+    [
+        (9, {"total_budget": 270_000}, {}),  # kept by renting
+        (10, {"total_budget": 250_000}, {}),  # a quarter is saved
+        (9, {"total_budget": 250_000}, {"payback_margin": 0}),
+        (9, {"total_budget": 250_000}, {"count_on_resale": True}),
+        (9, {}, {}),
+    ],
+)
+def test_nothing_is_said_where_no_rule_is_set_aside(
+    months: int, limits: dict[str, Any], own: dict[str, Any]
+) -> None:
+    assert asked(months, limits, **own).verdict.exception == ""
+
+
+def test_a_purchase_without_any_rent_is_held_against_none() -> None:
+    quota = {"provider": "aws", "accelerator": H100, "max_accelerators": 0}
+    answer = asked(9, {"quotas": [quota], "total_budget": 250_000})
+    assert buys(answer)
+    assert answer.verdict.exception == ""
+
+
+def test_a_monthly_budget_that_only_a_loan_keeps_is_named() -> None:
+    """29,200 USD of rent a month; nine instalments at 18 % a year come to 23,924 each."""
+    loan = {"method": "loan", "months": 9, "interest_rate_per_year": 0.18}
+    answer = asked(9, {"monthly_budget": 27_000}, financing=loan, network_storage_rate=0)
+    assert answer.verdict.exception.startswith(
+        "Renting alone would cost 29,200 USD in its dearest month, above the monthly budget of "
+        "27,000 USD: "
+    )
+    assert answer.verdict.exception.endswith("save only 24% of their price; 25% is asked for.")
+
+
+def test_a_budget_in_total_counts_payments_without_the_resale() -> None:
+    answer = asked(10, {"total_budget": 250_000, "capex_budget": 240_000})
+    total, capital = answer.verdict.budget
+    assert (total.planned, total.headroom) == (225_000, 25_000)
+    assert total.sentence == (
+        f"All payments of the plan come to 225,000 USD, before the {answer.verdict.resale:,.0f} "
+        "USD for its servers at the end."
+    )
+    assert capital.sentence == (
+        "The servers with network, spares and installation come to 225,000 USD."
+    )
+    rented = asked(7, {"total_budget": 250_000, "capex_budget": 240_000}).verdict.budget
+    assert [use.sentence for use in rented] == [
+        "All payments of the plan come to 204,400 USD.", "Nothing is bought.",
+    ]  # fmt: skip

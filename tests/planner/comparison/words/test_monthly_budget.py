@@ -1,4 +1,4 @@
-"""What the verdict says of a monthly budget: the dearest month, after the horizon too."""
+"""What the verdict says of budgets: what counts against them, and in which month."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from planner.comparison_steps.build_verdict import _Builder
+from planner.comparison_steps.budgets import list_budget_uses
 from planner.contract.answer.verdict import BudgetUse
 from tests.planner.comparison.compared import Compared, compared
 from tests.planner.costing.advice.scenarios_of import line
@@ -29,7 +29,7 @@ def use_of(found: Compared, month: int, category: str, amount: float) -> BudgetU
     assert found.recommendation.scenario
     plan = found.scenarios[found.recommendation.scenario]
     more = replace(plan, lines=(*plan.lines, line(month, category, amount)))
-    (use,) = _Builder(found, more)._budgets()
+    (use,) = list_budget_uses(found, more)
     return use
 
 
@@ -38,7 +38,7 @@ def test_a_budget_that_is_kept_names_its_dearest_month() -> None:
     assert verdict
     (use,) = verdict.budget
     assert (use.planned, use.headroom, use.month) == (Decimal(14_600), Decimal(5400), "2027-01")
-    assert use.sentence == ""
+    assert use.sentence == "The dearest month is January 2027, with 14,600 USD."
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,6 @@ def test_a_month_over_it_is_named_after_the_horizon_too(month: int, sentence: st
 
 def test_what_servers_fetch_is_no_payment() -> None:
     use = use_of(owing(20_000), 24, "residual", -50_000)
-    assert (use.planned, use.month, use.sentence) == (Decimal(14_600), "2027-01", "")
-    assert use_of(owing(20_000), 24, "residual", 50_000).sentence == ""
+    assert (use.planned, use.month) == (Decimal(14_600), "2027-01")
+    assert "exceeded" not in use.sentence
+    assert use_of(owing(20_000), 24, "residual", 50_000).sentence == use.sentence
