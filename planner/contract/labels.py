@@ -12,6 +12,8 @@ SCENARIO_TITLES = {
 }
 """What each scenario is called on a page."""
 
+BEFORE_TODAY = ", before today: "
+"""Stands in the warning that months of a plan are over, and in no other."""
 PROVIDER_TITLES = {"aws": "Amazon Web Services", "azure": "Microsoft", "gcp": "Google Cloud"}
 """Who issues the invoice of each provider."""
 CLOUD_TITLES = {"aws": "AWS", "azure": "Azure", "gcp": "Google Cloud"}

@@ -48,7 +48,13 @@ NOT_FIGURES = (
     *("p10", "p50", "p90", "CO2e"),
 )
 """Words with digits that the templates hold."""
-COMPARED_WHOLE = {"answer-bar", "decision", "verdict-figures", "verdict-alternatives"}
+COMPARED_WHOLE = {
+    "answer-bar",
+    "decision",
+    "beside-parts",
+    "verdict-figures",
+    "verdict-alternatives",
+}
 """Parts of the page that tests compare whole, by class."""
 
 

@@ -75,6 +75,8 @@ def test_what_to_do_stands_by_money_with_what_each_part_costs(name: str, shown: 
     assert parts == expected.decision(answer)
     amounts = [one.amount for one in answer.verdict.decision]  # type: ignore[union-attr]
     assert amounts == sorted(amounts, reverse=True)
+    beside = [text(one) for one in find_all(page(name, shown), "beside-parts")]
+    assert beside == expected.beside_parts(answer)
 
 
 @requests

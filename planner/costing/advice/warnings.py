@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from planner.contract.answer.common import ScenarioKey
+from planner.contract.labels import BEFORE_TODAY
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.comparison import ComparisonRequest
@@ -85,7 +86,7 @@ def warn_past_start(calendar: Calendar, today: dt.date) -> Iterator[str]:
     over = (today.year - calendar.start.year) * 12 + today.month - calendar.start.month
     if over > 0:
         yield (
-            f"The plan begins in {calendar.start:%B %Y}, before today: "
+            f"The plan begins in {calendar.start:%B %Y}{BEFORE_TODAY}"
             f"{min(over, calendar.months)} of its {calendar.months} months are over."
         )
 

@@ -14,8 +14,8 @@ from planner.contract.answer.common import ScenarioKey
 from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.demand import DemandAnswer
 from planner.contract.answer.relaxation import Relaxation
-from planner.contract.answer.verdict import Alternative, DecisionPart, Verdict
-from planner.contract.labels import SCENARIO_TITLES
+from planner.contract.answer.verdict import Alternative, Verdict
+from planner.contract.labels import BEFORE_TODAY, SCENARIO_TITLES
 from planner.web.answer import charts, tables
 from planner.web.answer.assumption_rows import (
     AssumptionRow,
@@ -30,7 +30,14 @@ from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.place_names import with_place
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
-from planner.web.answer.verdict_facts import assumed, decision_parts, saving_words
+from planner.web.answer.verdict_facts import (
+    ShownPart,
+    assumed,
+    beside_parts,
+    decision_parts,
+    saving_words,
+    short_title,
+)
 from planner.web.common.chart import Chart
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.formatting import plain
@@ -55,6 +62,16 @@ class AnswerPage:
         self.certainty = likely.get(best) if best else None
 
     @property
+    def title(self) -> str:
+        """The name of the plan, else what to do and when."""
+        return self.answer.name or short_title(self.answer)
+
+    @property
+    def past_months(self) -> list[str]:
+        """That months of the plan are over, which has to be seen before the advice is."""
+        return [one for one in self.answer.warnings if BEFORE_TODAY in one]
+
+    @property
     def headline(self) -> str:
         """What to do, in a sentence."""
         return self.answer.headline
@@ -77,9 +94,14 @@ class AnswerPage:
         return self.verdict.sentence.removeprefix(self.verdict.headline).strip()
 
     @property
-    def decision(self) -> list[tuple[DecisionPart, float | None, str]]:
-        """What to do, with the machine-hours of what is rented."""
+    def decision(self) -> list[ShownPart]:
+        """What to do, by money."""
         return decision_parts(self.answer)
+
+    @property
+    def beside_parts(self) -> tuple[int, str] | None:
+        """What the total holds beside the parts of the decision, and what it is for."""
+        return beside_parts(self.answer)
 
     @cached_property
     def alternatives(self) -> list[tuple[Alternative, str, str]]:

@@ -57,11 +57,15 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
         yield text(page.headline, paper.STRONG)
         yield text(page.money_sentence)
         return
-    for part, hours, price_day in page.decision:
-        yield text(f"{part.sentence[:1].upper()}{part.sentence[1:]}", paper.STRONG)
-        rented = f" · {number(hours)} machine-hours" if hours else ""
-        seen = f" · {price_day}" if price_day else ""
-        yield text(f"{money(part.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
+    for shown in page.decision:
+        sentence = shown.part.sentence
+        yield text(f"{sentence[:1].upper()}{sentence[1:]}", paper.STRONG)
+        rented = f" · {number(shown.machine_hours)} machine-hours" if shown.machine_hours else ""
+        seen = f" · {shown.price_day}" if shown.price_day else ""
+        yield text(f"{money(shown.amount, page.currency)} in all{rented}{seen}", paper.SMALL)
+    if page.beside_parts:
+        amount, kinds = page.beside_parts
+        yield text(f"{money(amount, page.currency)} beside these: {kinds}", paper.SMALL)
     yield Spacer(1, 4)
     yield text(page.money_sentence)
     if page.verdict.contested:
