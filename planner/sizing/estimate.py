@@ -155,13 +155,13 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if isinstance(parsed.workload, AcceleratorHours):
-            found = _stated_hours(parsed, parsed.workload, accelerator)
+            sized = _stated_hours(parsed, parsed.workload, accelerator)
         else:
-            found = _size_workload(parsed, parsed.workload, accelerator)
+            sized = _size_workload(parsed, parsed.workload, accelerator)
     except InvalidInput as error:
         raise _prefix_field(error) from error
     name = parsed.accelerator or parsed.workload.accelerator
-    return replace(found, reading=describe_reading(name) if name else "")
+    return replace(sized, reading=describe_reading(name) if name else "")
 
 
 def _stated_hours(
