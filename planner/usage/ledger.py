@@ -237,18 +237,15 @@ class Ledger:
         amortised: Decimal | None,
     ) -> None:
         """Adds hours and money of one row of use."""
+        self.use_sums(key).add(instance_hours, accelerator_hours, billed, amortised)
+
+    def use_sums(self, key: UseKey) -> UseSums:
+        """The sums of a kind of use, new where there was none of it."""
         sums = self.uses.get(key)
         if sums is None:
             sums = self.uses[key] = UseSums()
             self._check_size()
-        sums.rows += 1
-        if instance_hours is None:
-            sums.unsized += 1
-        else:
-            sums.instance_hours += instance_hours
-        sums.accelerator_hours += accelerator_hours
-        sums.billed.add(billed)
-        sums.amortised.add(amortised)
+        return sums
 
     def charge(
         self,
@@ -261,7 +258,15 @@ class Ledger:
     ) -> ChargeSums:
         """Adds the money of one row of a bill, before anything of it can prove not to be
         understood, so that the sum is that of the bill."""
-        self._charged_row = self.rows
+        sums = self.charge_sums(key)
+        self.add_charge(sums, billed, amortised, list_cost)
+        sums.quantity += quantity
+        if credits:
+            sums.credits += credits
+        return sums
+
+    def charge_sums(self, key: ChargeKey | tuple[str, str, str, str, str, str, str]) -> ChargeSums:
+        """The sums of a kind of charge in the file at hand, new where there was none of it."""
         sums = self.charges.get(key)  # type: ignore[arg-type]
         if sums is None:
             sums = self.charges[ChargeKey(*key)] = ChargeSums()
@@ -269,14 +274,21 @@ class Ledger:
         if self.overlaps.is_on:
             month, provider, *_ = key
             self.overlaps.charge(provider, month)
+        return sums
+
+    def add_charge(
+        self,
+        sums: ChargeSums,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+        list_cost: Decimal | None = None,
+    ) -> None:
+        """Adds the money of the row at hand to sums of its file."""
+        self._charged_row = self.rows
         sums.rows += 1
-        sums.quantity += quantity
         sums.billed.add(billed)
         sums.amortised.add(amortised)
         sums.list_cost.add(list_cost)
-        if credits:
-            sums.credits += credits
-        return sums
 
     def commitment(
         self, identifier: str, provider: str, kind: str, currency: str

@@ -42,6 +42,23 @@ class UseSums:
         self.billed = MoneySum()
         self.amortised = MoneySum()
 
+    def add(
+        self,
+        instance_hours: float | None,
+        accelerator_hours: float,
+        billed: Decimal | None,
+        amortised: Decimal | None,
+    ) -> None:
+        """Adds one row."""
+        self.rows += 1
+        if instance_hours is None:
+            self.unsized += 1
+        else:
+            self.instance_hours += instance_hours
+        self.accelerator_hours += accelerator_hours
+        self.billed.add(billed)
+        self.amortised.add(amortised)
+
 
 class ChargeSums:
     """Money of one `ChargeKey`; `quantity` in whatever unit its rows have."""

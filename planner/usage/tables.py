@@ -10,7 +10,8 @@ from operator import itemgetter
 from typing import Any
 
 from planner.usage.cells import plain_name
-from planner.usage.sources import HEAD, Source, too_many_rows
+from planner.usage.sources import HEAD, Source
+from planner.usage.text_lines import too_many_rows
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -141,10 +142,8 @@ def _sample(head: str, separator: str) -> list[Sequence[str]]:
 
 def _checked(reader: Any, columns: int) -> Iterator[Sequence[str]]:
     """Rows of as many cells as there are columns; empty rows are passed over."""
-    number = 1
     try:
         for row in reader:
-            number += 1
             if len(row) != columns:
                 if not any(cell.strip() for cell in row):
                     continue

@@ -11,15 +11,16 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from typing import NamedTuple
+from operator import itemgetter
 
 from planner.usage.cells import clip
 from planner.usage.formats.base import ReadOptions, TextFormat
 from planner.usage.formats.slurm_time import elapsed_seconds, read_moment, split_by_month
+from planner.usage.formats.slurm_tres import name_types, read_tres
 from planner.usage.ledger import Ledger, Reason, UseKey
-from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.machines import is_slice
 from planner.usage.sources import Source
+from planner.usage.sums import UseSums
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -58,41 +59,8 @@ _STATES = frozenset(
 _NEVER = frozenset(("", "None", "Unknown", "N/A"))
 _NAMES = frozenset(name.lower() for layout in _LAYOUTS for name in layout)
 _JOB_ID = re.compile(r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w.+-]+)?", re.ASCII)
-_MAX_KEYS = 50_000
+_MAX_LIKES = 50_000
 MAX_SECONDS = 20 * 366 * 86_400
-
-
-class Accelerators(NamedTuple):
-    """Accelerators of an allocation: all of them, and by type where types are said."""
-
-    total: int
-    by_type: tuple[tuple[str, int], ...]
-
-
-@lru_cache(maxsize=50_000)
-def read_tres(text: str) -> Accelerators:
-    """Accelerators in a list of trackable resources.
-
-    >>> read_tres("billing=32,gres/gpu:h100=16,gres/gpu=16,node=2")
-    Accelerators(total=16, by_type=(('h100', 16),))
-    >>> read_tres("cpu=2,gres/shard=4").total
-    0
-    """
-    total: int | None = None
-    typed: dict[str, int] = {}
-    for part in text.split(","):
-        name, _, value = part.partition("=")
-        if not name.startswith("gres/gpu"):
-            continue
-        if not value.isdecimal() or len(value) > 6:
-            raise InvalidInput("AllocTRES", f"{shorten(part, 40)} is no number of accelerators")
-        if name == "gres/gpu":
-            total = int(value)
-        elif name.startswith("gres/gpu:"):
-            kind = name.removeprefix("gres/gpu:")
-            typed[kind] = typed.get(kind, 0) + int(value)
-    count = sum(typed.values()) if total is None else total
-    return Accelerators(count, tuple(typed.items()))
 
 
 class _Columns:
@@ -119,7 +87,16 @@ class _Columns:
 
     def getter(self, name: str) -> Callable[[Sequence[str]], str]:
         place = self._places.get(name)
-        return (lambda row: "") if place is None else (lambda row: row[place])
+        return _empty if place is None else itemgetter(place)
+
+    def getters(self, *names: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
+        """What reads those of these columns that there are, the state and the allocation."""
+        places = [self._places[name] for name in names if name in self._places]
+        return itemgetter(*places, self.state, self.tres)
+
+
+def _empty(row: Sequence[str]) -> str:
+    return ""
 
 
 def matches(head: str) -> bool:
@@ -191,6 +168,41 @@ def _read_pairs(first: str, rest: Iterator[str], ledger: Ledger, options: ReadOp
         reader.read_row([plain.get(name, "") for name in fields], number)
 
 
+class _Part:
+    """Accelerators of one name in an allocation, and the sums of the months that they add to."""
+
+    __slots__ = ("accelerator", "count", "is_slice", "uses")
+
+    def __init__(self, accelerator: str, count: int) -> None:
+        self.accelerator, self.count = accelerator, count
+        self.is_slice = is_slice(accelerator)
+        self.uses: dict[str, UseSums] = {}
+
+
+class _Like:
+    """What jobs of one user, account, place, state and allocation have in common."""
+
+    __slots__ = ("parts", "problem", "state", "total")
+
+    def __init__(self, state: str, tres: str) -> None:
+        self.state = state.split(" ", 1)[0]
+        self.problem: InvalidInput | None = None
+        self.total = 0
+        self.parts: list[_Part] = []
+        try:
+            accelerators = read_tres(tres)
+        except InvalidInput as refusal:
+            self.problem = refusal
+        else:
+            self.total = accelerators.total
+            self.parts = [_Part(name, count) for name, count in name_types(accelerators)]
+
+    def check(self) -> None:
+        """Refuses an allocation that is not understood."""
+        if self.problem is not None:
+            raise InvalidInput(self.problem.field, self.problem.message)
+
+
 class _Reader:
     """Reads the rows of one log."""
 
@@ -199,7 +211,8 @@ class _Reader:
         self._user, self._account = columns.getter("user"), columns.getter("account")
         self._partition, self._cluster = columns.getter("partition"), columns.getter("cluster")
         self._submit = columns.getter("submit")
-        self._keys: dict[tuple[tuple[str, str, str, str], str, str, str], UseKey] = {}
+        self._shared = columns.getters("user", "account", "cluster", "partition")
+        self._likes: dict[tuple[str, ...], _Like] = {}
 
     def read_line(self, line: str, number: int) -> None:
         """A `|` within the last column belongs to it."""
@@ -222,23 +235,24 @@ class _Reader:
 
     def _read(self, row: Sequence[str]) -> None:
         columns, ledger = self._columns, self._ledger
-        job, state = row[columns.job], row[columns.state].split(" ", 1)[0]
+        job = row[columns.job]
         if "." in row[columns.id] or "." in job:
             ledger.account(Reason.JOB_STEP)
             return
-        if state not in _STATES:
+        like = self._like(row)
+        if like.state not in _STATES:
             raise InvalidInput("State", f"{shorten(row[columns.state], 40)} is no state of a job")
         starts, submitted = row[columns.start], self._submit(row)
         identity = (self._cluster(row), row[columns.id], job, submitted, starts)
         if ledger.is_repeated(identity):
-            self._add_rest(row, state, identity, starts)
+            self._add_rest(row, like, identity, starts)
             ledger.account(Reason.DUPLICATE)
             return
         if starts in _NEVER:
             ledger.account(Reason.NEVER_RAN)
             return
-        accelerators = read_tres(row[columns.tres])
-        if not accelerators.total:
+        like.check()
+        if not like.total:
             ledger.account(Reason.NO_ACCELERATOR)
             return
         seconds = self._seconds(row)
@@ -251,24 +265,34 @@ class _Reader:
             ledger.note("Jobs that still run count up to the moment of the query.")
             ledger.running[identity] = seconds
         if submitted and submitted not in _NEVER:
-            ledger.waiting.add(max(0.0, start - read_moment(submitted, "Submit")))
-        self._add(row, state, accelerators, seconds, start, end)
+            waited = start - read_moment(submitted, "Submit")
+            ledger.waiting.add(waited if waited > 0 else 0.0)
+        self._add(row, like, seconds, start, end)
         ledger.account(Reason.ACCELERATOR_USE)
 
+    def _like(self, row: Sequence[str]) -> _Like:
+        mark = self._shared(row)
+        like = self._likes.get(mark)
+        if like is None:
+            if len(self._likes) >= _MAX_LIKES:
+                self._likes.clear()
+            columns = self._columns
+            like = self._likes[mark] = _Like(row[columns.state], row[columns.tres])
+        return like
+
     def _add_rest(
-        self, row: Sequence[str], state: str, identity: tuple[str, ...], starts: str
+        self, row: Sequence[str], like: _Like, identity: tuple[str, ...], starts: str
     ) -> None:
         """What a job that still ran in an earlier log went on to take."""
         counted = self._ledger.running.get(identity)
         if counted is None:
             return
         seconds, start = self._seconds(row), read_moment(starts, "Start")
-        accelerators = read_tres(row[self._columns.tres])
-        if seconds <= counted or not accelerators.total:
+        like.check()
+        if seconds <= counted or not like.total:
             return
         self._ledger.running[identity] = seconds
-        begin, end = start + counted, start + seconds
-        self._add(row, state, accelerators, seconds - counted, begin, end)
+        self._add(row, like, seconds - counted, start + counted, start + seconds)
         self._ledger.note(
             "Jobs that still ran in one log and are in a later one too count once, as long as the "
             "longer of both says."
@@ -288,48 +312,27 @@ class _Reader:
         return seconds
 
     def _add(
-        self,
-        row: Sequence[str],
-        state: str,
-        accelerators: Accelerators,
-        seconds: float,
-        start: float,
-        end: float,
+        self, row: Sequence[str], like: _Like, seconds: float, start: float, end: float
     ) -> None:
-        who = (self._user(row), self._account(row), self._cluster(row), self._partition(row))
-        for kind, count in _by_type(accelerators):
-            hours = count * seconds / 3600
-            for month, share in split_by_month(start, end):
-                self._ledger.use(
-                    self._key(who, state, kind, month), None, hours * share, None, None
-                )
-            if end > start and not is_slice(kind):
-                self._ledger.hourly.add(kind, start, end, count * seconds / (end - start))
+        shares = split_by_month(start, end)
+        for part in like.parts:
+            hours = part.count * seconds / 3600
+            for month, share in shares:
+                use = part.uses.get(month)
+                if use is None:
+                    key = self._key(row, like.state, part.accelerator, month)
+                    use = part.uses[month] = self._ledger.use_sums(key)
+                use.add(None, hours * share, None, None)
+            if end > start and not part.is_slice:
+                mean = part.count * seconds / (end - start)
+                self._ledger.hourly.add(part.accelerator, start, end, mean)
 
-    def _key(self, who: tuple[str, str, str, str], state: str, kind: str, month: str) -> UseKey:
-        """What a job's hours are summed by, worked out once for all its like."""
-        like = (who, state, kind, month)
-        key = self._keys.get(like)
-        if key is None:
-            if len(self._keys) >= _MAX_KEYS:
-                self._keys.clear()
-            user, account, cluster, partition = (clip(text) for text in who)
-            project = self._options.projects.choose({}, account, user, partition)
-            place = cluster or partition
-            key = UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
-            self._keys[like] = key
-        return key
-
-
-@lru_cache(maxsize=50_000)
-def _by_type(accelerators: Accelerators) -> tuple[tuple[str, int], ...]:
-    """Counts by name; what the types leave of the total has no name."""
-    typed = tuple(
-        (kind.lower() if is_slice(kind) else name_accelerator(kind), count)
-        for kind, count in accelerators.by_type
-    )
-    rest = accelerators.total - sum(count for _, count in typed)
-    return (*typed, ("", rest)) if rest > 0 else typed
+    def _key(self, row: Sequence[str], state: str, kind: str, month: str) -> UseKey:
+        user, account = clip(self._user(row)), clip(self._account(row))
+        cluster, partition = clip(self._cluster(row)), clip(self._partition(row))
+        project = self._options.projects.choose({}, account, user, partition)
+        place = cluster or partition
+        return UseKey(month, "", place, "", kind, "owned", project, account, user, state, "")
 
 
 FORMAT = TextFormat("sacct", "Slurm accounting (sacct)", matches, read)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.usage.formats.sacct import read_tres
 from planner.usage.formats.slurm_time import elapsed_seconds, split_by_month
+from planner.usage.formats.slurm_tres import read_tres
 from pricing.common.invalid_input import InvalidInput
 from tests.planner.usage.make import SACCT, hours_by, read, reasons, sacct
 
