@@ -8,7 +8,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated
 
@@ -48,7 +48,13 @@ from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
 from planner.sizing.serving.serving_plan import plan_serving
 from pricing.common.invalid_input import InvalidInput
-from pricing.market.accelerators import Accelerator, all_accelerators, get, resolve
+from pricing.market.accelerators import (
+    Accelerator,
+    all_accelerators,
+    describe_reading,
+    get,
+    resolve,
+)
 from pricing.market.offers import HOURS_PER_MONTH
 
 OPEN_START = dt.date(2000, 1, 1)
@@ -91,6 +97,8 @@ class Estimate:
     rules: int = 1
     serving: ServingPlan | None = None
     warnings: tuple[str, ...] = ()
+    reading: str = ""
+    """How the name of its accelerator is read, where several bear it."""
 
     @cached_property
     def candidates(self) -> tuple[Ranked, ...]:
@@ -122,7 +130,7 @@ class Estimate:
             other_chips=list_other_chips(self.workload, self.size, self.hours),
             tier_cards=TIERS[tier_of(self.size)] if self.size else None,
             candidates=tuple(ranked.answer for ranked in self.candidates),
-            notes=tuple(notes_on(self.accelerator)),
+            notes=tuple(filter(None, (self.reading, *notes_on(self.accelerator)))),
             method=self.method,
             warnings=self.warnings,
         )
@@ -147,10 +155,13 @@ def estimate(request: Mapping[str, object] | EstimateRequest) -> Estimate:
         if parsed.serving and not isinstance(parsed.workload, Training):
             raise InvalidInput("serving", "is of a language model; allowed with a training")
         if isinstance(parsed.workload, AcceleratorHours):
-            return _stated_hours(parsed, parsed.workload, accelerator)
-        return _size_workload(parsed, parsed.workload, accelerator)
+            sized = _stated_hours(parsed, parsed.workload, accelerator)
+        else:
+            sized = _size_workload(parsed, parsed.workload, accelerator)
     except InvalidInput as error:
         raise _prefix_field(error) from error
+    name = parsed.accelerator or parsed.workload.accelerator
+    return replace(sized, reading=describe_reading(name) if name else "")
 
 
 def _stated_hours(

@@ -54,6 +54,7 @@ from planner.costing.inputs.offer_rules import (
     read_adjustment,
 )
 from planner.costing.inputs.place_order import read_place_order
+from planner.costing.inputs.read_names import tell_readings
 from planner.costing.inputs.supply_limits import SupplyLimits
 from planner.costing.inputs.undated_prices import prefer_dated
 from planner.costing.optimizer.problem import Quota
@@ -215,7 +216,9 @@ class OfferSelection:
         return (*own, *list_contract_discounts(self.request.existing))
 
     def warnings(self) -> Iterator[str]:
-        """What of the request's own prices, discounts and limits has no effect."""
+        """How names are read, and what of the request's own prices, discounts and limits has no
+        effect."""
+        yield from tell_readings(self.request)
         yield from self.custom_filter.warnings()
         yield from self._warn_unused_adjustments()
         yield from self._warn_unused_quotas()
