@@ -167,9 +167,9 @@ class Usage:
         ledger = self.ledger
         misread = ledger.reasons[Reason.NOT_UNDERSTOOD]
         repeated = ledger.reasons[Reason.DUPLICATE] + ledger.reasons[Reason.RESTATED]
-        doubts = self._doubts()
+        doubtful = self._doubtful_rows()
         if not misread:
-            return doubts
+            return doubtful
         counts = f"{misread:,} of {ledger.rows:,} rows are not understood"
         rest = f"{ledger.rows - misread - repeated:,} are read, {repeated:,} repeat others"
         money = ""
@@ -180,9 +180,9 @@ class Usage:
             )
         elif ledger.charges:
             money = " Their costs are in the sums of all rows."
-        return [f"{counts}, and their hours are in no sum ({rest}).{money}", *doubts]
+        return [f"{counts}, and their hours are in no sum ({rest}).{money}", *doubtful]
 
-    def _doubts(self) -> list[str]:
+    def _doubtful_rows(self) -> list[str]:
         count, first = self.ledger.doubtful, self.ledger.first_doubtful
         if not count:
             return []
