@@ -35,3 +35,20 @@ USD more.'
         cost=cost,
         sentence=f"If the servers come {how_late} ({how_often}), {meanwhile}.",
     )
+
+
+def describe_certain_delay(months: int) -> LateDelivery:
+    """That servers come late, which the plan counts with.
+
+    >>> describe_certain_delay(3).sentence
+    'The servers come 3 months late: the plan counts with that and pays for their work elsewhere \
+until then.'
+    """
+    length = "1 month" if months == 1 else f"{months} months"
+    return LateDelivery(
+        months=months,
+        probability=1.0,
+        cost=Decimal("0.00"),
+        sentence=f"The servers come {length} late: the plan counts with that and pays for their "
+        "work elsewhere until then.",
+    )

@@ -133,7 +133,12 @@ class Preparation:
     def _longest_wait(self) -> int:
         """Months from order to service of the servers that take longest."""
         of_all = [lead_months(self.assumptions, comes_from_stock=b) for b in (False, True)]
-        return max(*of_all, *(s.lead_time_months or 0 for s in self.request.on_prem.servers or ()))
+        servers = self.request.on_prem.servers or ()
+        delays = [s.late_delivery.certain_months for s in servers if s.late_delivery]
+        delay = max(delays, default=0.0)
+        if self.request.on_prem.late_delivery_probability == 1.0:
+            delay = max(delay, self.assumptions["late_delivery_months"])
+        return max(*of_all, *(s.lead_time_months or 0 for s in servers)) + round(delay)
 
     @cached_property
     def contracts(self) -> ExistingContracts:

@@ -12,6 +12,7 @@ from planner.contract.labels import BEFORE_TODAY
 from planner.contract.money import format_money
 from planner.contract.purchase_options import COMMITTED
 from planner.contract.request.comparison import ComparisonRequest
+from planner.contract.request.on_prem import OwnedServer
 from planner.contract.request.workload import AcceleratorHours, Samples, Training
 from planner.costing.cost_model.capacity_source import CapacitySource
 from planner.costing.cost_model.server import ServerToBuy
@@ -91,6 +92,16 @@ def warn_past_start(calendar: Calendar, today: dt.date) -> Iterator[str]:
             f"The plan begins in {calendar.start:%B %Y}{BEFORE_TODAY}"
             f"{past} of its {of_all} {'is' if past == 1 else 'are'} over."
         )
+
+
+def warn_undated_servers(servers: Sequence[OwnedServer]) -> Iterator[str]:
+    """Servers in place whose month of purchase nobody gave, which is taken for granted."""
+    for one in servers:
+        if one.bought is None:
+            yield (
+                f"{one.units} × {one.server} in place: no month of purchase is given, so half of "
+                "the useful life is taken as over at the start."
+            )
 
 
 def _count_unsold(offers: OfferTable, accelerators: Collection[str]) -> int:
