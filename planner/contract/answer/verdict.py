@@ -148,7 +148,8 @@ class LateDelivery(AnswerModel):
     months: Months = Field(description="Months by which they come later than planned.")
     probability: Share = Field(description="Chance that they come as late as that.")
     cost: Money = Field(
-        description="What the work rented meanwhile costs more than running the servers would."
+        description="What the work rented meanwhile costs more than running the servers would; 0 "
+        "where the delay is certain, as the total has it already."
     )
     sentence: str = Field(description="The same in words.")
 

@@ -15,8 +15,16 @@ PRICE_PROCESS_EDITION = "risk.price_process_edition"
 POOL_EDITION = "risk.pool_edition"
 TREND_EDITION = "risk.trend_edition"
 RUN_EDITION = "workload.run_edition"
+DELIVERY_EDITION = "on_prem.delivery_edition"
 RESALE_EDITION = "on_prem.resale_edition"
-EDITIONS = (PRICE_PROCESS_EDITION, POOL_EDITION, TREND_EDITION, RUN_EDITION, RESALE_EDITION)
+EDITIONS = (
+    PRICE_PROCESS_EDITION,
+    POOL_EDITION,
+    TREND_EDITION,
+    RUN_EDITION,
+    DELIVERY_EDITION,
+    RESALE_EDITION,
+)
 
 
 def editions_of(request: ComparisonRequest) -> Iterator[str]:
@@ -31,3 +39,12 @@ def editions_of(request: ComparisonRequest) -> Iterator[str]:
         yield TREND_EDITION
     if rules.one_accelerator:
         yield RUN_EDITION
+    if rules.price_processes and _has_certain_delay(request):
+        yield DELIVERY_EDITION
+
+
+def _has_certain_delay(request: ComparisonRequest) -> bool:
+    """Whether a server comes late whatever happens."""
+    own = (server.late_delivery for server in request.on_prem.servers or ())
+    of_all = request.on_prem.late_delivery_probability == 1.0
+    return of_all or any(one is not None and one.certain_months for one in own)

@@ -19,6 +19,7 @@ from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_s
 from planner.web.answer.board_pack.paper import link, table, text
 from planner.web.answer.tables import PurchaseRow, SourceRow
 from planner.web.common.formatting import money, number, rate, singular, words
+from pricing.common.pluralize import pluralize
 
 WHOLE_FROM = Decimal(1000)
 MOST_PURCHASES, MOST_SOURCES, MOST_ASSUMPTIONS = 12, 12, 14
@@ -89,7 +90,7 @@ def _first_page(page: AnswerPage, facts: PackFacts) -> Iterator[Flowable]:
 def _about(page: AnswerPage, facts: PackFacts) -> Iterator[str]:
     context = facts.context
     yield from filter(None, (context.team, context.project))
-    yield f"{page.answer.start}, {page.answer.horizon_months} months"
+    yield f"{page.answer.start}, {pluralize(page.answer.horizon_months, 'month')}"
     yield f"amounts in {page.currency}"
     step = context.approval_status
     if step:
