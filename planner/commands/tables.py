@@ -12,6 +12,7 @@ from planner.contract.answer.comparison import ComparisonAnswer
 from planner.contract.answer.scenario import ScenarioAnswer
 from planner.contract.answer.verdict import Alternative
 from planner.contract.money import format_money
+from pricing.common.pluralize import pluralize
 
 WIDTH = 110
 """Characters of a line; the same on every terminal, so that outputs can be compared."""
@@ -27,7 +28,7 @@ def comparison_tables(answer: ComparisonAnswer) -> str:
     out = StringIO()
     console = make_console(out)
     name = answer.name or "Comparison"
-    console.print(f"{name}: {answer.horizon_months} months from {answer.start}")
+    console.print(f"{name}: {pluralize(answer.horizon_months, 'month')} from {answer.start}")
     for sentence in answer.advice:
         console.print(f"  {sentence}")
     for one in answer.cheaper_if:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from planner.contract.answer.verdict import LateDelivery
 from planner.contract.money import format_money
 from planner.costing.cost_model.purchase_risk import DeliveryRisk
+from pricing.common.pluralize import pluralize
 
 ABOVE_P90 = 0.1
 """Chance of more than the 90th percentile."""
@@ -20,7 +21,7 @@ def describe_late_delivery(risk: DeliveryRisk, cost: Decimal, currency: str) -> 
 USD more.'
     """
     months, chance = round(risk.late_months), risk.probability
-    length = "1 month" if months == 1 else f"{months} months"
+    length = pluralize(months, "month")
     how_late = f"{length} late" if chance is not None else f"{length} late or later"
     how_often = f"{ABOVE_P90 if chance is None else chance:.0%} of cases"
     meanwhile = (

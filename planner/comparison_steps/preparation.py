@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from planner.contract.labels import cloud_title, name_region
+from planner.contract.labels import cloud_title, join_place, name_region
 from planner.contract.months import FiscalYears, next_month
 from planner.contract.purchase_options import ON_DEMAND
 from planner.contract.request.comparison import ComparisonRequest
@@ -80,8 +80,8 @@ class Preparation:
 
     def name_place(self, provider: str, region: str) -> str:
         """What people call a place: "AWS Europe (Spain)"."""
-        parts = (cloud_title(provider), self.name_region(provider, region))
-        return " ".join(part for part in parts if part != NOWHERE)
+        named = [one for one in (provider, self.name_region(provider, region)) if one != NOWHERE]
+        return join_place(*named) if len(named) > 1 else "".join(map(cloud_title, named))
 
     def name_region(self, provider: str, region: str) -> str:
         """What people call a region: "Europe (Spain)"."""

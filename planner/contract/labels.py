@@ -109,6 +109,16 @@ def name_region(region: str, name: str = "", city: str = "") -> str:
     return f"{region} ({city})" if city else region
 
 
+def join_place(provider: str, region: str) -> str:
+    """A region of a cloud by name, which may begin with the cloud's own.
+
+    >>> join_place("aws", "Europe (Spain)"), join_place("aws", "AWS GovCloud (US-East)")
+    ('AWS Europe (Spain)', 'AWS GovCloud (US-East)')
+    """
+    title = cloud_title(provider)
+    return region if region.startswith(f"{title} ") else f"{title} {region}".strip()
+
+
 def service_title(provider: str) -> str:
     """The service that rents the machines of a provider.
 

@@ -48,6 +48,7 @@ from planner.sizing.runs.run_figures import figures
 from planner.sizing.runs.schedule import RunSize, Window, schedule_windows
 from planner.sizing.serving.serving_plan import plan_serving
 from pricing.common.invalid_input import InvalidInput
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import (
     Accelerator,
     all_accelerators,
@@ -262,16 +263,17 @@ def _span(runs: Sequence[Run] | None) -> tuple[dt.date, int]:
     return start, count_months(start, last) + OPEN_HORIZON_MONTHS
 
 
+_TAKE = ("takes", "take")
+
+
 def _late(windows: Sequence[Window], size: RunSize, experiments_factor: float) -> tuple[str, ...]:
     """A warning where the accelerators asked for miss a deadline."""
     wall_clock = size.wall_clock_hours * experiments_factor
     deadlines = [w.months * HOURS_PER_MONTH for w in windows if w.has_deadline]
     if not deadlines or wall_clock <= min(deadlines):
         return ()
-    return (
-        f"{size.accelerators} accelerators take {wall_clock:,.0f} h and the deadline leaves "
-        f"{min(deadlines):,} h",
-    )
+    take = f"{pluralize(size.accelerators, 'accelerator')} {_TAKE[size.accelerators > 1]}"
+    return (f"{take} {wall_clock:,.0f} h and the deadline leaves {min(deadlines):,} h",)
 
 
 def _prefix_field(error: InvalidInput) -> InvalidInput:

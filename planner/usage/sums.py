@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from decimal import Decimal
 
 _ZERO = Decimal(0)
@@ -103,3 +104,28 @@ class Monitored:
         """Hours × utilisation."""
         self.unknown_hours = 0.0
         """Hours between samples of which one is missing."""
+
+
+class Waiting:
+    """Waiting times of jobs, in seconds, in classes of a tenth of a power of two."""
+
+    def __init__(self) -> None:
+        self.jobs = 0
+        self._classes: Counter[int] = Counter()
+
+    def add(self, seconds: float) -> None:
+        self.jobs += 1
+        step = int(seconds).bit_length() if seconds >= 1 else 0
+        low = 1 << (step - 1) if step else 0
+        tenth = int((seconds - low) * 10 / low) if low else 0
+        self._classes[step * 10 + min(tenth, 9)] += 1
+
+    def percentile(self, share: float) -> float | None:
+        """Seconds that this share of the jobs waited at most, to a tenth; None without jobs."""
+        reached = 0
+        for index in sorted(self._classes):
+            reached += self._classes[index]
+            if reached >= share * self.jobs:
+                step, tenth = divmod(index, 10)
+                return (1 << (step - 1)) * (1 + (tenth + 1) / 10) if step else 0.0
+        return None

@@ -78,10 +78,11 @@ class Columns:
     def getter(self, *names: str) -> Callable[[Sequence[str]], str]:
         """What reads the first of these columns that there is; an empty text where none is."""
         index = self.find(*names)
-        return _empty if index is None else itemgetter(index)
+        return no_cell if index is None else itemgetter(index)
 
 
-def _empty(row: Sequence[str]) -> str:
+def no_cell(row: Sequence[str]) -> str:
+    """What is read of a column that there is not."""
     return ""
 
 

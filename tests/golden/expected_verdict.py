@@ -131,8 +131,8 @@ def _budgets(told: Verdict, currency: str) -> list[list[str]]:
 
 
 def _headroom(use: BudgetUse, currency: str) -> str:
-    state = "over" if use.headroom < 0 else "left"
-    return f"{money(abs(use.headroom), currency)} {state} of {money(use.budget, currency)}"
+    state = "over" if use.headroom < 0 else "left of"
+    return f"{money(abs(use.headroom), currency)} {state} {money(use.budget, currency)}"
 
 
 def payback(answer: ComparisonAnswer) -> str:

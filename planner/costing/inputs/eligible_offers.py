@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from planner.contract.labels import LIMIT_TITLES
 from planner.contract.request.comparison import ComparisonRequest
 from planner.contract.request.offers import CustomOffer
 from planner.contract.request.rules import EDITION_1, PlanRules
@@ -144,7 +145,8 @@ class OfferSelection:
         limits = self.request.constraints
         groups = [g for g in limits.geographies or () if g in COUNTRY_GROUPS]
         countries = frozenset(limits.countries or ()).union(*(COUNTRY_GROUPS[g] for g in groups))
-        return GuardRails(self.rules, countries, self.catalog.regions)
+        chosen = LIMIT_TITLES["countries" if limits.countries else "geographies"]
+        return GuardRails(self.rules, countries, chosen, self.catalog.regions)
 
     @cached_property
     def data(self) -> CloudData:

@@ -16,6 +16,7 @@ from planner.costing.cost_model.server import ServerBatch, ServerToBuy
 from planner.costing.cost_model.terms import Calendar
 from planner.costing.inputs.dominance import usable_accelerators
 from planner.costing.inputs.job_nodes import JobNodes
+from pricing.common.pluralize import pluralize
 from pricing.market.accelerators import get as accelerator
 
 CONSUMER_LICENCE = (
@@ -137,15 +138,16 @@ class ServerSelection:
                     bought = calendar.month(-batch.age_months)
                     yield (
                         f"{batch.units} × {server.label}, bought {bought:%Y-%m}: the useful life "
-                        f"of {life_months} months was over before the start; they serve nothing "
-                        "and cost nothing here."
+                        f"of {pluralize(life_months, 'month')} was over before the start; they "
+                        "serve nothing and cost nothing here."
                     )
 
     def summarize_exclusions(self) -> tuple[str, ...]:
         """The reasons, those that are the same for many servers merged, with their number."""
         others = [reason for reason in self.excluded if _OTHER_WORK not in reason]
         count = len(self.excluded) - len(others)
-        short = (f"{count} servers hold an accelerator that {_OTHER_WORK}",) if count else ()
+        hold = f"{pluralize(count, 'server')} {'holds' if count == 1 else 'hold'}"
+        short = (f"{hold} an accelerator that {_OTHER_WORK}",) if count else ()
         return (*others, *short)
 
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from planner.usage.cells import Moment, Moments, check_period, clip, money, quantity
 from planner.usage.commitments import CommitmentSums, CoveredMachine
 from planner.usage.formats.aws_lines import LikeLines, LineAmounts, LineColumns, UsageKind, classify
-from planner.usage.formats.base import ReadOptions, TableFormat
+from planner.usage.formats.base import ReadOptions, TableFormat, most_at_once
 from planner.usage.ledger import Ledger, Reason, UseKey
 from planner.usage.overlaps import IsRepeated
 from planner.usage.projects import parse_tags
@@ -99,7 +99,8 @@ class _Reader:
         if accelerator_hours > 0 and end.seconds > start.seconds:
             mean = accelerator_hours * 3600 / (end.seconds - start.seconds)
             label = kind.accelerator or kind.machine
-            self._ledger.hourly.add(label, start.seconds, end.seconds, mean)
+            most = most_at_once(self._row.resource(row), kind.accelerators)
+            self._ledger.hold(label, start.seconds, end.seconds, mean, most)
 
     def _like(self, row: Sequence[str], month: str) -> LikeLines:
         mark = (month, self._row.shared(row))

@@ -141,6 +141,7 @@ class LineColumns:
         self.end = get("lineItem/UsageEndDate")
         self.amount = get("lineItem/UsageAmount")
         self.cost = get("lineItem/UnblendedCost")
+        self.resource = get("lineItem/ResourceId")
         self.ri_effective = get("reservation/EffectiveCost")
         self.ri_unused_upfront = get(
             "reservation/UnusedAmortizedUpfrontFeeForBillingPeriod",

@@ -141,7 +141,7 @@ class _Reader:
                 mean = hours * count / 24
                 if mean > 0:
                     label = accelerator or name
-                    ledger.hourly.add(label, start.seconds, start.seconds + _DAY_S, mean)
+                    ledger.hold(label, start.seconds, start.seconds + _DAY_S, mean)
         elif reason is Reason.UNUSED_COMMITMENT:
             option = _OPTIONS["savingsplan" if "savingsplan" in charge.lower() else "reservation"]
             idle = Idle(start.month, name, count, amount, option)

@@ -16,11 +16,10 @@ from operator import itemgetter
 from planner.usage.cells import clip
 from planner.usage.formats.base import ReadOptions, TextFormat
 from planner.usage.formats.slurm_time import elapsed_seconds, read_moment, split_by_month
-from planner.usage.formats.slurm_tres import name_types, read_tres
+from planner.usage.formats.slurm_tres import LikeJobs
 from planner.usage.ledger import Ledger, Reason, UseKey
-from planner.usage.machines import is_slice
 from planner.usage.sources import Source
-from planner.usage.sums import UseSums
+from planner.usage.tables import no_cell
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -61,6 +60,9 @@ _NAMES = frozenset(name.lower() for layout in _LAYOUTS for name in layout)
 _JOB_ID = re.compile(r"\d+(?:_(?:\d+|\[[^\]]*\]))?(?:\+\d+)?(?:\.[\w.+-]+)?", re.ASCII)
 _MAX_LIKES = 50_000
 MAX_SECONDS = 20 * 366 * 86_400
+CLOCK_JUMP_S, MAX_EXCESS_S = 3_660, 7_200
+"""By how much a job may be longer than its clock says: an hour that is set back, and twice that,
+which is named."""
 
 
 class _Columns:
@@ -87,16 +89,12 @@ class _Columns:
 
     def getter(self, name: str) -> Callable[[Sequence[str]], str]:
         place = self._places.get(name)
-        return _empty if place is None else itemgetter(place)
+        return no_cell if place is None else itemgetter(place)
 
     def getters(self, *names: str) -> Callable[[Sequence[str]], tuple[str, ...]]:
         """What reads those of these columns that there are, the state and the allocation."""
         places = [self._places[name] for name in names if name in self._places]
         return itemgetter(*places, self.state, self.tres)
-
-
-def _empty(row: Sequence[str]) -> str:
-    return ""
 
 
 def matches(head: str) -> bool:
@@ -168,41 +166,6 @@ def _read_pairs(first: str, rest: Iterator[str], ledger: Ledger, options: ReadOp
         reader.read_row([plain.get(name, "") for name in fields], number)
 
 
-class _Part:
-    """Accelerators of one name in an allocation, and the sums of the months that they add to."""
-
-    __slots__ = ("accelerator", "count", "is_slice", "uses")
-
-    def __init__(self, accelerator: str, count: int) -> None:
-        self.accelerator, self.count = accelerator, count
-        self.is_slice = is_slice(accelerator)
-        self.uses: dict[str, UseSums] = {}
-
-
-class _Like:
-    """What jobs of one user, account, place, state and allocation have in common."""
-
-    __slots__ = ("parts", "problem", "state", "total")
-
-    def __init__(self, state: str, tres: str) -> None:
-        self.state = state.split(" ", 1)[0]
-        self.problem: InvalidInput | None = None
-        self.total = 0
-        self.parts: list[_Part] = []
-        try:
-            accelerators = read_tres(tres)
-        except InvalidInput as refusal:
-            self.problem = refusal
-        else:
-            self.total = accelerators.total
-            self.parts = [_Part(name, count) for name, count in name_types(accelerators)]
-
-    def check(self) -> None:
-        """Refuses an allocation that is not understood."""
-        if self.problem is not None:
-            raise InvalidInput(self.problem.field, self.problem.message)
-
-
 class _Reader:
     """Reads the rows of one log."""
 
@@ -212,7 +175,7 @@ class _Reader:
         self._partition, self._cluster = columns.getter("partition"), columns.getter("cluster")
         self._submit = columns.getter("submit")
         self._shared = columns.getters("user", "account", "cluster", "partition")
-        self._likes: dict[tuple[str, ...], _Like] = {}
+        self._likes: dict[tuple[str, ...], LikeJobs] = {}
 
     def read_line(self, line: str, number: int) -> None:
         """A `|` within the last column belongs to it."""
@@ -259,8 +222,7 @@ class _Reader:
         start = read_moment(starts, "Start")
         ends = row[columns.end]
         end = start + seconds if ends in _NEVER else read_moment(ends, "End")
-        if end < start:
-            raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
+        self._check_elapsed(ends, seconds, end - start)
         if ends in _NEVER:
             ledger.note("Jobs that still run count up to the moment of the query.")
             ledger.running[identity] = seconds
@@ -270,18 +232,18 @@ class _Reader:
         self._add(row, like, seconds, start, end)
         ledger.account(Reason.ACCELERATOR_USE)
 
-    def _like(self, row: Sequence[str]) -> _Like:
+    def _like(self, row: Sequence[str]) -> LikeJobs:
         mark = self._shared(row)
         like = self._likes.get(mark)
         if like is None:
             if len(self._likes) >= _MAX_LIKES:
                 self._likes.clear()
             columns = self._columns
-            like = self._likes[mark] = _Like(row[columns.state], row[columns.tres])
+            like = self._likes[mark] = LikeJobs(row[columns.state], row[columns.tres])
         return like
 
     def _add_rest(
-        self, row: Sequence[str], like: _Like, identity: tuple[str, ...], starts: str
+        self, row: Sequence[str], like: LikeJobs, identity: tuple[str, ...], starts: str
     ) -> None:
         """What a job that still ran in an earlier log went on to take."""
         counted = self._ledger.running.get(identity)
@@ -289,6 +251,9 @@ class _Reader:
             return
         seconds, start = self._seconds(row), read_moment(starts, "Start")
         like.check()
+        ends = row[self._columns.end]
+        if ends not in _NEVER:
+            self._check_elapsed(ends, seconds, read_moment(ends, "End") - start)
         if seconds <= counted or not like.total:
             return
         self._ledger.running[identity] = seconds
@@ -297,6 +262,19 @@ class _Reader:
             "Jobs that still ran in one log and are in a later one too count once, as long as the "
             "longer of both says."
         )
+
+    def _check_elapsed(self, ends: str, seconds: float, between_s: float) -> None:
+        """Refuses times that contradict each other by more than clocks do."""
+        if between_s < 0:
+            raise InvalidInput("End", f"{shorten(ends, 40)} is before the start")
+        if seconds > between_s + MAX_EXCESS_S:
+            problem = f"{seconds:.0f} s is longer than from Start to End, {between_s:.0f} s"
+            raise InvalidInput("ElapsedRaw", problem)
+        if seconds > between_s + CLOCK_JUMP_S:
+            self._ledger.note(
+                "ElapsedRaw of some jobs is up to two hours longer than from Start to End; they "
+                "count as it says."
+            )
 
     def _seconds(self, row: Sequence[str]) -> float:
         raw, elapsed = self._columns.raw, self._columns.elapsed
@@ -312,7 +290,7 @@ class _Reader:
         return seconds
 
     def _add(
-        self, row: Sequence[str], like: _Like, seconds: float, start: float, end: float
+        self, row: Sequence[str], like: LikeJobs, seconds: float, start: float, end: float
     ) -> None:
         shares = split_by_month(start, end)
         for part in like.parts:
@@ -325,7 +303,7 @@ class _Reader:
                 use.add(None, hours * share, None, None)
             if end > start and not part.is_slice:
                 mean = part.count * seconds / (end - start)
-                self._ledger.hourly.add(part.accelerator, start, end, mean)
+                self._ledger.hold(part.accelerator, start, end, mean)
 
     def _key(self, row: Sequence[str], state: str, kind: str, month: str) -> UseKey:
         user, account = clip(self._user(row)), clip(self._account(row))

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from planner.usage.machines import is_slice, name_accelerator
+from planner.usage.sums import UseSums
 from pricing.common.bounded import shorten
 from pricing.common.invalid_input import InvalidInput
 
@@ -52,3 +53,38 @@ def name_types(accelerators: Accelerators) -> tuple[tuple[str, int], ...]:
     )
     rest = accelerators.total - sum(count for _, count in typed)
     return (*typed, ("", rest)) if rest > 0 else typed
+
+
+class JobPart:
+    """Accelerators of one name in an allocation, and the sums of the months that they add to."""
+
+    __slots__ = ("accelerator", "count", "is_slice", "uses")
+
+    def __init__(self, accelerator: str, count: int) -> None:
+        self.accelerator, self.count = accelerator, count
+        self.is_slice = is_slice(accelerator)
+        self.uses: dict[str, UseSums] = {}
+
+
+class LikeJobs:
+    """What jobs of one user, account, place, state and allocation have in common."""
+
+    __slots__ = ("parts", "problem", "state", "total")
+
+    def __init__(self, state: str, tres: str) -> None:
+        self.state = state.split(" ", 1)[0]
+        self.problem: InvalidInput | None = None
+        self.total = 0
+        self.parts: list[JobPart] = []
+        try:
+            accelerators = read_tres(tres)
+        except InvalidInput as refusal:
+            self.problem = refusal
+        else:
+            self.total = accelerators.total
+            self.parts = [JobPart(name, count) for name, count in name_types(accelerators)]
+
+    def check(self) -> None:
+        """Refuses an allocation that is not understood."""
+        if self.problem is not None:
+            raise InvalidInput(self.problem.field, self.problem.message)

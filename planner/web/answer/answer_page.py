@@ -39,6 +39,7 @@ from planner.web.answer.verdict_facts import (
     short_title,
 )
 from planner.web.common.chart import Chart
+from planner.web.common.choices import server_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.formatting import plain
 from planner.web.common.query_codec import write
@@ -270,7 +271,7 @@ class AnswerPage:
         named = self.answer.labels
         return [
             (
-                named.get(f"server:{row.server}", row.server),
+                named.get(f"server:{row.server}") or server_title(row.server),
                 with_place(row.against, row.label, self.answer.region_names),
                 row,
             )

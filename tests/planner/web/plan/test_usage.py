@@ -94,6 +94,12 @@ def test_rows_that_are_not_understood_are_named(client, db):
     assert "no state of a job" in page
 
 
+def test_doubtful_use_is_warned_of(client, db):
+    page = text(send(client, table([cur_row(1, usage_amount="1000000000")])))
+    assert "Some rows are doubtful." in page
+    assert "8,000,000,000 accelerator-hours in 1.00 h" in page
+
+
 def test_a_job_file_opens_in_the_plan_form(client, work):
     script = b"#SBATCH --nodes=2 --gres=gpu:h100:8 --time=10:00:00\n"
     page = text(send(client, script))
