@@ -43,5 +43,5 @@ def _rows(answer: ComparisonAnswer, query: QueryDict) -> Iterator[AssumptionRow]
 def _row(
     path: str, label: str, used: str, unit: str, source: str, query: QueryDict, scale: str = ""
 ) -> AssumptionRow:
-    given = query.get(path + scale, "")
-    return AssumptionRow(path, label, path + scale, given, given or used, unit, bool(given), source)
+    typed = query.get(path + scale, "")
+    return AssumptionRow(path, label, path + scale, typed, typed or used, unit, bool(typed), source)
