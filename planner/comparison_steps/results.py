@@ -234,7 +234,7 @@ class ComparisonResults:
             *self.demand.warnings,
             *warn_without_deadline(self.request.workload, self.demand, self.calendar),
             *offers.warnings(),
-            *preparation.servers.warn_worn_out(self.calendar, preparation.assumptions),
+            *preparation.servers.warnings(self.calendar, preparation.assumptions),
             *warn_of_idle_instruments(self.request, self.inputs, self.scenarios),
             *collect_warnings(
                 self.inputs, self.scenarios, self.allowed_scenarios, offers.catalog_offers

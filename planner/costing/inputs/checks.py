@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator, Sequence
 
 from planner.contract.labels import CLOUD_TITLES, OTHER_CLOUD_TITLES
@@ -138,6 +139,18 @@ def _check_life(field: str, life: float, lead: float) -> None:
         f"{life:g} is no longer than the lead time of {lead:g} months; "
         f"allowed are more than {lead:g}",
     )
+
+
+def check_quotes(request: ComparisonRequest, today: dt.date) -> None:
+    """Raise `InvalidInput` for a quote of a server that is dated after today's month."""
+    for i, server in enumerate(request.on_prem.servers or ()):
+        for j, quote in enumerate(server.quotes):
+            if (quote.quoted.year, quote.quoted.month) > (today.year, today.month):
+                raise InvalidInput(
+                    f"on_prem.servers.{i}.quotes.{j}.quoted",
+                    f"{quote.quoted:%Y-%m} is after today, {today:%Y-%m-%d}; give the month in "
+                    f"which the seller asked this price, at most {today:%Y-%m}",
+                )
 
 
 def check_contract(request: ComparisonRequest, assumptions: Assumptions) -> None:
