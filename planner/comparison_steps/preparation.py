@@ -26,6 +26,8 @@ from planner.costing.inputs.checks import (
     check_fiscal_years,
     check_minimum_duration,
     check_names,
+    check_providers,
+    check_quotes,
     check_server_life,
 )
 from planner.costing.inputs.custom_offers import NOWHERE, build_custom_offer_table
@@ -61,6 +63,9 @@ class Preparation:
     def check(self) -> None:
         """Raises `InvalidInput` where the fields of a request do not go together."""
         check_names(self.request, self.catalog)
+        if not self.previous_assumptions:
+            check_providers(self.request, self.catalog)
+            check_quotes(self.request, self.today)
         check_server_life(self.request, self.assumptions)
         check_contract(self.request, self.assumptions)
         check_fiscal_years(self.request)
@@ -250,7 +255,7 @@ class Preparation:
             self.offers.job_nodes,
             self.request.constraints,
             self.rules.consumer_in_datacentre,
-        )
+        ).without_long_leases(self.calendar, self.assumptions)
 
     @cached_property
     def coverage(self) -> tuple[CoverageRow, ...]:

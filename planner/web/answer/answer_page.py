@@ -29,6 +29,7 @@ from planner.web.answer.figure_rows import FigureRow, figure_rows
 from planner.web.answer.finance_facts import list_returns
 from planner.web.answer.payback_chart import payback
 from planner.web.answer.place_names import with_place
+from planner.web.answer.plan_rows import plan_rows
 from planner.web.answer.scenario_rows import ScenarioRow, scenario_rows
 from planner.web.answer.verdict_facts import (
     ShownPart,
@@ -39,6 +40,7 @@ from planner.web.answer.verdict_facts import (
     short_title,
 )
 from planner.web.common.chart import Chart
+from planner.web.common.choices import server_title
 from planner.web.common.coverage_table import CoverageTable, arrange_coverage
 from planner.web.common.formatting import plain
 from planner.web.common.query_codec import write
@@ -270,7 +272,7 @@ class AnswerPage:
         named = self.answer.labels
         return [
             (
-                named.get(f"server:{row.server}", row.server),
+                named.get(f"server:{row.server}") or server_title(row.server),
                 with_place(row.against, row.label, self.answer.region_names),
                 row,
             )
@@ -283,6 +285,11 @@ class AnswerPage:
         return rows_of(self.answer)
 
     @cached_property
+    def boxes(self) -> list[AssumptionRow]:
+        """What the plan was asked and every assumption, each with the box that changes it."""
+        return [*plan_rows(self.answer, self.query), *self.assumptions]
+
+    @cached_property
     def drivers(self) -> list[Driver]:
         """What moves the total most, to be changed in place; none of a saved answer."""
         return list_drivers(self.answer, self.assumptions, self.query) if self.query else []
@@ -290,7 +297,7 @@ class AnswerPage:
     @property
     def kept_address(self) -> list[tuple[str, str]]:
         """Names and values of the address that the assumption rows do not hold themselves."""
-        return kept_address(self.query or QueryDict(), self.assumptions)
+        return kept_address(self.query or QueryDict(), self.boxes)
 
     @cached_property
     def coverage(self) -> CoverageTable:

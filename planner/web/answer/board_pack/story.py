@@ -10,7 +10,6 @@ from decimal import Decimal
 from reportlab.graphics.shapes import Drawing
 from reportlab.platypus import Flowable, KeepTogether, ListFlowable, Spacer
 
-from planner.contract.answer.scenario import Purchase
 from planner.contract.labels import category_title
 from planner.exports.rows import Context, Step
 from planner.web.answer.answer_page import AnswerPage
@@ -18,7 +17,7 @@ from planner.web.answer.assumption_rows import AssumptionRow
 from planner.web.answer.board_pack import paper
 from planner.web.answer.board_pack.drawings import draw_bars, draw_lines, draw_scenarios
 from planner.web.answer.board_pack.paper import link, table, text
-from planner.web.answer.tables import SourceRow
+from planner.web.answer.tables import PurchaseRow, SourceRow
 from planner.web.common.formatting import money, number, rate, singular, words
 from pricing.common.pluralize import pluralize
 
@@ -124,7 +123,7 @@ def _plan(page: AnswerPage) -> Iterator[Flowable]:
         yield text("What to buy or sign, and when", paper.HEADING)
         rows = [
             (row.month, f"{number(row.purchase.units)} × {row.purchase.label} {row.how}",
-             f"{row.first} to {row.last}", _invoices(row.purchase, page.currency))
+             f"{row.first} to {row.last}", _invoices(row, page.currency))
             for row in page.purchases[:MOST_PURCHASES]
         ]  # fmt: skip
         head = ("When", "What", "In service", "Invoices")
@@ -160,9 +159,11 @@ def _price(amount: Decimal, currency: str) -> str:
     return rate(amount, currency) if amount < WHOLE_FROM else money(amount, currency)
 
 
-def _invoices(purchase: Purchase, currency: str) -> str:
-    """What is due when it starts, and in every month of its term."""
-    start, monthly = purchase.due_at_start, purchase.due_per_month
+def _invoices(row: PurchaseRow, currency: str) -> str:
+    """What is due when it starts, servers with what belongs to them, and in every month."""
+    start, monthly = row.purchase.due_at_start, row.purchase.due_per_month
+    if start and row.fittings:
+        start += row.fittings
     parts = [money(start, currency)] if start else []
     return " and ".join([*parts, *([f"{money(monthly, currency)} a month"] if monthly else [])])
 

@@ -96,7 +96,7 @@ def test_rows_that_are_not_understood_are_named(client, db):
 
 def test_doubtful_use_is_warned_of(client, db):
     page = text(send(client, table([cur_row(1, usage_amount="1000000000")])))
-    assert "Some rows are doubtful." in page
+    assert "Some rows are doubtful or incomplete." in page
     assert "8,000,000,000 accelerator-hours in 1.00 h" in page
 
 
